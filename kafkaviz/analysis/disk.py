@@ -1,4 +1,4 @@
-"""The use of each byte of a broker's log directories.
+"""The use of each byte in a broker's log directories.
 
 Each byte of each file has exactly one use, so the uses add up to the lengths of all files. Names
 and sizes come from the directory listing. With the summaries of a check, a .log is divided into
@@ -25,7 +25,7 @@ from kafkaviz.log.segment import Segment
 
 
 class Use(StrEnum):
-    """The uses of bytes. A check shows all of them but SUPERSEDED (CHECKED_USES)."""
+    """The uses of bytes. A check shows all uses except SUPERSEDED (CHECKED_USES)."""
 
     # in the .log of a segment in use
     RECORDS = "records"
@@ -56,7 +56,7 @@ STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE
 
 @dataclass(frozen=True, kw_only=True)
 class DiskShare:
-    """How the files of a partition, or the other files of a log directory, use their bytes.
+    """The uses of the bytes in a partition's files, or in a log directory's other files.
 
     - The values of `uses` are positive and add up to `length_bytes`.
 
@@ -69,8 +69,8 @@ class DiskShare:
         allocated_bytes: the disk space of the files. It is less than their length if they have
             holes, and may be more because a filesystem allocates whole blocks.
         unreadable: folders that cannot be listed; their files are not counted.
-        hole_bytes: the length minus the disk space, summed over the files that have holes; None
-            for a share from a catalog.
+        hole_bytes: the length minus the disk space, summed over the files with holes; None if the
+            share comes from a catalog.
     """
 
     log_directory: str
@@ -91,8 +91,8 @@ class FileUse(NamedTuple):
     """A file with its use.
 
     Attributes:
-        folder: the outermost folder around the file in which all files have this use, such as a
-            -delete directory; None without such a folder.
+        folder: the outermost folder around the file in which all files have the same use, such as a
+            -delete directory; None without one.
     """
 
     info: FileInfo
@@ -107,7 +107,7 @@ class FileLister:
         self.unreadable: set[Path] = set()
 
     def partition_files(self, partition: Partition) -> Iterator[FileUse]:
-        """Yields the local files of a partition."""
+        """Yields the local files of a partition, each with its use."""
         local = partition.without_remote()
         directory_use = DIRECTORY_USES.get(local.state)
         folder = local.path if directory_use else None
@@ -124,7 +124,7 @@ class FileLister:
     def other_files(
         self, directory: LogDirectory, partitions: Sequence[Partition]
     ) -> Iterator[FileUse]:
-        """Yields the files of a log directory that belong to none of its partitions."""
+        """Yields the files in a log directory that do not belong to its partitions."""
         for info in self._files_in(directory.path):
             is_own = info.name.removesuffix(".tmp") in names.OWN_FILES
             yield FileUse(info, Use.BROKER_FILES if is_own else Use.FOREIGN)
@@ -149,7 +149,7 @@ class FileLister:
             folders += [current / name for name in self._folders_in(current)]
 
     def _files_in(self, folder: Path) -> list[FileInfo]:
-        """Returns the files of a folder; empty if it cannot be listed, for example if gone."""
+        """Returns the files in a folder; empty if it cannot be listed, for example if gone."""
         try:
             return file.list_files(folder)
         except CannotOpen:
@@ -169,7 +169,7 @@ class FileLister:
 
 
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a share for each partition, and one for the other files of each log directory.
+    """Yields a share for each partition, and one for the other files in each log directory.
 
     The .log files and indexes in use are UNREAD until `with_summaries` divides them. If a single
     partition was opened, only its own files count.
@@ -180,7 +180,7 @@ def disk_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def directory_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a share for the files of each log directory that are outside its partitions."""
+    """Yields a share for each log directory, with its files outside of partitions."""
     if not broker.is_lone:
         for directory in broker.log_directories:
             lister = FileLister()
@@ -189,7 +189,7 @@ def directory_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def partition_share(partition: Partition, log_directory: str) -> DiskShare:
-    """Returns how one partition uses its bytes; only local files count."""
+    """Returns how a partition uses its bytes; only local files count."""
     lister = FileLister()
     files = lister.partition_files(partition)
     return _share(files, lister, log_directory, partition)
@@ -222,7 +222,7 @@ def _share(
 def with_summaries(
     share: DiskShare, partition: Partition, summaries: Iterable[CheckSummary]
 ) -> DiskShare:
-    """Returns the share of a partition with its .log files and indexes divided.
+    """Returns the share of a partition after dividing its .log files and indexes by use.
 
     Args:
         summaries: the summaries of the partition's segments, in ascending order.
@@ -245,7 +245,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Moves the records that the partition's next cleaning removes to the use SUPERSEDED.
+    """Gives the records that the partition's next cleaning removes the use SUPERSEDED.
 
     Args:
         superseded_bytes: the bytes of these records (Cleaning.superseded_bytes).
@@ -258,7 +258,7 @@ def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
 
 
 def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
-    """Returns the total bytes per use, in the order of Use; uses without bytes are left out."""
+    """Returns the total bytes per use, in the order of Use; leaves out uses without bytes."""
     totals: dict[Use, int] = defaultdict(int)
     for share in shares:
         for use, size in share.uses.items():
@@ -267,7 +267,7 @@ def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
 
 
 def usage_object(shares: Sequence[DiskShare]) -> dict:
-    """Returns the bytes per use as plain values for JSON, in total and per log directory."""
+    """Returns the bytes per use as plain values for JSON: in total, and per log directory."""
     by_directory: dict[str, list[DiskShare]] = defaultdict(list)
     for share in shares:
         by_directory[share.log_directory].append(share)
@@ -291,7 +291,7 @@ def _totals_object(shares: Sequence[DiskShare]) -> dict:
 
 
 def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
-    """Returns the bytes per use in one segment's .log and indexes."""
+    """Returns the bytes per use in the .log and the indexes of one segment."""
     segment = summary.segment
     log_bytes = segment.log.size_bytes
     uses: dict[Use, int] = defaultdict(int)
@@ -320,7 +320,7 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
 
 
 def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
-    """Returns how many bytes in earlier segments belong to transactions that this segment aborts.
+    """Returns how many bytes in earlier segments are in transactions that this segment aborts.
 
     Args:
         open_bytes: the bytes of open transactions in earlier segments, by producer. This function
@@ -343,7 +343,7 @@ def _segment_use(segment: Segment) -> Use:
 
 
 def _state_use(file_name: str) -> Use:
-    """Returns the use of a file of a partition that belongs to no segment."""
+    """Returns the use of a partition's file that does not belong to a segment."""
     parsed = names.parse_file(file_name)
     if parsed and parsed.suffix in SUFFIX_USES:
         return SUFFIX_USES[parsed.suffix]

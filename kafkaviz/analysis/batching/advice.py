@@ -2,7 +2,7 @@
 
 `advise` measures topics and returns an answer for each. The bytes saved by larger batches are
 inferred from the gaps between batches. The bytes saved by another codec are measured on the sampled
-records. Both numbers are scaled from the sample to the whole log.
+records. The sums are scaled from the sample to the whole log.
 """
 
 from collections.abc import Callable, Mapping, Sequence

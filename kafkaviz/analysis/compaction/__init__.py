@@ -1,1 +1,1 @@
-"""Which compacted log the cleaner cleans next, what holds it back, and what a cleaning leaves."""
+"""The log cleaner: which log it cleans next, what delays a cleaning, and what a cleaning leaves."""

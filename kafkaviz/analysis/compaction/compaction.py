@@ -1,4 +1,4 @@
-"""The compacted logs of a broker: which one the cleaner cleans next, and what a cleaning leaves.
+"""The compacted logs of a broker: which one is cleaned next, and what a cleaning leaves.
 
 For example:
 
@@ -66,7 +66,7 @@ class CleanerMap:
 
 @dataclass(frozen=True, kw_only=True)
 class DecidedLog:
-    """A compacted log, and whether the cleaner would clean it.
+    """A compacted log, with the decision whether the cleaner would clean it.
 
     Attributes:
         partition: the directory's name.
@@ -82,13 +82,14 @@ class DecidedLog:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionCompaction:
-    """A compacted log, whether the cleaner would clean it, and the result.
+    """A compacted log, the decision whether the cleaner would clean it, and the result.
 
     Attributes:
         partition: the directory's name.
         settings: the settings on which the decision depends, by name.
         oldest_transaction: the open transaction that began first, or None.
-        cleaned: the result of one cleaning; None if the cleaner would not clean the log, or fails.
+        cleaned: the result of one cleaning; None if the cleaner would not clean the log or would
+            fail.
         error: the exception that Kafka's cleaner would throw, or None.
     """
 
@@ -116,7 +117,7 @@ class Compaction:
 
     Attributes:
         order: the logs that the cleaner would clean now, in the order of cleaning: by descending
-            dirty ratio. Logs with equal ratios are in the order of their names here.
+            dirty ratio. Here, logs with equal ratios are in the order of their names.
     """
 
     directory: str
@@ -172,8 +173,8 @@ def compaction(
             checkpoint.
         settings: the settings of each log; by default those in the metadata log and
             server.properties.
-        high_watermark: the high watermark of each log; by default the checkpointed one, or else
-            the end of the log.
+        high_watermark: the high watermark of each log. The default is the one in the checkpoint, or
+            else the end of the log.
         map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
         load_factor: the share of the map that is used; by default
@@ -181,8 +182,8 @@ def compaction(
         on_partition: called with the name of each partition before it is cleaned.
 
     Raises:
-        CannotOpen: the path is not a broker or partition directory, or it is one partition that is
-            not compacted.
+        CannotOpen: the path is not a broker or partition directory, or is a partition that is not
+            compacted.
         KafkavizError: the version is unknown.
     """
     decisions = decide_logs(
@@ -232,7 +233,7 @@ def decide_logs(
     map_bytes: int | None = None,
     load_factor: float | None = None,
 ) -> CleanerDecisions:
-    """Returns whether the cleaner would clean each compacted log, without reading records.
+    """Returns the decision for each compacted log, without reading records.
 
     The arguments and errors are the same as those of `compaction`.
     """
@@ -268,7 +269,7 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
     """Returns the partitions of compacted topics, without replicas that are not in use.
 
     Raises:
-        CannotOpen: a single partition was opened, and it is not compacted.
+        CannotOpen: a single partition was opened which is not compacted.
     """
     partitions = [
         partition
@@ -291,8 +292,8 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
 def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     """Returns whether cleanup.policy contains compact.
 
-    If the policy is unknown, a log counts as compacted if Kafka itself compacts its topic, or if
-    the cleaner's checkpoint names it.
+    If the policy is unknown, a log is compacted if Kafka itself compacts its topic, or if the
+    cleaner's checkpoint lists it.
     """
     policy = plan.settings.find(partition.topic, "cleanup.policy")
     if policy.is_given:
@@ -304,7 +305,7 @@ def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
 def cleaner_map(
     plan: CheckPlan, map_bytes: int | None = None, load_factor: float | None = None
 ) -> CleanerMap:
-    """Returns the offset map size of a cleaner thread; `compaction` explains the arguments."""
+    """Returns the size of a cleaner thread's offset map; `compaction` explains the arguments."""
     threads = max(1, int(_broker_value(plan, "log.cleaner.threads")))
     if map_bytes is None:
         map_bytes = int(_broker_value(plan, "log.cleaner.dedupe.buffer.size")) // threads
@@ -356,7 +357,7 @@ def decide_log(
 
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
-    """Returns the log with the decision for another min.cleanable.dirty.ratio."""
+    """Returns the log with the decision as it would be with another min.cleanable.dirty.ratio."""
     source = message("retention.chosen_here")
     changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}
@@ -384,7 +385,7 @@ def clean_log(
     """Returns the result of one cleaning, even if the cleaner would not clean the log now.
 
     Args:
-        offset_map: the map of an earlier cleaning, to use its memory again.
+        offset_map: the map of an earlier cleaning, whose memory is then used again.
         on_read: called with the number of bytes read since the last call.
 
     Raises:
@@ -413,7 +414,7 @@ def clean_log(
 def _partition_compaction(
     decisions: CleanerDecisions, log: DecidedLog, offset_map: OffsetMap
 ) -> PartitionCompaction:
-    """Returns the result for a log, which is cleaned (in memory) only if the cleaner would do so.
+    """Returns the result for a log. The log is cleaned (in memory) only if the cleaner would do so.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -455,7 +456,7 @@ def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange
 
 
 def log_transactions(state: LogState) -> CleanedTransactions:
-    """Returns the aborted transactions of a log, to be read along with it from its first batch."""
+    """Returns the aborted transactions of a log, for reading the log from its first batch."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
     everything = CleaningRange(

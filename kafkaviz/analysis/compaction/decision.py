@@ -1,9 +1,9 @@
-"""Whether the log cleaner would clean a log now, which part of the log, and where that part ends.
+"""The decision whether the log cleaner would clean a log now, and which part of it.
 
 The rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0. For example, a log has
 segments at 0, 30 and 60, the checkpoint 30 and no open transaction. Segment 0 is clean, segment 30
-can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has more than
-min.cleanable.dirty.ratio of the bytes of segments 0 and 30 together.
+can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has a larger share of the
+bytes in segments 0 and 30 than min.cleanable.dirty.ratio.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from kafkaviz.config_def import LONG_MAX
 
 
 class DecisionReason(StrEnum):
-    """Why the cleaner would clean a log now, or not."""
+    """Why the cleaner would clean a log now, or why it would not."""
 
     RATIO = "ratio"
     MAX_LAG = "max compaction lag"
@@ -47,10 +47,10 @@ class CleanableSegment:
     """The facts about a segment on which the decision depends.
 
     Attributes:
-        largest_timestamp_ms: the timestamp of the last time index entry, or else the time of the
-            .log's last write (LogSegment.largestTimestamp).
-        first_timestamp_ms: the largest timestamp of the first batch; None without a batch, or if
-            it has none.
+        largest_timestamp_ms: the timestamp of the last time index entry, or else the time when the
+            .log was last written (LogSegment.largestTimestamp).
+        first_timestamp_ms: the largest timestamp in the first batch; None without a batch or a
+            timestamp.
     """
 
     base_offset: int
@@ -85,7 +85,8 @@ class CleaningLimits:
     """The offsets below which a cleaning must stay.
 
     Attributes:
-        last_stable_offset: no higher than the high watermark or the oldest open transaction.
+        last_stable_offset: the first offset of the oldest open transaction, or the high watermark
+            if that is lower.
         active_segment: the base offset of the active segment.
         min_compaction_lag: the base offset of the first segment that is younger than
             min.compaction.lag.ms; None if no segment is.
@@ -101,17 +102,18 @@ class CleaningDecision:
     """The part of a log that the cleaner would clean, and whether it would do so now.
 
     Attributes:
-        checkpointed: the offset in cleaner-offset-checkpoint; None if it has none for this log.
+        checkpointed: the offset in cleaner-offset-checkpoint; None if the file does not list this
+            log.
         force_update_checkpoint: whether the checkpointed offset is outside the log. Kafka then
             writes the first dirty offset to the checkpoint at once.
         held_by: the limit that decides `first_uncleanable_offset`.
         first_uncleanable_segment: the base offset of the segment with the first uncleanable offset.
-            Kafka cleans complete segments only, so the cleaning ends here.
+            Kafka cleans complete segments only, so the cleaning ends before this one.
         clean_bytes: the size of the segments that begin below the first dirty offset. A segment
-            that begins below it and contains it counts in `cleanable_bytes` too.
+            that contains that offset is also counted in `cleanable_bytes`.
         cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None if the sum
             is 0.
-        max_compaction_delay_ms: how long ago max.compaction.lag.ms was exceeded; 0 if it was not.
+        max_compaction_delay_ms: how long max.compaction.lag.ms has been exceeded; 0 if it is not.
     """
 
     checkpointed: int | None
@@ -209,7 +211,7 @@ def _first_young_segment(
 def _first_uncleanable(
     log: LogFacts, limits: CleaningLimits, first_dirty: int
 ) -> tuple[int, Barrier]:
-    """Returns the first uncleanable offset, and the limit that sets it (cleanableOffsets)."""
+    """Returns the first uncleanable offset, and the limit that determines it (cleanableOffsets)."""
     stable_barrier = Barrier.HIGH_WATERMARK
     if log.last_stable_offset < log.high_watermark:
         stable_barrier = Barrier.OPEN_TRANSACTION

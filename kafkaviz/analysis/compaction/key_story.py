@@ -3,12 +3,11 @@
 For example, profiles-0 has the key "anna" at the offsets 12, 60 and 95. The log is clean below 50,
 and the active segment begins at 90. A cleaning now would do this:
 
-    12  is removed, because the cleaner's offset map has 60 for the key
-    60  stays, because its replacement 95 is in a segment that cannot be cleaned yet
-    95  stays as the latest record
+    12  is removed, because the cleaner's offset map has offset 60 for the key 60  stays, because
+    its replacement 95 is in a segment that cannot be cleaned yet 95  stays as the latest record
 
 The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. It is assumed that
-the cleaner's map has room for all keys of the part that is cleaned.
+the cleaner's map has room for all keys in the part of the log that is cleaned.
 """
 
 from collections.abc import Callable, Iterator
@@ -101,7 +100,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadPart:
-    """The end of the active segment, if it cannot be read; it begins at `position`."""
+    """The end of the active segment, from `position` on, if it cannot be read."""
 
     segment: int
     position: int
@@ -115,7 +114,7 @@ class KeyStory:
         log: the log, and the decision about its next cleaning.
         records: the last records of the key, at most LISTED_RECORDS.
         record_count: how many records the key has in the log.
-        unread_from: None if the active segment was read to its end.
+        unread_from: the part of the active segment that could not be read; None if all was read.
     """
 
     key: bytes
@@ -135,7 +134,7 @@ class KeyStory:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRecord:
-    """A record before it is known what replaces it; `value_bytes` is negative for a tombstone."""
+    """A record of the key, before its replacement is known; `value_bytes` < 0 means a tombstone."""
 
     segment: int
     position: int
@@ -210,7 +209,7 @@ def find_fate(
     decision: CleaningDecision,
     now_ms: int,
 ) -> Fate:
-    """Returns what the next cleaning does with a record (Cleaner.shouldRetainRecord)."""
+    """Returns what the next cleaning does to a record (Cleaner.shouldRetainRecord)."""
     is_cleanable = match.offset < decision.first_uncleanable_segment
     if match.is_aborted:
         return Fate.ABORTED if is_cleanable else Fate.ABORTED_UNCLEANABLE
@@ -233,7 +232,7 @@ class _KeySearch:
     """Searches a log for the records of a key.
 
     Attributes:
-        unread_from: valid once all matches were yielded; see KeyStory.
+        unread_from: set once all matches have been yielded; see KeyStory.
     """
 
     def __init__(self, state: LogState, key: bytes, on_read: Callable[[int], None] | None) -> None:
@@ -285,14 +284,14 @@ def _find_in_chunk(
 def match_keys(
     chunk: BatchChunk, key_bytes: np.ndarray, start: int = 0, *, is_part: bool = False
 ) -> tuple[np.ndarray, int]:
-    """Finds the records with a key in a chunk; transaction markers are skipped.
+    """Finds the records in a chunk that have a key; skips transaction markers.
 
     Args:
-        key_bytes: the whole key, or bytes that a key must have at `start`.
+        key_bytes: the whole key, or bytes that the key must have at position `start`.
         is_part: whether a key may have more bytes after `key_bytes`.
 
     Returns:
-        An array of MATCH, and the row of the batch whose records cannot be read, or NONE.
+        An array of MATCH; and the row of the batch whose records cannot be read, or NONE.
     """
     body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
     most_records = np.minimum(chunk.batches["record_count"], body_bytes // record.MIN_BYTES + 1)
@@ -323,7 +322,7 @@ def find_key(
     is_part: bool,  # noqa: FBT001 - compiled functions take no keywords only
     table: np.ndarray,
 ) -> tuple[int, int]:
-    """Finds the records with a key; `match_keys` explains the other arguments.
+    """Finds the records that have a key; `match_keys` explains the other arguments.
 
     Args:
         is_skipped: whether to skip the records of each batch.

@@ -1,7 +1,7 @@
-"""Every record of a small log, and what one cleaning does with the record.
+"""Every record of a small log, and what one cleaning does to it.
 
-The fates have the same meaning as in compaction.key_story. The result of the cleaning shows which
-transaction markers it removes, and where its offset map was full.
+The fates mean the same as in compaction.key_story. Here they come from an actual cleaning in
+memory, which shows which transaction markers it removes and where its offset map was full.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ class LogRecord(FoundRecord):
         marker: the type of a control record, such as "COMMIT"; None for other records.
         new_horizon_ms: the delete horizon of the record's batch after the cleaning, or None.
         replaced_by: the offset of the next record with this key that is not aborted, or None.
-        is_mapped: whether the cleaner's offset map has this offset for the key.
+        is_mapped: whether this is the offset that the cleaner's map has for the key.
     """
 
     key: bytes | None
@@ -53,7 +53,7 @@ def log_records(
     If the end of the active segment cannot be read, it is left out.
 
     Args:
-        cleaning: the result of the cleaning. Without one, every marker stays.
+        cleaning: the result of the cleaning. If there was none, every marker stays.
 
     Returns:
         None if the log has more than `max_records` or MAX_BYTES, or if a closed segment cannot be
@@ -163,10 +163,10 @@ def _has_place_in_map(record: LogRecord) -> bool:
 def _limit_to_map(
     fate: Fate, record: LogRecord, replaced_by: int | None, stop: int, uncleanable: int
 ) -> Fate:
-    """Returns the fate of a record if the cleaner's map was full at the offset `stop`.
+    """Returns the fate of a record when the cleaner's map became full at the offset `stop`.
 
     Args:
-        fate: the fate of the record with a map that has room for all keys.
+        fate: the record's fate if the map had room for all keys.
         uncleanable: the base offset of the first segment that cannot be cleaned.
     """
     if stop <= record.offset < uncleanable:

@@ -1,4 +1,4 @@
-"""The state of a log that a cleaning depends on, read from the files of a partition.
+"""The state of a log on which a cleaning depends, read from the files of a partition.
 
 This is the state after the next start of the broker: the segments with their sizes and times, the
 producers that the broker remembers, and the offsets below which a cleaning must stay.
@@ -26,7 +26,7 @@ NEVER_MS = 2**62  # with this expiration time, no producer expires
 
 @dataclass(frozen=True, kw_only=True)
 class OpenTransaction:
-    """A transaction that was neither committed nor aborted yet."""
+    """A transaction that has been neither committed nor aborted."""
 
     producer_id: int
     first_offset: int
@@ -34,7 +34,7 @@ class OpenTransaction:
 
 @dataclass(frozen=True, kw_only=True)
 class LogState:
-    """A partition's log as a broker has it open.
+    """A partition's log as a running broker sees it.
 
     Attributes:
         views: the segments, by base offset; the last one is active.
@@ -59,8 +59,8 @@ def read_log_state(
     """Reads the state of a log, without its records.
 
     Args:
-        partition: must have at least one segment.
-        high_watermark: the default is the checkpointed one, or else the end of the log.
+        partition: it must have at least one segment.
+        high_watermark: the default is the one in the checkpoint, or else the end of the log.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -96,8 +96,8 @@ def open_log_state(
 
     Args:
         views: the segments, by base offset; the last one is active.
-        producers: all producers of the log, an array of producer_snapshot.PRODUCER. The result
-            lacks those without an open transaction that have expired at `now_ms`.
+        producers: all producers of the log, an array of producer_snapshot.PRODUCER. Producers that
+            have expired at `now_ms` are left out, unless they have an open transaction.
         high_watermark: the default is the end of the log.
     """
     is_open = producers["current_txn_first_offset"] >= 0

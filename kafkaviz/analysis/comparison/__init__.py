@@ -1,1 +1,1 @@
-"""A comparison of two directories: their common partitions, and the differences between them."""
+"""A comparison of two directories: the partitions that both have, and how these differ."""

@@ -1,7 +1,7 @@
-"""A stream of the batches of some segments of one log, in arrays.
+"""A stream of the batches in some segments of one log, as arrays.
 
-In a segment without a fault, only headers are read. In other segments, all checksums are verified,
-as in a check, so that batches after the damage are found too:
+In a segment without a fault, only headers are read. In other segments all checksums are verified,
+as in a check, so that the batches after the damage are also found:
 
     segment 0     rows, rows
     segment 100   rows, UnreadableRange(130, 139), rows
@@ -31,9 +31,9 @@ class UnreadableRange:
     """A range of offsets whose batches cannot be read.
 
     Attributes:
-        first: the lowest offset that may have been there.
-        last: the highest offset that may have been there.
-        position: the start of the bytes without a readable batch in the .log of the segment.
+        first: the lowest offset that these bytes may have held.
+        last: the highest offset that these bytes may have held.
+        position: the first of these bytes in the segment's .log.
         size_bytes: the number of these bytes.
     """
 
@@ -55,12 +55,12 @@ class LogTail:
 
 
 class BatchStream:
-    """A stream of batches; `rows` has the next batches, all of them from `segment`.
+    """A stream of batches. `rows` has the next batches; all of these are from `segment`.
 
     Attributes:
-        unreadable: the next range without a readable batch; `rows` is empty then.
-        tail: the bytes after the last batch of the log, known once all batches are taken; None
-            without such bytes.
+        unreadable: the next range without a readable batch. `rows` is empty while it is set.
+        tail: the bytes after the last batch of the log, known once all batches have been taken;
+            None without such bytes.
         next_offset: the offset after the last batch that was taken.
         max_timestamp_ms: the largest timestamp of the batches that were taken; None without one.
     """
@@ -73,7 +73,7 @@ class BatchStream:
         Args:
             segments: consecutive segments.
             next_base: the base offset of the segment after these; None at the end of the log.
-            next_offset: the initial value of the attribute.
+            next_offset: the initial value of the attribute `next_offset`.
         """
         self._segments = segments
         self._next_base = next_base
@@ -190,8 +190,8 @@ class BatchStream:
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
     """Yields the offsets of the records in some of the present rows, in order.
 
-    Only batches with gaps are decoded; for others, the header is enough. If a batch cannot be
-    decoded, only the offsets before its fault are yielded.
+    Only batches with gaps between offsets are decoded; for others, the header is enough. If a batch
+    cannot be decoded, only the offsets before its fault are yielded.
 
     Args:
         selection: a mask of the rows.
@@ -213,7 +213,7 @@ def _unreadable(segment: LogSegment, hole: Hole, first: int, last: int) -> Unrea
 
 
 def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
-    """Fills in the least possible first offset of wrapper messages that cannot be opened."""
+    """Fills in the lowest possible first offset for wrapper messages that cannot be read."""
     ends = np.append(next_offset, batches["last_offset"][:-1] + 1)
     batches["base_offset"] = np.where(
         batches["base_offset"] == UNKNOWN, ends, batches["base_offset"]
@@ -222,7 +222,7 @@ def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
 
 
 def _is_sound(segment: LogSegment) -> bool:
-    """Returns whether headers lead from byte 0 to the end of the .log, with growing offsets."""
+    """Returns whether the headers lead from byte 0 to the .log's end, with ascending offsets."""
     scan = segment.scan()
     last_offset = segment.base_offset - 1
     for batches in scan:

@@ -1,6 +1,6 @@
 """The batches of two logs around an offset, side by side.
 
-For example, around offset 180, where a follower became the leader:
+For example, around offset 180, at which a follower became the leader:
 
     a   178–179 epoch 2    180–185 epoch 3                    186–187 epoch 3
     b   178–179 epoch 2    180–184 epoch 5   185–187 epoch 5
@@ -44,14 +44,14 @@ class WindowBatch:
         return int(self.row[field])
 
     def read(self) -> bytes:
-        """Returns the bytes of the batch, but not more than MAX_BATCH_BYTES."""
+        """Returns the bytes of the batch, at most MAX_BATCH_BYTES."""
         size_bytes = min(self.number("size_bytes"), MAX_BATCH_BYTES)
         return file.read(self.segment.log.path, self.number("position"), size_bytes)
 
 
 @dataclass(frozen=True)
 class BatchPair:
-    """The batches of both logs that begin at the same offset; None if a log has none.
+    """The batches of both logs that begin at one offset; None if a log has no such batch.
 
     Attributes:
         is_equal: whether both batches are equal byte for byte.
@@ -66,7 +66,7 @@ class BatchPair:
 
 
 def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple[BatchPair, ...]:
-    """Returns the batches of both logs around an offset, ordered by base offset.
+    """Returns the batches of both logs around an offset, in pairs ordered by base offset.
 
     Raises:
         CannotOpen: a .log cannot be read.
@@ -134,7 +134,7 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
-    """Yields batches around the offset; at most BEFORE of each array end before the offset."""
+    """Yields batches around the offset. At most `BEFORE` of each array end before the offset."""
     with BatchStream(segments, None, 0) as stream:
         while stream.fill():
             if stream.unreadable:

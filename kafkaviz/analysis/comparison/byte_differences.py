@@ -1,6 +1,6 @@
-"""The bytes in which two batches differ, and the fields of a header or record that contain them.
+"""The bytes in which two batches differ, and the header or record fields that contain them.
 
-For example, five bytes of a value were changed in a batch, and its checksum was corrected:
+For example, someone changed five bytes of a value in a batch and corrected its checksum:
 
     what="crc"     position 2263, 4 bytes
     what="value"   position 2308, 5 bytes
@@ -53,13 +53,13 @@ class ByteDifference:
     """Bytes that differ between the two sides.
 
     Attributes:
-        locations: the bytes on each side; None if a side has no such bytes.
+        locations: the place of the bytes on each side; None if a side has no such bytes.
         what: the field of a batch header or record, such as "crc" or "value"; "record" for several
             fields of a record; "records" for compressed records; "entry" or "size" for an index;
             "file", "tail" or "hole".
         values: the value on each side, as text.
         offset: the first offset of the batch; None for an index.
-        valid_crcs: whether the checksum of the batch on each side is valid; None without a batch.
+        valid_crcs: whether the batch on each side has a valid checksum; None without a batch.
     """
 
     locations: tuple[FileLocation | None, FileLocation | None]
@@ -116,9 +116,9 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Returns the differences between records of equal offsets.
+    """Returns the differences between records that have equal offsets.
 
-    This is for records in batches that do not begin and end at the same offsets on both sides.
+    It is used for records whose batches do not begin and end at the same offsets on both sides.
     """
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):
@@ -148,7 +148,7 @@ def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
 
 
 def _ranges(places: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yields ranges of the given places; places that are close together are in one range."""
+    """Yields ranges that contain the given places; places close together share a range."""
     if not len(places):
         return
     breaks = np.flatnonzero(np.diff(places) > JOINED_BYTES)
@@ -165,7 +165,7 @@ def _header(side: BatchSide) -> np.dtype:
 def _fields(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yields the fields in a range of differing bytes, each as (start, stop, field)."""
+    """Divides a range of differing bytes by fields; yields (start, stop, field) for each."""
     header = _header(sides[0])
     for name in field_names(header):
         first = field_start(header, name)
@@ -180,9 +180,9 @@ def _fields(
 def _record_field(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> str:
-    """Returns the field of a record that contains the bytes.
+    """Returns the record field that contains the bytes.
 
-    The field is looked up on sides with a valid checksum, or on both if neither has one.
+    The field is looked up on the sides with a valid checksum, or on both sides if neither has one.
     """
     if any(int(row["attributes"]) & CODEC_MASK for _, row, _ in sides):
         return "records"
@@ -239,7 +239,7 @@ def _record_text(record: BatchRecord, what: str) -> str:
 
 
 def _value(side: BatchSide, what: str, start: int, stop: int) -> str | None:
-    """Returns the value on one side: a header field as a number, or other bytes in hexadecimal."""
+    """Returns the value on one side: a header field as a number, other bytes in hexadecimal."""
     header = _header(side)
     data = side[2]
     if start >= len(data):
@@ -269,10 +269,10 @@ def common_prefix_bytes(a: FileInfo, b: FileInfo) -> int:
 def differing_chunks(
     read_a: ReadInto, start_a: int, read_b: ReadInto, start_b: int, *, size_bytes: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields the bytes in which two ranges differ, chunk by chunk.
+    """Yields the bytes in which two ranges of bytes differ, chunk by chunk.
 
     Yields:
-        The start of each chunk within the range, and the places in the chunk that differ.
+        The start of each chunk in the range, and the places in that chunk that differ.
     """
     buffers = np.empty(CHUNK_BYTES, np.uint8), np.empty(CHUNK_BYTES, np.uint8)
     for position in range(0, size_bytes, CHUNK_BYTES):

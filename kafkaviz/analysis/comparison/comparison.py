@@ -1,4 +1,4 @@
-"""The result of comparing two directories, as frozen values.
+"""The result of comparing two directories, as values that do not change.
 
 For example, both replicas of a partition were leaders from offset 180 on, one after the other:
 
@@ -36,11 +36,11 @@ class OffsetRange(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSet:
-    """Records that only one side has.
+    """Records that exist on only one side.
 
     Attributes:
         records: the number of all these records.
-        ranges: the ranges of their offsets, at most MAX_RANGES. Every offset in them has a record.
+        ranges: ranges of their offsets, at most MAX_RANGES. Every offset in a range has a record.
         more_ranges: the number of ranges that are not listed.
     """
 
@@ -53,7 +53,7 @@ NO_RECORDS = RecordSet()
 
 
 class OffsetCollector:
-    """Collects offsets of records as ranges; fastest if the offsets ascend."""
+    """Collects offsets of records as ranges. It is fastest if the offsets ascend."""
 
     def __init__(self) -> None:
         self._ranges: list[OffsetRange] = []
@@ -89,7 +89,7 @@ class OffsetCollector:
 
 
 class Relation(StrEnum):
-    """The relation of two logs of a partition, from harmless to grave."""
+    """How the two logs of a partition are related; the most harmless relation comes first."""
 
     IDENTICAL = "identical"  # segment and index files are equal byte for byte
     INDEX_FILES_DIFFER = "index-files-differ"
@@ -138,11 +138,11 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """The difference between the ends of the two logs.
+    """How far the log of one side ends before the other's.
 
     Attributes:
         side: the side with the lower log end, "a" or "b".
-        size_bytes: the size of the batches that this side lacks.
+        size_bytes: the size of the batches that this side does not have.
         time_ms: the difference between the largest timestamps; None if a side has no timestamp.
     """
 
@@ -154,7 +154,7 @@ class Lag:
 
 @dataclass(frozen=True, kw_only=True)
 class Replica:
-    """One side of a partition.
+    """One of the two logs of a partition.
 
     Attributes:
         cleaner_checkpoint: the offset up to which the log was compacted; None if it was not.
@@ -175,24 +175,26 @@ class Replica:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionComparison:
-    """The comparison of a topic-partition that is on both sides, or only on one.
+    """The comparison of one topic-partition, which one or both sides have.
 
     Attributes:
         partition: the directory's name on side a, or on side b if only b has the partition.
-        relations: all relations that hold, the worst first.
+        relations: all relations that apply, the worst first.
         compared_from: the first offset that both sides should have.
         compared_to: the offset after the last one that both sides should have.
         first_divergent_offset: the lowest offset with different records.
-        leader_epochs_there: the leader epoch of each side at that offset.
-        truncations: how b truncates its log if a leads, and how a truncates its log if b leads.
+        leader_epochs_there: each side's leader epoch at that offset.
+        truncations: how b truncates its log if a leads, and how a does if b leads.
         differences: the first differences, at most MAX_DIFFERENCES.
         difference_count: the number of all differences.
         rewritten_batches: the number of batches with different bytes but the same records.
-        indexes: differing indexes of segments with the same base offset.
+        indexes: indexes that differ, of segments that both sides have.
         notes: explanations of harmless differences.
-        other_generation: the topic id of the other side's partition with this name, if it differs.
-        other_directory: the other side's directory of this partition, if renamed for deletion.
-        interval_settings: index.interval.bytes of the topic by each side's own settings.
+        other_generation: the topic id of the partition with this name on the other side, if it
+            differs.
+        other_directory: the directory of this partition on the other side, if it was renamed for
+            deletion.
+        interval_settings: the topic's index.interval.bytes according to each side's own settings.
     """
 
     partition: str
@@ -244,9 +246,10 @@ class BrokerComparison:
     """The result of comparing two directories.
 
     Attributes:
-        sources: the paths as the user knows them; several paths of one side have commas between.
-        start: the changes from a to b if both are one directory at two times, or else None.
-        problems: the partitions of both sides that could not be read.
+        sources: the paths to show, one text per side; several paths of a side are separated by
+            commas.
+        start: the changes from a to b, if both are one directory at two times; else None.
+        problems: the partitions on either side that could not be read.
     """
 
     sources: tuple[str, str]
@@ -256,13 +259,13 @@ class BrokerComparison:
 
     @property
     def counts(self) -> dict[Relation, int]:
-        """The number of partitions by relation, the mildest relation first."""
+        """The number of partitions per relation, the most harmless relation first."""
         counts = Counter(comparison.relation for comparison in self.partitions)
         return {relation: counts[relation] for relation in Relation if counts[relation]}
 
     @property
     def worst_first(self) -> tuple[PartitionComparison, ...]:
-        """The partitions in display order: the partition with the gravest relation comes first."""
+        """The partitions in the order in which to show them: the gravest relation comes first."""
 
         def rank(partition: PartitionComparison) -> int:
             return min(relation.display_rank for relation in partition.relations)

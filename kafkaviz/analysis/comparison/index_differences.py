@@ -1,9 +1,9 @@
-"""A comparison of two indexes of the same stretch of a log, entry by entry, and why they differ.
+"""A comparison of two indexes of the same part of a log, entry by entry, and why they differ.
 
-An index depends on where its broker started counting bytes. For example, two replicas have the same
-67 batches, but one was restarted after the 30th batch, which resets the count to 0. One index has
-43 entries, the other 44, and 29 are common. Neither is wrong: a broker finds every record with
-either of them. Only an entry that no release writes for these batches is damage.
+The entries of an index depend on where its broker began to count bytes. For example, two replicas
+have the same 67 batches, but one was restarted after the 30th batch, which resets the count to 0.
+One index has 43 entries, the other 44, and 29 are common. Neither is wrong: a broker finds every
+record with either of them. Only an entry that no Kafka release writes for these batches is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -46,11 +46,11 @@ class IndexReason(StrEnum):
 
 
 class LookupReads(NamedTuple):
-    """The reads of a lookup of an offset with one of the two indexes.
+    """The reads of a lookup of one offset with one of the two indexes.
 
     Attributes:
         position: the byte of the .log at which the scan starts.
-        headers: the number of batch headers that the scan reads, up to the batch with the offset.
+        headers: the number of batch headers that the scan reads to find the batch with the offset.
     """
 
     search: SlotSearch
@@ -60,10 +60,11 @@ class LookupReads(NamedTuple):
 
 @dataclass(frozen=True)
 class LookupComparison:
-    """One offset looked up in both indexes, and the reads of all lookups.
+    """One offset looked up with both indexes, and the mean over all lookups.
 
     Attributes:
-        mean_headers: the mean headers read on each side, over lookups of each batch's first offset.
+        mean_headers: how many headers a lookup reads on average on each side, if every batch's
+            first offset is looked up once.
     """
 
     target_offset: int
@@ -78,12 +79,12 @@ class IndexComparison:
     Attributes:
         entries: the number of written entries on each side; None without a file.
         common: the number of entries that both sides have.
-        alone: the slots of entries that only this side has, at most MAX_SLOTS per side.
-        alone_counts: the number of all such entries on each side.
+        alone: per side, the slots of entries that the other side does not have, at most MAX_SLOTS.
+        alone_counts: per side, the number of all such entries.
         unwritten_slots: the number of slots after the last entry on each side.
-        contradicted: the slots of entries that the batches contradict, on each side.
-        intervals: index.interval.bytes of each side, from the settings if the entries fit, or else
-            from the entries.
+        contradicted: per side, the slots of entries that contradict the batches.
+        intervals: per side, index.interval.bytes: from the settings if the entries agree with it,
+            else from the entries.
         lookup: a comparison of lookups, if the entries of an .index differ.
     """
 
@@ -120,11 +121,11 @@ def compare_indexes(
     is_same_log: bool,
     is_per_append: bool,
 ) -> tuple[IndexComparison, ...]:
-    """Returns the comparisons of the differing indexes of two segments with the same base offset.
+    """Returns a comparison for each differing index of two segments with the same base offset.
 
     Args:
         known_intervals: index.interval.bytes in the settings of each side.
-        is_per_append: whether one of the releases wrote one entry per append instead of per batch.
+        is_per_append: whether either release wrote entries per append, not per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -194,10 +195,10 @@ def _compare(
 
 
 def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
-    """Returns the index.interval.bytes with which the entries were written.
+    """Returns the index.interval.bytes with which the entries were probably written.
 
-    This is the value in the settings, unless the entries show that it was another one: an entry
-    comes after fewer bytes, or a gap is longer than two intervals, which one restart cannot cause.
+    This is the value in the settings, unless the entries contradict it: an entry follows fewer
+    bytes, or a gap is longer than two intervals, which one restart cannot cause.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -225,8 +226,8 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
 def _contradicted(segment: LogSegment, kind: str, batches: np.ndarray) -> tuple[int, ...]:
     """Returns the slots of entries that no release writes for these batches.
 
-    The offset of a time entry must exist, and its timestamp must not exceed the largest timestamp
-    up to the batch with that offset.
+    The offset in a time entry must exist. The timestamp must not exceed the largest timestamp up to
+    the batch with that offset.
     """
     entries = _slots(segment, kind).entries
     if kind == "index":
@@ -256,8 +257,8 @@ def _reason(
 
     Args:
         is_per_append: the same as in compare_indexes.
-        offset_reason: the reason that was found for the .index, if a .timeindex is compared. Kafka
-            writes the entries of both together.
+        offset_reason: if a .timeindex is compared, the reason that was found for the .index,
+            because Kafka writes the entries of both together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -299,7 +300,7 @@ def _reason(
 def _differ_at_end(
     comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
 ) -> bool:
-    """Returns whether one side has one more entry at its end, for a batch that is in both logs."""
+    """Returns whether one side has one more entry at its end, for a batch that both logs have."""
     if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
         return False
     side = 0 if comparison.alone_counts[0] else 1
@@ -331,7 +332,8 @@ def _has_long_gap(
     """Returns whether only one side has a gap between entries that is too long for a restart.
 
     A restart makes a gap up to twice as long as the interval. Up to 3.9.0 and in 4.0.0, followers
-    make longer gaps: they write one entry for an append of many batches, or none for the first.
+    make longer gaps: they write one entry for an append of many batches, and none for a segment's
+    first append.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(rows) for rows in batches):
@@ -397,7 +399,7 @@ def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between the two files; its values are the entries there."""
+    """Returns the first difference between two index files; its values are the entries there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]

@@ -1,10 +1,10 @@
-"""The truncation of a follower's log when it meets a leader, step by step.
+"""How a follower truncates its log when it begins to follow a leader, step by step.
 
 Each replica keeps pairs of a leader epoch and the offset at which the epoch began. A follower sends
-its newest epoch. The leader answers with the newest epoch of its own that is not above this one,
-and the offset where that epoch ends in the leader's log. Before 0.11 the high watermark decided
-instead, so that records were lost or differed (KIP-101). Since 2.0 the answer has the epoch too,
-and a follower that lacks this epoch asks again (KIP-279). For example:
+its newest epoch. The leader looks for its own newest epoch that is not above this one, and answers
+with that epoch and the offset at which it ends in the leader's log. Before 0.11 the high watermark
+decided instead, so that records were lost or differed (KIP-101). Since 2.0 the answer includes the
+epoch, and a follower that does not have this epoch asks again (KIP-279). For example:
 
     leader    (0, 0) (2, 120) (5, 180) (6, 220)     elected with epoch 6
     follower  (0, 0) (2, 120) (3, 180)              the log ends at 250
@@ -12,7 +12,7 @@ and a follower that lacks this epoch asks again (KIP-279). For example:
     the follower fetches at 180 with epoch 2: epoch 2 ends at 180; nothing is left to drop
 
 The rules are from LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
-AbstractFetcherThread.getOffsetTruncationState of 4.0; two real replicas on 4.4.0 did the same.
+AbstractFetcherThread.getOffsetTruncationState of 4.0. Two real replicas on 4.4.0 did the same.
 Since 2.7 a fetch has the epoch, and the leader returns no records if the epoch diverges (KIP-595,
 Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. The two protocols
 truncate at the same offset.
@@ -58,9 +58,9 @@ class EpochHistory:
     """The leader epochs of one replica.
 
     Attributes:
-        entries: pairs of epoch and start offset, both ascending.
-        is_from_batches: whether the entries come from the batches, because leader-epoch-checkpoint
-            is missing or unreadable.
+        entries: pairs of an epoch and its start offset; both ascend.
+        is_from_batches: whether the entries were read from the batches, because
+            leader-epoch-checkpoint is missing or unreadable.
     """
 
     entries: tuple[tuple[int, int], ...]
@@ -77,9 +77,9 @@ class EpochHistory:
     def latest_election(self) -> int:
         """The newest epoch that began at or before the log's end, or UNDEFINED.
 
-        An epoch counts even without a record, because a leader writes down its epoch when it is
-        elected (UnifiedLog.assignEpochStartOffset, 4.0). So the replica with the newest epoch was
-        elected last, or has a record from the leader that was.
+        An epoch counts even if it has no record, because a leader writes its epoch to the file when
+        it is elected (UnifiedLog.assignEpochStartOffset, 4.0). So of two replicas, the one with the
+        newest epoch was elected last, or has a record from the leader that was elected last.
         """
         return max(
             (epoch for epoch, start in self.entries if start <= self.log_end_offset),
@@ -87,18 +87,18 @@ class EpochHistory:
         )
 
     def after_load(self) -> "EpochHistory":
-        """Returns the history after a broker start has loaded it.
+        """Returns the history after a starting broker has loaded it.
 
-        Epochs without a record at the end of the log are dropped. Epochs before the log start are
-        replaced by one epoch that begins at the log start (UnifiedLog.initializeLeaderEpochCache
-        and LogLoader.load, 4.0).
+        The last epochs are dropped if they have no record. Epochs before the log start are replaced
+        by one epoch that begins at the log start (UnifiedLog.initializeLeaderEpochCache and
+        LogLoader.load, 4.0).
         """
         epochs = LeaderEpochs(self.entries)
         epochs.cut_to(self.log_start_offset, self.log_end_offset)
         return replace(self, entries=tuple(epochs.entries))
 
     def as_leader(self, epoch: int) -> "EpochHistory":
-        """Returns the history after an election. The new epoch begins at the log's end."""
+        """Returns the history after this replica was elected; `epoch` begins at the log's end."""
         return replace(self, entries=(*self.entries, (epoch, self.log_end_offset)))
 
     def truncate(self, end_offset: int) -> "EpochHistory":
@@ -142,13 +142,14 @@ class TruncationStep:
 
 @dataclass(frozen=True)
 class FollowerTruncation:
-    """The steps by which a follower's log becomes a prefix of the leader's log.
+    """The steps that make a follower's log a prefix of the leader's log.
 
     Attributes:
-        leader_epoch: the new leader's epoch, one above all epochs of both sides.
+        leader_epoch: the new leader's epoch: one above every epoch on both sides.
         follower_keeps_below: the follower's log end after the steps; None if the follower has no
             records.
-        follower_log_start: the follower's log start after the steps, the higher one of both sides.
+        follower_log_start: the follower's log start after the steps, which is the higher log start
+            of the two replicas.
         follower_loses: ranges (first, last) of the offsets whose records the follower drops.
     """
 
@@ -179,8 +180,8 @@ def walk_truncation(
     """Returns how a follower truncates its log when it starts to follow this leader.
 
     Args:
-        is_request: whether the follower sends an OffsetsForLeaderEpoch request, as in 2.0 to 2.6,
-            instead of sending its epoch with a fetch.
+        is_request: whether the follower sends an OffsetsForLeaderEpoch request, as in 2.0 to 2.6.
+            Otherwise it sends its epoch with a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset
@@ -225,7 +226,7 @@ def _step(leader: EpochHistory, follower: EpochHistory) -> TruncationStep:
 
 
 def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRule, int]:
-    """Returns the rule that applies, and the follower's new log end.
+    """Returns the rule that applies to the leader's answer, and the follower's new log end.
 
     The code follows AbstractFetcherThread.getOffsetTruncationState of Kafka 4.0.
     """

@@ -1,9 +1,9 @@
-"""The matching of partition directories of both sides.
+"""Which partition directories of the two sides are compared with each other.
 
-They match by topic id if both have one (partition.metadata, since 2.8), and otherwise by topic
-name. If a partition is in two log directories, the directories with equal names match. A topic that
-was deleted and created again has another id, so its two logs are not compared. A directory that
-waits for deletion never matches one in use.
+Two directories match by topic id if both have one (partition.metadata, since 2.8), otherwise by
+topic name. If a partition is in two log directories, directories with equal names match. A topic
+that was deleted and created again has another id, so its two logs are not compared. A directory
+that will be deleted never matches one in use.
 
     a  orders-0 (id X)   b  orders-0 (id X)                one partition
     a  orders-0 (id X)   b  orders-0 (id Y)                two partitions, each on one side
@@ -19,12 +19,13 @@ from kafkaviz.log.partition import Partition
 
 @dataclass(frozen=True)
 class PartitionMatch:
-    """A partition on both sides, or on one.
+    """A partition that one or both sides have.
 
     Attributes:
-        other_generation: the topic id of the other side's partition with the same name, if it
+        other_generation: the topic id of the partition with the same name on the other side, if it
             differs.
-        other_directory: the other side's directory of the same partition, if in another state.
+        other_directory: the directory of the same partition on the other side, if it is in another
+            state.
     """
 
     a: Partition | None
@@ -40,7 +41,7 @@ class PartitionMatch:
 
 
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns all partitions of both sides, ordered by name."""
+    """Returns the matches for all partitions of both sides, ordered by name."""
     left = list(b)
     matches = []
     alone = []
@@ -69,10 +70,10 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 
 
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns the match of a single partition with a partition of the other side.
+    """Returns the match between a single partition and a partition on the other side.
 
-    At least one side must be a single partition. Two single partitions match whatever their names
-    are, because the user asked to compare them.
+    At least one side must be a single partition. Two single partitions match whatever their names,
+    because the user asked to compare them.
     """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)

@@ -1,14 +1,14 @@
-"""Two logs of one partition aligned by offset: records that differ, and records on one side only.
+"""Aligns two logs of a partition by offset, to find different records and one-sided records.
 
 Equal bytes are skipped fast: first whole segments, then runs of batches with equal headers. Records
-are decoded only where batches differ. They are matched by offset, whatever their batches:
+are decoded only where batches differ. Records are matched by offset, whatever batches they are in:
 
     a   [0 .. 9] [10 .. 19] [20 .. 29]
     b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
 
-Equal headers do not prove that batches are equal, so all bytes are compared. The checksum of magic
-2 does not cover base offset, leader epoch and magic, and a flipped bit in the records does not
-change the checksum in the header. Memory is bounded by a chunk of each log and the open batches.
+All bytes are compared, because batches with equal headers may differ. The checksum of magic 2 does
+not cover base offset, leader epoch and magic, and a bit that flips in the records does not change
+the checksum in the header. Memory is bounded by a chunk of each log and the open batches.
 """
 
 from bisect import bisect_left, bisect_right
@@ -50,17 +50,17 @@ UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # not covered
 
 @dataclass(kw_only=True)
 class RecordAlignment:
-    """The results of comparing two logs; pairs and lists have one value per side.
+    """The result of comparing two logs. Pairs and lists have one value per side.
 
     Attributes:
-        only_in: records that only this side has.
+        only_in: per side, the records that the other side does not have.
         different: offsets that both sides have, with different content or leader epochs.
-        unreadable: offsets of one side that cannot be read on the other side.
-        diverged: the number of offsets in `different` with different leader epochs.
-        altered: the number of offsets in `different` with the same leader epoch.
+        unreadable: per side, offsets that cannot be read on the other side.
+        diverged: how many offsets in `different` have different leader epochs.
+        altered: how many offsets in `different` have the same leader epoch on both sides.
         leader_epochs_there: the leader epochs at `first_divergent_offset`.
         damaged_batches: the number of batches with a wrong checksum or unreadable records.
-        lag_bytes: the size of the batches after the end of the other side.
+        lag_bytes: per side, the size of the batches after the end of the other side.
         newest_ms: the largest timestamp that was read.
         end_offsets: the offset after the last batch that was read.
     """
@@ -105,7 +105,7 @@ class RecordAlignment:
 
 
 class SegmentGroup(NamedTuple):
-    """The segments of both logs from one common base offset up to the next."""
+    """The segments of both logs between two neighbouring base offsets that both logs have."""
 
     start: int
     a: tuple[LogSegment, ...]
@@ -113,7 +113,7 @@ class SegmentGroup(NamedTuple):
 
 
 def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator[SegmentGroup]:
-    """Yields the segments of both logs in groups, divided at base offsets that both logs have."""
+    """Yields the segments of both logs in groups; each begins at a base offset that both have."""
     common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
     places = [(0, 0)]
     bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
@@ -149,7 +149,7 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
 
 
 def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: int) -> BatchStream:
-    """Returns a stream of the batches of some segments of a log.
+    """Returns a stream of the batches in some segments of a log.
 
     Args:
         part: the segments to stream.
@@ -177,7 +177,7 @@ def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> Non
 
 
 class _OpenBatch:
-    """A batch whose records are not all matched yet."""
+    """A batch in which some records have not been matched yet."""
 
     def __init__(self, stream: BatchStream) -> None:
         self.segment = stream.segment
@@ -215,7 +215,7 @@ class _OpenBatch:
         return self._records
 
     def load(self) -> None:
-        """Reads the bytes of the batch, which must be done before the stream continues."""
+        """Reads the bytes of the batch. Call it before the stream continues."""
         _ = self.data
 
     def take_to(self, offset: int) -> np.ndarray:
@@ -252,7 +252,7 @@ class _Alignment:
                 self._result.tails[side] = stream.tail
 
     def _pass_unreadable(self) -> bool:
-        """Skips an unreadable range of one side, or batches of the other side in that range.
+        """Skips an unreadable range on one side, or the other side's batches in that range.
 
         Returns whether anything was skipped.
         """
@@ -280,9 +280,9 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Describes an unreadable range by comparing it with the other side's batch.
+        """Describes an unreadable range by comparing it with a batch on the other side.
 
-        Both must be at the same position of the .log.
+        Both must be at the same position in the .log.
         """
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
@@ -330,10 +330,10 @@ class _Alignment:
             stream.take(count)
 
     def _take_pair_in_step(self) -> bool:
-        """Takes one batch of each side if both are the same batch, but with damaged offsets.
+        """Takes one batch from each side, if both are the same batch with damaged offsets.
 
-        They are the same batch if their sizes are equal, the next batches are equal, and either a
-        checksum is wrong or all header fields that the checksum covers are equal.
+        They count as the same batch if their sizes are equal, the next batches are equal, and
+        either a checksum is wrong or all header fields covered by the checksum are equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
@@ -514,7 +514,7 @@ class _Alignment:
 
 
 def _content(batch: _OpenBatch, record: BatchRecord) -> tuple:
-    """Returns all fields of a record that consumers or transactions depend on."""
+    """Returns all fields of a record that matter to consumers or transactions."""
     row = batch.row
     return (
         record.timestamp_ms,

@@ -1,4 +1,4 @@
-"""The changes of one directory between two times, compared with the predicted broker start.
+"""How a directory changed between two times, compared with a predicted broker start.
 
 For example:
 
@@ -46,7 +46,7 @@ class ChangeKind(StrEnum):
 
 
 class StepOutcome(StrEnum):
-    """Whether a predicted step happened, as far as the later state shows it."""
+    """Whether a predicted step happened, if the later state shows it."""
 
     AS_PREDICTED = "as-foretold"
     OTHERWISE = "otherwise"
@@ -58,10 +58,10 @@ class FileChange:
     """A file that has changed.
 
     Attributes:
-        file: the path relative to the broker directory; for a directory, its name.
+        file: the path relative to the broker directory; only the name if it is a directory.
         sizes: the sizes before and after; None if the file does not exist.
         same_bytes: the length of the common prefix.
-        is_predicted: whether a step of the start predicted the change.
+        is_predicted: whether a step of the predicted start explains the change.
     """
 
     partition: str
@@ -74,7 +74,7 @@ class FileChange:
 
 @dataclass(frozen=True)
 class PredictedStep:
-    """A predicted step of the start from the earlier state, and its outcome.
+    """One step of the start that is predicted from the earlier state, and its outcome.
 
     Attributes:
         size_bytes: the size of the file in the later state; None if it does not exist.
@@ -87,14 +87,14 @@ class PredictedStep:
 
 @dataclass(frozen=True)
 class StartComparison:
-    """A directory at two times, and whether a broker start between them explains the changes.
+    """A directory at two times, and whether a broker start in between explains the changes.
 
     Attributes:
         restart: the predicted start from the earlier state; None if no start happened.
-        is_started: whether the broker was probably started in between. This is so if the marker of
-            the clean stop differs, or if at least half of the files that only a start changes were
-            changed as predicted.
-        is_swapped: whether the second state is the earlier one; nothing is predicted then.
+        is_started: whether the broker was probably started in between. This is assumed if the
+            clean-shutdown marker differs, or if at least half of the files that only a start
+            changes were changed as predicted.
+        is_swapped: whether the second state is the earlier one. Then nothing is predicted.
     """
 
     restart: Restart | None
@@ -109,7 +109,7 @@ class StartComparison:
 
 
 def is_same_directory(a: Broker, b: Broker) -> bool:
-    """Returns whether the ids in meta.properties show one directory at two times."""
+    """Returns whether the ids in meta.properties show that both are one directory at two times."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
     if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):
@@ -125,7 +125,7 @@ def _directory_ids(broker: Broker) -> set[str]:
 
 
 def compare_start(before: Broker, after: Broker, settings: Settings) -> StartComparison:
-    """Returns the changes of a directory, and the outcome of the predicted start.
+    """Returns how a directory changed, and which steps of the predicted start happened.
 
     Args:
         settings: the settings of the earlier state.
@@ -187,9 +187,9 @@ def _is_unchanged(
 
 
 def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns a value that shows which state of a directory is newer.
+    """Returns a value that is larger for the newer state of a directory.
 
-    This is the end of the metadata log, or without one the newest modification time.
+    It is the end of the metadata log, or without that log the newest modification time.
     """
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
@@ -204,10 +204,10 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
 
 
 def _has_signs(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
-    """Returns whether at least half of the steps that show a start happened as predicted.
+    """Returns whether at least half of the steps that are signs of a start happened as predicted.
 
-    Steps that a running broker takes too, such as deleting a producer snapshot, do not show a
-    start. If a partition is missing, because the copy lacks it, that does not show one either.
+    Steps that a running broker also takes, such as deleting a producer snapshot, are not signs of a
+    start. A missing partition is not a sign either, because it may not have been copied.
     """
     file_steps = [
         predicted
@@ -232,7 +232,7 @@ def _has_signs(steps: Iterable[PredictedStep], changed_files: Collection[str]) -
 def _doubtful_partitions(
     before: Broker, after: Broker, find_config: ConfigLookup
 ) -> Mapping[str, bool]:
-    """Returns the partitions for which not every predicted step can be judged.
+    """Returns the partitions in which some predicted steps cannot be judged.
 
     Returns:
         A value per directory name: True if it is in two log directories, so that no step can be
@@ -251,7 +251,7 @@ def _doubtful_partitions(
 
 
 def _files(broker: Broker) -> dict[str, FileInfo]:
-    """Returns all files of the partition directories, by path relative to the log directory.
+    """Returns all files in the partition directories, by path relative to the log directory.
 
     If two log directories have the partition, the path begins with the log directory's name.
     """
@@ -313,7 +313,8 @@ def _rebuild_outcome(
 ) -> StepOutcome:
     """Returns whether an index begins with the bytes that recovery should have written.
 
-    More bytes may follow, because later appends add entries, and a stop adds a time entry.
+    More bytes may follow, because later appends add entries, and a stopping broker adds a time
+    entry.
     """
     if recovered_bytes is not None and info.name.endswith("index"):
         data, size_bytes = file.read_data(info.path)
@@ -382,7 +383,7 @@ def _kind(
 def _index_kind(before: FileInfo, after: FileInfo, same_bytes: int) -> ChangeKind:
     """Returns how an index changed.
 
-    If only zeros are gone, it was trimmed. If new bytes follow the old entries, it was appended to.
+    If it lost only zeros, it was trimmed. If new bytes follow the old entries, it was appended to.
     """
     is_shorter = after.size_bytes < before.size_bytes
     if is_shorter and same_bytes == after.size_bytes:

@@ -46,10 +46,10 @@ def calibration_path() -> Path:
 
 
 def load_calibration() -> dict | None:
-    """Returns the last calibration, or None if there is none.
+    """Returns the last calibration that was saved, or None.
 
     Raises:
-        CannotOpen: the file is not a calibration, or numbers are missing.
+        CannotOpen: the file is not a calibration, or lacks numbers.
     """
     path = calibration_path()
     try:
@@ -92,11 +92,11 @@ def save_calibration(calibration: Mapping) -> Path:
 
 
 def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
-    """Measures this machine with a file in a folder of the disk, by default in the cache folder.
+    """Measures this machine with a file in `folder`, which is on the disk to measure.
 
     Returns:
-        Each measurement as {min, median, p90, samples} in µs. `random_read_us` is None if the reads
-        came from memory, as on a tmpfs; `notes` says so then.
+        Each measurement as {min, median, p90, samples} in µs. If the reads came from memory, as on
+        a tmpfs, `random_read_us` is None and `notes` says so.
 
     Raises:
         CannotOpen: the folder does not exist, or belongs to a Kafka directory.
@@ -142,7 +142,7 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
-    """Measures a pread of `read_bytes` from the page cache, at random positions.
+    """Measures reads of `read_bytes` (pread) from the page cache, at random positions.
 
     The loop is compiled, so that no Python runs between the reads.
     """
@@ -173,7 +173,7 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
 
 
 def _faults(descriptor: int, size_bytes: int) -> dict:
-    """Measures the first access to a page of a mapped file that is in the page cache."""
+    """Measures the first access to pages of a mapped file which are in the page cache."""
     timings_us = []
     for _ in range(FAULT_SAMPLES):
         with mmap.mmap(descriptor, size_bytes, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:
@@ -189,7 +189,7 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[M
     """Measures reads of 4 KiB that are not in the page cache.
 
     Returns:
-        The measurement, or None if the reads came from memory; and notes about it.
+        The measurement, or None if the reads came from memory; and notes on it.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]

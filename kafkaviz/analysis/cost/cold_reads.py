@@ -1,9 +1,9 @@
-"""The device reads of a lookup when no part of the .log is in memory.
+"""How many device reads a lookup takes when nothing of the .log is in memory.
 
 This replays the kernel's read-ahead. A scan reads the first bytes of each batch, starting at the
 index entry. If batches are smaller than a page, the kernel sees a sequential read and loads 1, 4,
-8, 16, 32 ... pages at a time. If they are larger, each header is a separate read. With an interval
-of 1 MiB:
+8, 16, 32 ... pages at a time. If they are larger, each header is a separate read. With an index
+interval of 1 MiB:
 
 - batches of 1 KB: 500 headers in 500 KB, about 8 reads
 - batches of 16 KB: 34 headers in 540 KB, 34 reads
@@ -41,8 +41,8 @@ BEGIN = (0, 0, -2, -1, 1, 0)
 class ColdReads:
     """For each index interval, how many lookups take 0, 1, 2 ... device reads.
 
-    There is one lookup per batch, for its base offset. With `intervals[i]`, `counts[i][n]` lookups
-    take n reads.
+    Each batch's base offset is looked up once. With the interval `intervals[i]`, `counts[i][n]` of
+    these lookups take n reads.
     """
 
     intervals: np.ndarray
@@ -61,7 +61,7 @@ class ColdReads:
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
-        """Returns the estimated counts for a larger log, if these are the counts for its windows.
+        """Returns the estimated counts for a whole log; these are the counts for parts of it.
 
         Args:
             first_lookups: the same as in SweepParts.scaled.
@@ -81,7 +81,7 @@ class ColdReads:
 
 
 class ColdSweeper(BatchObserver[ColdReads]):
-    """Counts the device reads of one segment while its batches are read in chunks.
+    """Counts the device reads in one segment, while its batches are read in chunks.
 
     Only a few numbers per interval are kept between chunks.
     """
@@ -138,7 +138,7 @@ def cold_reads_from_starts(
     *,
     by_base_offset: bool,
 ) -> ColdReads:
-    """Returns the counts for an existing index, if the row where each scan starts is known.
+    """Returns the counts for an existing index, given the row where each scan starts.
 
     Args:
         positions: positions of all batches of a segment, integers of shape (n,).
@@ -156,7 +156,7 @@ def cold_reads_from_starts(
 
 
 def scanned_bytes(*, by_base_offset: bool) -> int:
-    """Returns how many bytes of each header a scan reads."""
+    """Returns how many bytes a scan reads of each header."""
     return MAGIC_END if by_base_offset else HEADER_BYTES
 
 
@@ -168,9 +168,9 @@ def _reads_of_interval(
     scans: np.ndarray,
     header_bytes: int,
 ) -> np.ndarray:
-    """Returns the number of device reads of a lookup for each batch's base offset.
+    """Returns how many device reads a lookup takes, for each batch's base offset.
 
-    The index with this interval is simulated in the same loop; each batch may get an entry.
+    The same loop simulates an index with this interval, in which each batch may get an entry.
     """
     reads = np.empty(len(positions), np.int64)
     scan = scans[0]
@@ -198,7 +198,7 @@ def _reads(
     scans: np.ndarray,
     header_bytes: int,
 ) -> np.ndarray:
-    """Returns the number of device reads of a lookup for each row from `first` to `stop` - 1.
+    """Returns how many device reads a lookup takes, for each row from `first` to `stop` - 1.
 
     `starts` has the row at which the scan for each row starts.
     """

@@ -1,14 +1,15 @@
-"""A model of the time of a lookup: headers and device reads are counted, their times are ranges.
+"""A model for the time of a lookup: headers and device reads are counted, their times are ranges.
 
 For example, if the 99th percentile of lookups reads 44 headers:
 
-- 1.8 µs per header and 2.2 µs before the first one give 81 µs, or 43 to 180 µs with both ranges.
-- Since Kafka 4.1 each header takes one read instead of two: 42 µs, or 22 to 92 µs.
+- 1.8 µs per header and 2.2 µs before the first header give 81 µs. With the ranges for both, it is
+  43 to 180 µs.
+- Since Kafka 4.1 each header takes one read instead of two, which gives 42 µs, or 22 to 92 µs.
 
 The times were measured with Kafka's own LogSegment on three machines with two cores. The slowest
-ran 3.9 and gives the likely values. On the other two a header took 0.99 and 1.49 µs with 3.9.1,
-0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times of devices are published
-figures. `kafkaviz calibrate` measures the user's own machine.
+machine ran 3.9 and gives the likely values. On the other two machines a header took 0.99 and 1.49
+µs with 3.9.1, 0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times for devices
+are published figures. `kafkaviz calibrate` measures the user's own machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ WARM_PAGES = 3
 
 
 class Range(NamedTuple):
-    """The least and greatest possible value of an uncertain number, and the likely one."""
+    """The least and the greatest value that an uncertain number may have, and the likely one."""
 
     low: float
     typical: float
@@ -47,7 +48,7 @@ class Range(NamedTuple):
         return Range(*(value * share for value, share in zip(self, shares, strict=True)))
 
     def plus(self, other: "Range") -> "Range":
-        """Adds the low ends, the typical values and the high ends of two ranges."""
+        """Adds two ranges: the low ends, the typical values and the high ends."""
         return Range(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
@@ -58,14 +59,14 @@ CALIBRATED = "calibrated"
 
 @dataclass(frozen=True)
 class Storage:
-    """A kind of storage and its time for a random 4 KiB read that misses the page cache, in µs."""
+    """A kind of storage and its time for a random read of 4 KiB that the page cache lacks, in µs."""
 
     name: str
     read_us: Range
 
     @property
     def seeks(self) -> bool:
-        """Whether each read is a disk seek, by the storage's name or its measured read time."""
+        """Whether each read is a disk seek, judged by the storage's name or its read time."""
         return self.name == HDD or (
             self.name == CALIBRATED and self.read_us.typical >= STORAGES[HDD].read_us.low
         )
@@ -103,8 +104,9 @@ class LookupCosts:
     Attributes:
         header_us: the time per header that a scan reads from the page cache.
         first_us: the time before the first header.
-        reads_once: whether `header_us` is for one read per header, as since Kafka 4.1. In Kafka's
-            own classes, one read takes half as long as two (3.9.1, 4.3.1 and 4.4.0 in one run).
+        reads_once: whether `header_us` is for one read per header, as since Kafka 4.1. Measured in
+            Kafka's own classes, one read takes half as long as two (3.9.1, 4.3.1 and 4.4.0 in one
+            run).
         calibrated: when this machine was calibrated; None if presets are used.
         fault_us: the time of the first access to an index page that is in the page cache.
         one_read_share: the share of headers of magic 0 and 1, which always take one read.
@@ -120,7 +122,7 @@ class LookupCosts:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether `header_us` comes from the model, instead of a measurement on some machine."""
+        """Whether `header_us` comes from the model, not from a measurement."""
         return self.reads_once and not self.calibrated
 
     @property
@@ -143,8 +145,8 @@ class LookupCosts:
         Args:
             reads: device reads of the .log.
             index_reads: device reads of the index.
-            index_pages: index pages touched. A page that was loaded with another page only costs a
-                page fault.
+            index_pages: index pages touched. A page that was loaded together with another one only
+                costs a page fault.
         """
         if self.storage.name == "memory":
             return self.warm_us(headers)
@@ -160,7 +162,7 @@ class LookupCosts:
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
         """Returns the number of processor cores that lookups keep busy.
 
-        Fetches that wait at the log's end do no lookup and do not count.
+        Fetches that wait at the log's end look nothing up and do not count.
         """
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
@@ -177,7 +179,7 @@ def lookup_costs(
         by_base_offset: whether each header takes one read, as since Kafka 4.1.
         storage: a name in STORAGES; the default is the calibrated disk, or else nvme.
         calibration: the result of `kafkaviz calibrate`, which is used instead of presets. The JVM's
-            work on a header is not measured, but computed as a share of the time of the reads.
+            work on a header is not measured, but computed as a share of the read time.
     """
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
@@ -196,7 +198,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns the costs computed from the read times measured on this machine.
+    """Returns the costs, computed from the read times measured on this machine.
 
     The read times are multiplied by a factor for the time that Java adds. A header takes one or two
     reads, depending on the release.
@@ -232,12 +234,13 @@ def footprint(
     *,
     leaves_maps: bool = False,
 ) -> dict[str, int]:
-    """Returns the files, memory maps and memory of segments, not counting the .log files.
+    """Returns the files, memory maps and memory that segments take, not counting the .log files.
 
     One segment per partition is active. The keys are:
 
     - `maps`: the memory maps if every index is loaded
-    - `stale_maps`: the greatest number of unused maps, if the JVM collected none since the rolls
+    - `stale_maps`: the greatest possible number of unused maps, if the JVM has freed none since the
+      rolls
     - `maps_left`: the maps that vm.max_map_count leaves; if negative, a broker with these logs
       alone would stop with "Map failed"
     - `preallocated_bytes`: the apparent length of the active segments' indexes
@@ -245,7 +248,7 @@ def footprint(
 
     Args:
         segment_index_bytes: segment.index.bytes of each partition.
-        leaves_maps: whether a roll leaves unused maps until Java's garbage collector frees them, as
+        leaves_maps: whether a roll leaves unused maps that Java's garbage collector frees later, as
             before KAFKA-19390.
     """
     offset_bytes = offset_index.ENTRY.itemsize
@@ -274,11 +277,11 @@ def footprint(
 def implied_price_us(
     interval_bytes: float, batch_bytes: float, spread: float, header_us: float
 ) -> float:
-    """Returns how many µs the mean lookup would save per additional MB of index per GiB of log.
+    """Returns how many µs a mean lookup saves per additional MB of index per GiB of log.
 
-    An interval implies this price. It follows from N = S / (I + a) entries and H = (I + a) / 2µ +
-    ... headers. S is the size of the log, I the interval, a the mean distance by which entries
-    exceed the interval, and µ the mean batch size.
+    This is the price implied by choosing an interval. It follows from N = S / (I + a) entries and H
+    = (I + a) / 2µ + ... headers. S is the size of the log, I the interval, a the mean distance by
+    which entries exceed the interval, and µ the mean batch size.
 
     Args:
         spread: the standard deviation of the batch sizes divided by their mean.

@@ -1,21 +1,21 @@
-"""The reads of a lookup from tiered storage or an object store, and their cost.
+"""The reads that a lookup makes in tiered storage or an object store, and their cost.
 
 For a remote segment a broker first fetches the whole indexes and keeps them in its
 remote-log-index-cache (RemoteIndexCache of Kafka 4.3.1). Then it reads the .log from the position
-in the index (RemoteLogManager.read). Here the read ends with the batch that answers the lookup. The
-counts are for a broker that has cached nothing of the segment yet:
+in the index on (RemoteLogManager.read). Here the read ends with the batch that answers the lookup.
+The counts are for a broker that has cached nothing yet:
 
     00000000000000000041.index       1 request      32 B
     00000000000000000041.timeindex   1 request      36 B
     00000000000000000041.log         1 request   1 336 B    from byte 2990 on
 
 In Aiven's layout the manifest is read first, then the .log with one request per compressed chunk.
-In the model, requests follow one another. All have the same latency: the mean of this process'
-requests to that store, or a given value.
+In the model, requests are made one after another, and all have the same latency: the mean of this
+process' requests to that store, or a given value.
 
 kafkaviz itself reads a log in an object store through its block cache. The requests, bytes and time
-of this process are counted per file. For a file that was in the cache before, the requests that it
-would take are counted, without a time.
+of this process are counted per file. For a file that was already in the cache, the requests that
+would have been needed are counted, without a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class RemoteCost:
 
     Attributes:
         request_ms: the latency of a request in the cost model.
-        measured_requests: `request_ms` is the mean of this many requests of this process; 0 if the
+        measured_requests: `request_ms` is the mean of so many requests of this process; 0 if the
             latency was given or assumed.
         is_tiered: whether a broker would read from tiered storage; otherwise kafkaviz itself reads
             the log from an object store.
@@ -78,12 +78,12 @@ class RemoteCost:
 
     @property
     def modelled_ms(self) -> float:
-        """The time of all requests, if one follows the other."""
+        """The total time of all requests, if they are made one after another."""
         return self.requests * self.request_ms
 
     @property
     def measured_ms(self) -> float | None:
-        """The measured time of all reads; None unless every read was measured."""
+        """The total measured time of all reads; None unless every read was measured."""
         times_ms = [read.measured_ms for read in self.reads if read.measured_ms is not None]
         return sum(times_ms) if times_ms and len(times_ms) == len(self.reads) else None
 
@@ -108,7 +108,7 @@ def remote_cost(
         segments: the segments of the log that was searched.
         remote_files: the segments of that log that are only in tiered storage, by base offset.
         request_ms: the latency of a request; the default is the measured mean, or else REQUEST_MS.
-        store: the store of tiered storage, if it has an address.
+        store: the remote store of tiered storage, if it has an address.
     """
     views = {segment.base_offset: segment for segment in segments}
     reads: list[RemoteRead] = []
@@ -149,7 +149,7 @@ def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> File
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
-    """Returns the object in the store from which a file is read; None for other files."""
+    """Returns the object in the store that a file is read from; None for other files."""
     if not view.path or view.source != ON_DISK:
         return None
     mirrored_path = address.mirrored_file(view.path)
@@ -157,7 +157,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """Returns this process' requests for a file, or those needed if nothing were cached."""
+    """Returns this process' requests for a file, or how many it would need with an empty cache."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
