@@ -145,9 +145,9 @@ SHARES = """([card, parts]) => {
     [
         ("set=pages", ".fig", [".bar", ".say", ".lane:last-child"]),
         ("set=full&target=100000", ".fig", [".bar", ".say", ".lane:last-child"]),
-        ("set=pages&step=14", ".fx, .two > .card", [".bar", ".say", ".pages", ".code", ".waits"]),
-        ("set=full&step=13", ".fx, .two > .card", [".bar", ".say", ".pages", ".code", ".waits"]),
-        ("set=twenty&step=5", ".fx, .two > .card", [".bar", ".say", ".pages", ".code", ".waits"]),
+        ("set=pages&step=14", ".fx, .two > .card", [".bar", ".say", ".pages", ".two > .card"]),
+        ("set=full&step=13", ".fx, .two > .card", [".bar", ".say", ".pages", ".two > .card"]),
+        ("set=twenty&step=5", ".fx, .two > .card", [".bar", ".say", ".pages", ".two > .card"]),
     ],
 )
 def test_the_first_screen(browser, server, theme, query, card, parts):
@@ -166,6 +166,34 @@ def test_the_first_screen(browser, server, theme, query, card, parts):
         page.wait_for_function(
             f"wanted => {{ const [share, inside] = ({SHARES})(wanted); return share >= 0.8 && inside; }}",
             arg=[card, parts],
+        )
+
+
+@pytest.mark.parametrize(
+    ("language", "width", "height"),
+    [
+        ("en", 1280, 720),
+        ("en", 1024, 768),
+        pytest.param("zh", 1280, 720, marks=pytest.mark.nightly),
+        pytest.param("zh", 1024, 768, marks=pytest.mark.nightly),
+    ],
+)
+def test_the_steps_open_on_the_first_probe(browser, server, language, width, height):
+    """Its line of code, all its values, the whole figure and the bar are on the first screen."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{server}/lookup?set=pages&tab=steps&lang={language}")
+        expect(page.locator(".code .on")).to_contain_text("lo, hi ← F, N − 1")
+        values = page.locator(".vals > div:visible .v").all_inner_texts()
+        target, entries, warm_from = "258\u202f051", "7\u202f168", "6\u202f143"
+        # target, N, F, probes, lo, hi, mid, key
+        assert values == [
+            target, entries, warm_from, "1", warm_from, "7\u202f167", "–", "221\u202f187"
+        ]  # fmt: skip
+        parts = [".bar", ".say", ".fx", ".code", ".waits", ".vals"]
+        page.wait_for_function(
+            f"wanted => {{ const [share, inside] = ({SHARES})(wanted); return share === 1 && inside; }}",
+            arg=[".fx, .two > .card", parts],
         )
 
 
@@ -211,6 +239,6 @@ def test_a_click_while_the_page_loads_leaves_the_warm_section(page, server):
     behind.click()
     expect(page.locator(".cap")).to_contain_text("older than the warm section")
     page.get_by_role("button", name="Reader at the tail").click()
-    expect(page.locator(".cap")).to_contain_text("Appends and this reader keep its pages hot")
+    expect(page.locator(".cap")).to_contain_text("readers at the tail keep its pages hot")
     page.get_by_role("button", name="More").click()
     expect(page.get_by_role("combobox", name="Warm section, entries")).to_have_value("1024")

@@ -174,14 +174,14 @@ def test_what_a_step_shows(five):
 
 
 def test_a_slot_that_is_clicked_is_looked_up(page, server):
-    """Its key becomes the target, in the field and in the address, and the steps restart."""
+    """Its key becomes the target, in the field and the address; the steps open on a probe again."""
     opened(page, server, "set=five&target=23&step=5")
     page.locator(".ix .pick").nth(3).click()
-    page.locator(".say", has_text="not above 26").wait_for()
-    assert at_step(page)[0] == 1 and page.get_by_label("Target offset").input_value() == "26"
-    page.wait_for_url("**target=26**")
+    page.locator(".say", has_text="below 26").wait_for()
+    assert at_step(page)[0] == 2 and page.get_by_label("Target offset").input_value() == "26"
+    page.wait_for_url("**target=26**step=2**")
     page.reload()
-    page.locator(".say", has_text="not above 26").wait_for(timeout=60_000)
+    page.locator(".say", has_text="below 26").wait_for(timeout=60_000)
 
 
 def test_a_slot_is_reached_by_key(five):
@@ -201,7 +201,7 @@ def test_a_slot_is_reached_by_key(five):
         assert cursor.get_attribute("aria-valuenow") == str(slot) and at_step(page)[0] == 4, key
     assert "offset 14 → byte 459" in cursor.get_attribute("aria-valuetext")
     cursor.press("Enter")
-    page.locator(".say", has_text="not above 14").wait_for()
+    page.locator(".say", has_text="below 14").wait_for()
     page.wait_for_url("**target=14**")
     assert (
         cursor.evaluate("element => element.matches(':focus')")
@@ -226,11 +226,11 @@ def test_back_undoes_one_choice(page, server):
     page.wait_for_url("**set=twenty**target=140**")
     page.get_by_role("radio", name="Timestamp").click()
     page.wait_for_url("**by=timestamp**")
-    page.locator(".say", has_text="The only segment reaches").wait_for()
+    page.locator(".dot-group.on", has_text="Time index").wait_for()
     page.go_back()
-    page.locator(".say", has_text="not above 140").wait_for()
+    page.locator(".say", has_text="below 140").wait_for()
     page.go_back()
-    page.locator(".say", has_text="not above 23").wait_for()
+    page.locator(".say", has_text="below 23").wait_for()
     assert "set=five" in page.url and page.get_by_label("Target offset").input_value() == "23"
 
 
@@ -264,9 +264,7 @@ def test_from_a_time_to_the_bytes_by_clicks(page, server):
     opened(page, server, "tp=orders-0")
     page.get_by_role("radio", name="Timestamp").click()
     page.wait_for_url("**by=timestamp**")
-    page.locator(
-        ".say", has_text="the first whose largest timestamp is not older than the target"
-    ).wait_for()
+    page.locator(".dot-group.on", has_text="Time index").wait_for()
     page.locator(".last").click()
     offset = re.search(r"is offset ([\d\u202f]+): that is the answer", sentence(page)).group(1)
     assert page.locator(".rec .hit b").inner_text().startswith(offset)

@@ -8,7 +8,7 @@ from kafkaviz.analysis.lookup import search_race as races
 from kafkaviz.figures.lookup import search_race
 from kafkaviz.figures.lookup.search_race import SearchRaceView
 from kafkaviz.figures.text.sentences import join_sentences
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.lessons import practice
 
 T = "\u202f"
@@ -20,10 +20,10 @@ def view(entries: int, target: int, **sizes: int) -> SearchRaceView:
     return search_race.view(races.race(segment, "offset", target, **sizes))
 
 
-def jump_views() -> tuple[SearchRaceView, ...]:
+def jump_views(lagging_target: int | None = None) -> tuple[SearchRaceView, ...]:
     """Returns the race at the entry where the middle moves to page 7, and at the one before."""
     segment = practice.log_of_keys(range(7168)).segments[0]
-    race = races.race(segment, "offset", 7168)
+    race = races.race(segment, "offset", 7168, lagging_target=lagging_target)
     return search_race.views(race, races.race_before_jump(segment, 7168, race))
 
 
@@ -38,8 +38,8 @@ def test_the_question_says_which_entry_it_is():
         say("search_race.question_before"),
     )
     assert (jump.other, before.other) == ("One entry earlier", "One entry later")
-    assert jump.at == "A middle has just moved to a page that no reader used lately. {result}"
-    assert (before.at, TAIL.at) == ("One entry earlier, before that move. {result}", "")
+    assert jump.at == "{result} A middle had just moved to this cold page."
+    assert (before.at, TAIL.at) == ("{result} The middles move one entry later.", "")
     assert TAIL.other == ""
 
 
@@ -48,12 +48,21 @@ def test_the_question_says_which_entry_it_is():
     [(7168, 7168, "in_warm"), (7168, 100, "in_front"), (1025, 100, "all_warm")],
 )
 def test_the_caption_says_where_the_target_is(entries, target, place):
-    """After the size of a page."""
     race_view = view(entries, target)
-    meaning = say("search_race.meaning", size="4 KiB")
-    text = say(f"search_race.{place}", n=f"1{T}024")
-    assert race_view.caption == join_sentences([meaning, text])
+    assert race_view.caption == say(f"search_race.{place}", n=f"1{T}024", size="8 KiB")
     assert race_view.is_in_front == (place == "in_front")
+
+
+def test_the_caption_says_what_a_lagging_reader_pays():
+    """In the index of the race, and in the one with an entry less."""
+    place = say("search_race.in_warm", n=f"1{T}024", size="8 KiB")
+    price = say_count("search_race.lagging", 5, plain=3, read="{read}")
+    assert [race_view.caption for race_view in jump_views(lagging_target=3000)] == [
+        join_sentences([place, price]),
+        join_sentences([place, say_count("search_race.lagging", 4, plain=2, read="{read}")]),
+    ]
+    # a target above all entries in front of the warm section belongs to another segment
+    assert [race_view.caption for race_view in jump_views(lagging_target=9000)] == [place, place]
 
 
 def test_the_strips():
@@ -68,7 +77,7 @@ def test_the_strips():
 def test_each_lane_says_why_its_first_probe():
     plain, warm = TAIL.lanes
     assert plain.first == "slot 0 first: is there an answer at all?"
-    assert warm.first == f"slot 6{T}143 first: is the target in the warm section?"
+    assert warm.first == f"slot 6{T}143 on page 11 first: is the target in the warm section?"
 
 
 def test_what_a_search_came_to():

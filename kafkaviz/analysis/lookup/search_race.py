@@ -71,6 +71,8 @@ class SearchRace:
     Attributes:
         kind: "offset" or "time".
         warm_from_slot: the first slot of the warm section; None if the index has no entries.
+        lagging: the two searches for a lagging reader's target in front of the warm section, with
+            the same pages in memory; None if no such target was given.
     """
 
     kind: str
@@ -81,6 +83,7 @@ class SearchRace:
     warm_from_slot: int | None
     plain: RacedSearch
     warm: RacedSearch
+    lagging: tuple[RacedSearch, RacedSearch] | None = None
 
     @property
     def page_slots(self) -> float:
@@ -114,6 +117,7 @@ def race(
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,
     entries: int | None = None,
+    lagging_target: int | None = None,
 ) -> SearchRace:
     """Runs both searches in an index of the segment, for an offset or a timestamp in ms.
 
@@ -122,6 +126,7 @@ def race(
         warm_bytes: the size of the warm section. Kafka's is 8192; lessons use smaller sections and
             pages, to show small indexes.
         entries: how many of the first entries to use; None for all.
+        lagging_target: what a lagging reader looks up, if it may be in this index.
     """
     column, base_offset = (
         (segment.time_slots["timestamp_ms"], 0)
@@ -133,14 +138,23 @@ def race(
     growth = IndexGrowth(len(keys), entry_bytes=entry_bytes)
     memory = Memory(page_bytes)
     clock = _clock(segment, kind)[:entries]
+    plain_hot, warm_hot = (
+        page_replay.hot_pages(growth, memory, section_bytes, clock)
+        for section_bytes in (None, warm_bytes)
+    )
 
-    def run(*, warm: bool) -> RacedSearch:
-        search = slots.floor(keys, target, entry_bytes, warm=warm, warm_bytes=warm_bytes)
-        hot_pages = page_replay.hot_pages(growth, memory, warm_bytes if warm else None, clock)
+    def run(sought: int, hot_pages: tuple[int, ...], *, warm: bool) -> RacedSearch:
+        search = slots.floor(keys, sought, entry_bytes, warm=warm, warm_bytes=warm_bytes)
         return RacedSearch(search, hot_pages, _probes(search, hot_pages, entry_bytes, page_bytes))
 
-    plain = run(warm=False)
-    warm = run(warm=True)
+    plain = run(target, plain_hot, warm=False)
+    warm = run(target, warm_hot, warm=True)
+    lagging = None
+    if lagging_target is not None:
+        lagging_warm = run(lagging_target, warm_hot, warm=True)
+        # a target of another segment is above all keys here, or below them
+        if lagging_warm.search.section == "cold" and lagging_warm.search.slot >= 0:
+            lagging = (run(lagging_target, plain_hot, warm=False), lagging_warm)
     return SearchRace(
         kind=kind,
         entries=len(keys),
@@ -150,6 +164,7 @@ def race(
         warm_from_slot=warm.search.warm_from_slot,
         plain=plain,
         warm=warm,
+        lagging=lagging,
     )
 
 
@@ -174,6 +189,7 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
         warm_bytes=jump.warm_bytes,
         page_bytes=jump.page_bytes,
         entries=jump.entries - 1,
+        lagging_target=jump.lagging[0].search.target if jump.lagging else None,
     )
     return None if before.plain.cold_pages else before
 

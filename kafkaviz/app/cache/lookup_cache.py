@@ -83,6 +83,8 @@ def lookup_context(
     target: int,
     search_profile: SearchProfile,
     isolation: str = READ_UNCOMMITTED,
+    *,
+    lagging_target: int | None = None,
 ) -> LookupContext:
     """Returns a lookup and the values that its figures show.
 
@@ -103,6 +105,7 @@ def lookup_context(
         records=source.records,
         page_bytes=lookup_source.drawn_page_bytes(search_profile.warm_bytes, target_kind),
         is_index_alone=source.is_index_only,
+        lagging_target=lagging_target,
     )
 
 
@@ -181,8 +184,9 @@ def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
         search | {"memory": memory}
         for search, memory in zip(payload["searches"], memories, strict=True)
     ]
+    first_probe = next((n for n, step in enumerate(payload["steps"]) if step["probes"]), 0)
     words = {"searches": searches, "race_words": messages.table("search_race")}
-    return payload | race_figure.disks_payload() | words
+    return payload | race_figure.disks_payload() | words | {"begin": first_probe}
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -195,6 +199,7 @@ def _races(key: str, _context: LookupContext) -> tuple[SearchRace | None, ...]:
             search.slot_search.target,
             warm_bytes=_context.result.profile.warm_bytes,
             page_bytes=_context.page_bytes,
+            lagging_target=_context.lagging_target,
         )
         for search in _context.result.searches
     )

@@ -55,7 +55,8 @@ class RaceLane(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class SearchRaceView:
     question: str  # the title before the race is over
-    caption: str  # explains hot and cold, and says where the target is
+    # says where the target is, and what a lagging reader pays; {read} is the time of one read
+    caption: str
     is_even: bool  # whether both searches need the same numbers of probes, pages and cold pages
     is_in_front: bool  # whether the target is in front of the warm section
     at: str  # for the two entries: the title of the result, with the placeholder {result}; else ""
@@ -76,12 +77,11 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
     """Returns the view of a race. `entry` is `JUMP`, `BEFORE_JUMP`, or "" for any other race."""
     cells = drawn_cells(race)
     lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
-    meaning = say("search_race.meaning", size=format_bytes(race.page_bytes))
     cold = len(race.plain.cold_pages)
     is_in_front = race.warm.search.section != "warm"
     return SearchRaceView(
         question=say_count(f"search_race.question_{entry or race.kind}", cold),
-        caption=join_sentences([meaning, _place_text(race)]),
+        caption=_place_text(race),
         is_even=race.is_even,
         is_in_front=is_in_front and race.warm_from_slot != 0,
         at=say_count(f"search_race.at_{entry}", cold, result="{result}") if entry else "",
@@ -95,8 +95,16 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
 def _place_text(race: SearchRace) -> str:
     if race.warm_from_slot == 0:
         return say("search_race.all_warm")
-    place = "in_warm" if race.warm.search.section == "warm" else "in_front"
-    return say(f"search_race.{place}", n=format_count(race.warm_entries))
+    is_warm = race.warm.search.section == "warm"
+    n = format_count(race.warm_entries)
+    size = format_bytes(race.warm_bytes)
+    if not is_warm:
+        return say("search_race.in_front", n=n, size=size)
+    texts = [say("search_race.in_warm", n=n, size=size)]
+    plain, warm = (len(raced.cold_pages) for raced in race.lagging or (race.plain, race.plain))
+    if warm > plain:
+        texts.append(say_count("search_race.lagging", warm, plain=plain, read="{read}"))
+    return join_sentences(texts)
 
 
 def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
@@ -114,11 +122,7 @@ def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCe
     """Returns one of the two searches of a race; `name` is `PLAIN` or `WARM`."""
     places = {cell.page: place for place, cell in enumerate(cells)}
     steps = tuple(
-        RaceStep(
-            probe.slot,
-            tuple(places[page] for page in probe.pages),
-        )
-        for probe in raced.probes
+        RaceStep(probe.slot, tuple(places[page] for page in probe.pages)) for probe in raced.probes
     )
     warm_from = None
     title = say(f"lookup_lanes.{name}")
@@ -132,7 +136,9 @@ def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCe
         pages=say_count("common.n_pages", len(raced.pages)),
     )
     since = say(f"lookup_lanes.{name}_since")
-    first = say(f"search_race.{name}_first", slot=format_count(race.warm_from_slot or 0))
+    slot = race.warm_from_slot or 0
+    page = format_count(int(slot / race.page_slots))
+    first = say(f"search_race.{name}_first", slot=format_count(slot), page=page)
     hot = tuple(cell.page in raced.hot_pages for cell in cells)
     return RaceLane(title, since, first, alt, hot, steps, warm_from, end)
 
@@ -144,6 +150,7 @@ def _model_text(race: SearchRace) -> str:
         search=format_us(SEARCH_US.typical),
         probe=f"{PROBE_US.typical * 1000:.0f} ns",
         read="{read}",
+        size=format_bytes(race.page_bytes),
     )
     if race.page_bytes == PAGE_BYTES:
         return note
@@ -185,15 +192,9 @@ def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:
 
 
 def _race_payload(race_view: SearchRaceView) -> dict:
-    return {
-        "question": race_view.question,
-        "caption": race_view.caption,
-        "is_even": race_view.is_even,
-        "is_in_front": race_view.is_in_front,
-        "at": race_view.at,
+    return vars(race_view) | {
         "cells": [cell._asdict() for cell in race_view.cells],
         "lanes": [lane_payload(race_lane) for race_lane in race_view.lanes],
-        "other": race_view.other,
     }
 
 

@@ -37,6 +37,7 @@ class LookupContext:
     records: Callable[[int, int], Sequence[LookupRecord]]
     page_bytes: int = PAGE_BYTES  # smaller in a lesson
     is_index_alone: bool = False  # whether the lookup has an index but no .log
+    lagging_target: int | None = None  # what a lagging reader looks up, to compare costs
 
     @property
     def is_by_time(self) -> bool:

@@ -258,10 +258,10 @@ def _hint_text(search_view: SearchView) -> str:
     if first_slot is None:
         return say("index_search.hint_plain") if slot_search.entries else ""
     if first_slot == 0:
-        return say("index_search.hint_all_warm", most=format_count(search_view.warm_slots + 1))
-    return say_count(
+        return say("index_search.hint_all_warm", n=format_count(search_view.warm_slots))
+    return say(
         "index_search.hint_warm",
-        slot_search.entries - first_slot,
+        n=format_count(search_view.warm_slots),
         first=format_count(first_slot),
         last=format_count(slot_search.entries - 1),
     )

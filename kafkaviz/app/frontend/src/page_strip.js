@@ -92,8 +92,8 @@ export function showStrip({ pages }, done, awaited = [], loaded = 0) {
 // Returns the warm section below a cell: the whole width, a part of the first page, or nothing.
 function sectionPart(warmFrom, place) {
   if (warmFrom === null || place + 1 <= warmFrom) return [];
-  const part = Math.max(0, warmFrom - place);
-  return [html('i', { class: 'kv-warm', style: `margin-left:${(part * 100).toFixed(1)}%` })];
+  const part = (Math.max(0, warmFrom - place) * 100).toFixed(1); // one slot alone is 5 px wide
+  return [html('i', { class: 'kv-warm', style: `margin-left:min(${part}%, 100% - 5px)` })];
 }
 
 function hoverTexts(words, page, hot, probes) {

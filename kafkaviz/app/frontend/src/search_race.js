@@ -39,7 +39,6 @@ function build(state) {
     { words } = data,
     race = (state.race = data.races[state.raceNumber]);
   $('speed').hidden = true;
-  $('cap').textContent = race.caption;
   $('other').hidden = !race.other || data.is_question;
   $('other').textContent = race.other;
   $('other').onclick = () => showOther(state);
@@ -152,7 +151,9 @@ function computeTimes(state) {
     ),
   );
   setContent(state.clock, { max: state.moments.length - 1 }, []);
-  $('note').textContent = fillTemplate(data.note, { read: formatTime(disk.read_us) });
+  const values = { read: formatTime(disk.read_us) };
+  $('cap').textContent = fillTemplate(state.race.caption, values);
+  $('note').textContent = fillTemplate(data.note, values);
 }
 
 // After another disk, or another page in memory: a race that was over is seen at its end again.

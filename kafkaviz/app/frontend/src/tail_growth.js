@@ -170,7 +170,7 @@ function drawBefore(lane, pages, g, x, cell) {
       g.append(svgText(centre(page, x, cell), BEFORE.y + 11, page, { 'text-anchor': 'middle' }));
   }
   if (lane.warm_from_before !== null)
-    g.append(section(x(lane.warm_from_before), x(pages), BEFORE.y + BEFORE.h + 1, 3));
+    g.append(section(x, lane.warm_from_before, pages, BEFORE.y + BEFORE.h + 1, 3));
 }
 
 // Draws an arrow for each probe that both searches make, dimmed if the probe stays on its page.
@@ -283,15 +283,17 @@ function probeTexts(words, lane, probes) {
     : [fillTemplate(words.hover_probes, { first, last: probes.at(-1) })];
 }
 
-const section = (from, to, y, height) =>
-  svgRect(from, y, Math.max(4, to - from), height, pageFill.warm);
+// Draws the warm section up to the end of `pages`; its first page is seen even for a single slot.
+function section(x, warmFrom, pages, y, height) {
+  const from = Math.min(x(warmFrom), x(Math.floor(warmFrom) + 1) - 5);
+  return svgRect(from, y, x(pages) - from, height, pageFill.warm);
+}
 
 function drawSection(state, size, lane, g, x) {
   if (lane.warm_from === null) return;
-  const from = x(lane.warm_from),
-    y = NOW.y + NOW.h + 3;
+  const y = NOW.y + NOW.h + 3;
   g.append(
-    section(from, x(size.pages), y, 9),
+    section(x, lane.warm_from, size.pages, y, 9),
     svgText(x(size.pages) - 1, y + 23, state.data.words.section, {
       'text-anchor': 'end',
       style: `fill:${color('warm-text')};font-weight:600`,

@@ -7,7 +7,6 @@ popover.
 
 import re
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -55,6 +54,7 @@ class LookupQuery:
     target_kind: str
     search_profile: SearchProfile
     isolation: str
+    lagging_target: int | None  # the target of the button for a lagging reader
 
 
 def render_controls(
@@ -76,11 +76,11 @@ def render_controls(
             source.kinds,
             source.kinds[0],
             page_state.BY,
-            format_func=_target_kind_text,
+            format_func=lambda kind: say(f"lookup.by_{kind}"),
             on_change=_reset_target,
         )
         _render_field(source, target_kind, name)
-        _render_warm_targets(source, target_kind, warm_entries)
+        lagging_target = _render_warm_targets(source, target_kind, warm_entries)
         help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
         choice.draw_bound(
             st.selectbox,
@@ -88,14 +88,21 @@ def render_controls(
             VERSIONS,
             own_version,
             page_state.SEARCH,
-            format_func=_release_text,
+            format_func=lambda name: say(f"lookup.search_{VERSIONS[name]}"),
             help=help_text,
             width=160,
         )
         if name == KEYS_SET:
-            render_field(_reset_target)
+            st.text_input(
+                say("lookup.own_keys"),
+                DEFAULT_KEYS,
+                key=page_state.KEYS,
+                bind="query-params",
+                on_change=_reset_target,
+            )
         with st.popover(say("lookup.more"), width="content"):
-            render_help()
+            with st.expander(say("lookup.how_to_read")):
+                st.markdown(say("lookup.help", cold=format_megabytes(COLD_AFTER_BYTES)))
             warm_entries, isolation = _render_more(
                 source, target_kind, name, warm_entries, is_warm=is_warm
             )
@@ -107,6 +114,7 @@ def render_controls(
             default_version if version == own_version else version, warm_entries, target_kind
         ),
         isolation,
+        lagging_target,
     )
 
 
@@ -123,11 +131,6 @@ def render_sets(sets: dict[str, str]) -> None:
     )
 
 
-def render_help() -> None:
-    with st.expander(say("lookup.how_to_read")):
-        st.markdown(say("lookup.help", cold=format_megabytes(COLD_AFTER_BYTES)))
-
-
 def parse_set(set_text: str) -> str | None:
     """Returns the name of the index with this English label, which links may contain, or None."""
     return next(
@@ -138,14 +141,6 @@ def parse_set(set_text: str) -> str | None:
         ),
         None,
     )
-
-
-def _target_kind_text(target_kind: str) -> str:
-    return say(f"lookup.by_{target_kind}")
-
-
-def _release_text(version: str) -> str:
-    return say(f"lookup.search_{VERSIONS[version]}")
 
 
 def _reset_target_and_warm() -> None:
@@ -301,7 +296,8 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
     return tag("div", *bars, words, class_="kv-band", role="img", aria_label=about, title=about)
 
 
-def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:
+def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> int | None:
+    """Draws a button for each target that shows the warm section; returns the lagging reader's."""
     targets = lookup_source.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
         if target is not None:
@@ -313,6 +309,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
                 on_click=_set_target,
                 args=(target, target_kind),
             )
+    return targets.behind
 
 
 def _warm_entries(source: LookupSource, name: str) -> int:
@@ -322,9 +319,7 @@ def _warm_entries(source: LookupSource, name: str) -> int:
 
 
 def _describe_target(target: int, target_kind: str) -> str:
-    return (
-        units.format_count(target) if target_kind == OFFSET else format_target(target, target_kind)
-    )
+    return format_count(target) if target_kind == OFFSET else format_target(target, target_kind)
 
 
 def _set_target(target: int, target_kind: str) -> None:
@@ -470,16 +465,6 @@ def parse_keys(text: str) -> list[int]:
     if len(parts) > MAX_KEYS:
         raise ValueError(say_count("lookup.many_keys", len(parts), most=format_count(MAX_KEYS)))
     return [int(part) for part in parts]
-
-
-def render_field(on_change: Callable[[], None]) -> None:
-    st.text_input(
-        say("lookup.own_keys"),
-        DEFAULT_KEYS,
-        key=page_state.KEYS,
-        bind="query-params",
-        on_change=on_change,
-    )
 
 
 def render_fault() -> None:

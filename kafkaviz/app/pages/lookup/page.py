@@ -85,8 +85,9 @@ def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
     if not (location.fault or is_log_missing):
         _begin_with_example()
     chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
-    is_missing = OWN_SET not in sets and _asks_for_location(location)
-    return OWN_SET if is_missing else chosen_set, sets
+    if OWN_SET not in sets and page_state.SET not in st.query_params:
+        chosen_set = OWN_SET if location.fault or location.segment else chosen_set
+    return chosen_set, sets
 
 
 def _practice_name(location: Location) -> str:
@@ -100,10 +101,6 @@ def _begin_with_example() -> None:
         return
     if not any(name in st.query_params for name in ASKS_FOR_OTHER):
         st.query_params[page_state.SET] = EXAMPLE
-
-
-def _asks_for_location(location: Location) -> bool:
-    return bool(location.fault or location.segment) and page_state.SET not in st.query_params
 
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
@@ -143,7 +140,12 @@ def _render_lookup(
         return
     try:
         context = lookup_cache.lookup_context(
-            source, query.target_kind, sought_target, query.search_profile, query.isolation
+            source,
+            query.target_kind,
+            sought_target,
+            query.search_profile,
+            query.isolation,
+            lagging_target=query.lagging_target,
         )
     except KafkavizError as fault:
         return _render_damage(fault)

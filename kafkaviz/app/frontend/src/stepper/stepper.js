@@ -8,7 +8,8 @@ import { drawIndex } from './index_figure.js';
 import { drawLog } from './log_figure.js';
 import { drawRecords } from './records_figure.js';
 
-const MANY = 10; // more slots need the whole width
+const MANY = 10, // more slots need the whole width
+  SEARCH_VALUES = 8; // the values after them are of the log
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
   return startStepper(root, data, {
@@ -140,6 +141,7 @@ function showWhatIsNeeded(state, step) {
   for (const [name, lines] of Object.entries(state.lines))
     for (const line of lines) line.hidden = name !== part;
   for (const [name, title] of Object.entries(state.titles)) title.hidden = name !== part;
+  for (const cell of state.cells.slice(SEARCH_VALUES)) cell.hidden = part === 'search';
 }
 
 // Returns whether a figure has changed; unchanged ones need no layout and paint.
