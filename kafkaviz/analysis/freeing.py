@@ -1,19 +1,22 @@
-"""The files that may be deleted by hand while the broker is stopped.
+"""The files that may be deleted by hand to free disk space, while the broker is stopped.
 
-Kafka would delete some of these files itself, but a broker start on a full disk may fail before:
+Kafka would delete some of these files itself. But if the disk is full, the broker may fail to start
+before it does:
 
-- LogLoader (4.3.1) deletes .deleted and .cleaned files, and indexes without a .log, when it loads
-  a log. It needs .swap files, which replace other segments, so nothing is listed next to one.
-- LogManager loads -delete directories like any other log, and deletes them after the start.
+- LogLoader (4.3.1) deletes .deleted and .cleaned files, and indexes without a .log, when it loads a
+  log. It needs .swap files, which replace other segments. So if a partition has a .swap file, none
+  of its leftovers are listed.
+- LogManager loads -delete directories like other logs, and deletes them once the broker has
+  started.
 - Kafka never deletes a -stray directory.
-- The remote index cache is filled again from tiered storage.
-- A -future replica is listed only if the predicted start does not put it into use, and if the
-  replica from which it is copied exists and the start keeps all of that replica.
+- The remote index cache is refilled from tiered storage.
+- A -future replica is listed only if the next start does not put it into use (predicted), and if
+  the replica that it is copied from exists and loses nothing in that start.
 - A segment that the next retention pass deletes is listed only if the limit is certain (see
   `_is_certain`).
 
 Files of the metadata log, server.properties and lost+found are never listed. Indexes in use are not
-listed either, but `index_prices` returns the price of deleting all of them.
+listed either, but `index_prices` returns what deleting all of them costs.
 """
 
 import time
@@ -41,7 +44,7 @@ from kafkaviz.simulate.startup.restart import Restart, is_metadata
 
 
 class FreeingKind(StrEnum):
-    """The kinds of files, in the order of risk. All values except "retention" are those in Use."""
+    """The kinds of files, the least risky first. All but "retention" are also values of Use."""
 
     WAITING = "waiting-for-deletion"
     LEFTOVER = "leftover"
@@ -53,12 +56,12 @@ class FreeingKind(StrEnum):
 
     @property
     def cost(self) -> Message:
-        """The loss if the files are deleted."""
+        """The loss when the files are deleted."""
         return message(f"disk.freeing_cost_{self.replace('-', '_')}")
 
     @property
     def check(self) -> Message:
-        """The check to do before the files are deleted."""
+        """The check to do before deleting the files."""
         return message(f"disk.freeing_check_{self.replace('-', '_')}")
 
 
@@ -78,7 +81,7 @@ class FreeingStep:
         files: the number of files.
         length_bytes: the length of the files.
         allocated_bytes: the disk space that becomes free.
-        paths: the files, and folders that may be deleted as a whole.
+        paths: the files and whole folders that may be deleted.
     """
 
     kind: FreeingKind
@@ -91,15 +94,15 @@ class FreeingStep:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexPrice:
-    """The price of deleting all .index files of one log directory by hand.
+    """The price of deleting all .index files in one log directory by hand.
 
-    The next broker start reads the whole .log of each segment without an .index, and writes the
-    index again (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). It reads segments
-    that were not flushed twice, but they count once here.
+    When the broker starts, it reads the whole .log of each segment without an .index, and writes
+    the index again (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). It reads a
+    segment that was not flushed twice, but this counts once here.
 
     Attributes:
-        allocated_bytes: the disk space that is free until that start.
-        reads: the files that this start reads, including segments that it would read anyway.
+        allocated_bytes: the disk space that is free until the broker starts.
+        reads: the files that the broker reads, including segments that it would read anyway.
     """
 
     log_directory: str
@@ -117,12 +120,15 @@ def freeing_steps(
     *,
     clock_ms: int | None = None,
 ) -> tuple[FreeingStep, ...]:
-    """Returns the files that may be deleted, in the order of FreeingKind and the log directories.
+    """Returns the files that may be deleted, in the order of FreeingKind, then of log directories.
 
     Args:
-        shares: the uses of all bytes. Only directories with deletable files are listed again.
-        retention: the retention of all logs, with the segments that the next pass deletes.
-        restart: the predicted start. Without it, no -future replica and no segment is listed.
+        shares: how all bytes are used. A directory is listed again only if it has files that may be
+            deleted.
+        retention: the retention of all logs, including the segments that the next retention pass
+            deletes.
+        restart: the predicted start of the broker. Without it, no -future replica and no segment is
+            listed.
         clock_ms: the present time in ms since 1970; the default is this machine's clock.
     """
     files: dict[tuple[FreeingKind, str], list[FileUse]] = defaultdict(list)
@@ -181,7 +187,7 @@ def _may_go(uses: Iterable[Use] | None) -> bool:
 
 
 def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]:
-    """Returns the logs from which the start removes records, or which it takes out of use."""
+    """Returns the logs that lose records, or are taken out of use, when the broker starts."""
     return {
         (step.log_directory, step.partition)
         for step in (restart.steps if restart else ())
@@ -194,14 +200,14 @@ def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]
 def index_prices(
     broker: Broker, threads: int | None = None, restart: Restart | None = None
 ) -> tuple[IndexPrice, ...]:
-    """Returns the price of deleting all .index files in use, for each log directory with some.
+    """Returns what deleting all .index files in use costs, for each log directory that has some.
 
     Files in -delete, -future and -stray directories do not count, because `freeing_steps` lists
     them.
 
     Args:
         threads: num.recovery.threads.per.data.dir; None if unknown.
-        restart: the predicted start, which may also read those directories.
+        restart: the predicted start of the broker, which may also read these directories.
     """
     indexes: dict[str, list[FileInfo]] = defaultdict(list)
     bases_by_log: dict[tuple[str | None, str | None], Collection[int]] = {}
@@ -229,7 +235,7 @@ def index_prices(
 
 
 def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -> dict:
-    """Returns the freeing steps, and the prices of the .index files, as plain values for JSON."""
+    """Returns the freeing steps, and the prices of .index files, as plain values for JSON."""
     return {
         "steps": [
             {
@@ -251,10 +257,10 @@ def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -
 def _due_segments(
     retention: Iterable[LogRetention], *, has_settings: bool, clock_ms: int
 ) -> dict[tuple[str | None, str], set[int]]:
-    """Returns the segments that the next retention pass deletes, by log directory and partition.
+    """Returns which segments the next retention pass deletes, by log directory and partition.
 
     Segments are given by base offset. The newest segment of a log is left out, because it must not
-    be deleted by hand. Logs with an unknown high watermark are left out, because the pass deletes
+    be deleted by hand. Logs with an unknown high watermark are left out, because a pass deletes
     only below it.
 
     Args:
@@ -278,16 +284,17 @@ def _due_segments(
 def _is_certain(
     segment: SegmentRetention, limits: RetentionLimits, *, has_settings: bool, clock_ms: int
 ) -> bool:
-    """Returns whether it is certain that the next retention pass deletes a segment.
+    """Returns whether the next retention pass will certainly delete a segment.
 
-    Segments before the log start are deleted under any settings. For other segments, all of these
-    must be true:
+    Segments before the log start are deleted whatever the settings are. For other segments, all of
+    these must be true:
 
-    - The metadata log was read, because a topic's own settings there override all others.
+    - The metadata log was read, because the topic's own settings are there and override all others.
     - The limit is in a file. Kafka's default is not enough, because the broker may have another
       value in a server.properties that was not opened, such as log.retention.ms=-1.
     - cleanup.policy is in a file too, or server.properties was read and does not have it.
-    - For retention.ms, the time comes from a record, which is too old by this machine's clock.
+    - For retention.ms, the newest time comes from a record, and the record is too old by this
+      machine's clock.
     - The topic is not tiered, because a segment that was not copied yet would be lost.
     """
     if segment.state == "log-start":
@@ -323,10 +330,10 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
 
 
 def _removable(files: Sequence[FileUse]) -> Iterator[FileUse]:
-    """Yields the files of a partition that may be deleted, by their use.
+    """Yields the deletable files of a partition, grouped by use.
 
-    If there is a .swap file, leftovers are not listed: the start needs the other files of the
-    interrupted cleaning to decide which segments the .swap file replaces.
+    If the partition has a .swap file, no leftovers are listed. When the broker starts, it needs the
+    other files of the interrupted cleaning to decide which segments the .swap file replaces.
     """
     has_swap = any(file_use.info.name.endswith(".swap") for file_use in files)
     for file_use in files:

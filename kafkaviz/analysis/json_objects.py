@@ -1,9 +1,8 @@
-"""Converts results to JSON objects, for `--json`, the downloads of the pages and the catalog.
+"""Converts results to JSON objects for `--json`, for downloads from the pages and for the catalog.
 
     to_json_object(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
 
-FIELDS lists the keys for each class, in order. For a class that is not listed, the keys are its
-fields.
+FIELDS lists the keys for each class, in order. If a class is not listed, its fields are the keys.
 """
 
 import math
@@ -218,7 +217,7 @@ def _to_object(value: Any) -> dict[str, Any]:
 
 @cache
 def _parse_fields(value_type: type[Any]) -> tuple[tuple[str, str, list[str], str], ...]:
-    """Returns the outer key, key, path and form of each value, parsed from FIELDS."""
+    """Returns what FIELDS says about each value: its outer key, key, path and form."""
     row = FIELDS.get(value_type.__name__)
     words: Iterable[str]
     words = row.split() if row else (field.name for field in fields(value_type))

@@ -1,10 +1,11 @@
-"""The retention of the metadata log and its snapshots.
+"""Retention of the metadata log and its snapshots.
 
 The metadata log has rules of its own: retention.ms and retention.bytes do not apply. Once a minute,
-a node makes a pass. While metadata.max.retention.bytes is exceeded, it deletes the oldest snapshot,
-and the segments that end before the next snapshot. Then it does the same while the oldest snapshot
-is older than metadata.max.retention.ms. It never deletes the newest snapshot, nor the log after it.
-The rules are from KafkaMetadataLog.maybeClean of 3.9; since 4.1, the class is called KafkaRaftLog.
+a node makes a retention pass. While metadata.max.retention.bytes is exceeded, it deletes the oldest
+snapshot, and the segments that end before the next snapshot. Then it does the same while the oldest
+snapshot is older than metadata.max.retention.ms. It never deletes the newest snapshot, nor the log
+after it. The rules are from KafkaMetadataLog.maybeClean in 3.9. Since 4.1, the class is called
+KafkaRaftLog.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,9 +37,10 @@ class MetadataSnapshot:
     """A snapshot of the cluster metadata.
 
     Attributes:
-        end_offset: the snapshot has the state of the metadata below this offset.
+        end_offset: the snapshot contains the state before this offset.
         timestamp_ms: the time of its newest record, from its header; None if unreadable.
-        deleted_by: the rule by which the next pass deletes it, SIZE or TIME; None if it stays.
+        deleted_by: the rule by which the next pass deletes the snapshot, SIZE or TIME; None if it
+            stays.
     """
 
     name: str
@@ -50,7 +52,7 @@ class MetadataSnapshot:
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataRetention:
-    """The metadata log before the next pass, and the parts that the pass deletes.
+    """The metadata log before the next retention pass, and what this pass deletes.
 
     Attributes:
         snapshots: all snapshots, the oldest first.
@@ -68,7 +70,7 @@ class MetadataRetention:
 
     @property
     def total_bytes(self) -> int:
-        """The bytes that metadata.max.retention.bytes limits: the log and all snapshots."""
+        """The size that metadata.max.retention.bytes limits: the log and all snapshots."""
         return self.log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     @property
@@ -82,7 +84,7 @@ class MetadataRetention:
 
 
 class _Pass:
-    """One pass over the snapshots and the log.
+    """One retention pass over the snapshots and the log.
 
     Attributes:
         snapshots: the snapshots that are left, the oldest first.
@@ -116,7 +118,7 @@ class _Pass:
 def metadata_retention(
     partition: Partition, limits: MetadataLimits, now_ms: int
 ) -> MetadataRetention:
-    """Returns the result of a pass at `now_ms` over the metadata log."""
+    """Returns the result of a retention pass over the metadata log at `now_ms`."""
     before = tuple(
         MetadataSnapshot(
             name=info.name,
@@ -150,7 +152,7 @@ def _is_older(snapshot: MetadataSnapshot, moment_ms: int) -> bool:
 
 
 def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
-    """Returns lastContainedLogTimestamp of a snapshot's header, or None if it cannot be read."""
+    """Returns lastContainedLogTimestamp in a snapshot's header, or None if it cannot be read."""
     try:
         first = next(iter(snapshot.scan()), None)
         if first is None or not len(first):
@@ -167,7 +169,7 @@ def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
 def broker_metadata_retention(
     broker: Broker, settings: Settings, now_ms: int
 ) -> MetadataRetention | None:
-    """Returns the result of a pass at `now_ms` over a broker's metadata log.
+    """Returns the result of a retention pass over a broker's metadata log at `now_ms`.
 
     Returns None if no metadata log is in use here, or if a limit is unknown.
     """

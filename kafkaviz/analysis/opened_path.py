@@ -1,7 +1,7 @@
-"""Opens the PATH of a command: a topic-partition, or one file of a segment in it.
+"""Opens the PATH of a command: a topic-partition, or a file of one of its segments.
 
-The commands lookup, rebuild, tune, compare, and simulate with a replay use this. Commands for a
-whole broker call log.broker.open_broker.
+The commands lookup, rebuild, tune and compare use this, and so does simulate for a replay. Commands
+for a whole broker call log.broker.open_broker.
 """
 
 from collections.abc import Mapping
@@ -41,9 +41,8 @@ class OpenedPath:
     Attributes:
         path: the path on this machine; for a path in an archive, the path of the unpacked file.
         file_name: the name of the segment's file; None if the path is a directory or an archive.
-        broker: the broker with the log directories that the user gave, or else only the log
-            directory around the partition. None if the partition's directory does not have the name
-            of a topic-partition.
+        broker: the broker with the log directories that the user gave, or else only the one around
+            the partition. None if the name of the partition's directory is not a topic-partition's.
         typed_version: the release that the user typed, or None.
     """
 
@@ -63,16 +62,16 @@ class OpenedPath:
 
     @property
     def version(self) -> str:
-        """The release as the user typed it, or else the assumed release."""
+        """The release that the user typed, or else the assumed one."""
         return self.typed_version or self.assumed_release.version
 
     @property
     def base_offset(self) -> int | None:
-        """The base offset of the segment whose file the path names, or None."""
+        """The base offset of the segment that the path names a file of, or None."""
         return self.file_name.base_offset if self.file_name else None
 
     def open_settings(self, overrides: Mapping[str, str]) -> Settings:
-        """Returns the settings of the broker; without a broker, the overrides and Kafka's defaults.
+        """Returns the broker's settings; without a broker, the overrides and Kafka's defaults.
 
         Raises:
             RefusedSetting: Kafka does not know the name of an override.
@@ -95,8 +94,8 @@ def open_path(
 
     Args:
         version: the release that the user typed; by default it is inferred from the directory.
-        log_dirs: the broker's other log directories as the user typed them.
-        advice: the advice in the error about a path that is not part of a log.
+        log_dirs: the broker's other log directories, as the user typed them.
+        advice: the advice in the error that is raised if the path is not part of a log.
 
     Raises:
         CannotOpen: the path is not part of a log, or `log_dirs` belong to another broker.
@@ -125,10 +124,10 @@ def open_log_path(
     *,
     advice: Message = ADVICE_LOG,
 ) -> OpenedPath:
-    """Opens a path like `open_path`, but only a partition directory, its archive or a .log in use.
+    """Like `open_path`, but only opens a partition directory, an archive of one, or a .log in use.
 
     Raises:
-        CannotOpen: the path is something else, or the partition lacks a .log in use.
+        CannotOpen: the path is something else, or the partition has no .log in use.
     """
     opened = open_path(path, version, log_dirs, advice=advice)
     name = opened.file_name
@@ -152,7 +151,7 @@ def broker_around(partition: Partition) -> Broker | None:
 
 
 def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | None]:
-    """Opens the only partition of a directory or of an archive, with the broker around it."""
+    """Opens the only partition in a directory or archive, and the broker around it."""
     root = archive.unpack_if_archive(path)
     paths_inside = _list_directory(root)
     has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)
@@ -187,7 +186,7 @@ def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | No
 
 
 def _open_around(path: Path) -> tuple[Partition, Broker | None]:
-    """Opens the partition that contains a file, with the broker around it."""
+    """Opens the partition that contains a file, and the broker around it."""
     directory = path.parent
     if names.parse_directory(directory.name) and any(
         file_path.suffix == ".log" for file_path in _list_directory(directory)
@@ -199,7 +198,7 @@ def _open_around(path: Path) -> tuple[Partition, Broker | None]:
 
 
 def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
-    """Returns the only partition of a broker directory.
+    """Returns the only partition in a broker directory.
 
     Raises:
         CannotOpen: no partition can be read, for example because it has just vanished.

@@ -1,15 +1,15 @@
-"""The content of a broker directory: a table of its segments, inactive segments, and topic sizes.
+"""An overview of a broker directory: a table of segments, inactive segments, and topic sizes.
 
-The table has one row per segment, and sums per topic-partition and over all. Names and sizes come
-from the directory listing. Other numbers are UNKNOWN until `with_entries` reads the index files and
-`with_batches` adds numbers of batches. A sum with an unknown part is unknown, so that no sum is too
-small.
+The table has one row per segment. There are sums per topic-partition and for all. Names and sizes
+come from the directory listing. Other numbers are UNKNOWN until `with_entries` reads the index
+files, and `with_batches` adds the numbers of batches. If any part of a sum is unknown, so is the
+sum.
 
 Three kinds of segments are inactive, which means that no lookup reads them. Each has a mark:
 
-- `.deleted`, a suffix of files that Kafka has renamed and will remove soon
-- `-delete`, a suffix of a whole directory that was renamed
-- no `.log`: only other files are left, and the next start removes them
+- `.deleted`: the suffix of files that Kafka has renamed and will soon remove
+- `-delete`: the suffix of a whole directory that Kafka has renamed and will remove
+- no `.log`: only other files are left; the broker removes them when it starts
 """
 
 from collections import defaultdict
@@ -77,7 +77,7 @@ READ_FILES = 4000
 class Sums(NamedTuple):
     """Sums over some segments.
 
-    A sum is None if files were not read yet, or are unreadable.
+    A sum is None if files have not been read yet, or cannot be read.
     """
 
     segments: int
@@ -94,7 +94,7 @@ class Sums(NamedTuple):
 
     @property
     def index_bytes(self) -> int | None:
-        """The bytes of the entries in both indexes, without preallocated space."""
+        """The size of the entries in both indexes, without preallocated space."""
         if self.offset_entries is None or self.time_entries is None:
             return None
         return (
@@ -104,12 +104,12 @@ class Sums(NamedTuple):
 
     @property
     def bytes_per_entry(self) -> float | None:
-        """The mean .log bytes per offset entry; None if unknown or without an entry."""
+        """The mean number of .log bytes per offset entry; None if unknown or without entries."""
         return self.covered_bytes / self.offset_entries if self.offset_entries else None
 
     @property
     def index_share(self) -> float | None:
-        """The bytes of the entries in both indexes, divided by the bytes of .log."""
+        """The size of the entries in both indexes, divided by the size of the .log."""
         if self.covered_bytes and self.index_bytes is not None:
             return self.index_bytes / self.covered_bytes
         return None
@@ -134,7 +134,7 @@ class PartitionRow:
 
 
 class EntryPositions(NamedTuple):
-    """The positions of all offset entries, one row per entry, ordered by topic-partition."""
+    """The positions in all offset entries, one row per entry, ordered by topic-partition."""
 
     partition: np.ndarray
     position: np.ndarray  # as if the .log files of the topic-partition followed one another
@@ -150,7 +150,7 @@ class BrokerOverview:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The first row of each topic-partition, followed by the total number of rows."""
+        """The first row of each topic-partition, and at the end the total number of rows."""
         return np.searchsorted(
             self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
         )
@@ -203,10 +203,10 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns a mask of the rows whose .log ends with bytes that are not a batch.
+    """Returns a mask of the rows whose .log ends with bytes that are not a complete batch.
 
-    Segments that a broker has deleted, or will delete at its next start, are left out, because
-    their ends do not show a fault.
+    Segments that the broker has deleted, or will delete when it starts, are left out, because a
+    torn end does not matter there.
     """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
@@ -217,7 +217,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
     """Returns the segment with the longest .log.
 
     Returns:
-        The topic-partition's name in a URL, and the base offset; None without segments.
+        The topic-partition's name as used in URLs, and the base offset; None without segments.
     """
     if not len(overview.segments):
         return None
@@ -226,7 +226,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 
 
 def inventory(broker: Broker) -> BrokerOverview:
-    """Returns the overview from the directory listing alone, without opening a file."""
+    """Returns the overview that the directory listing alone gives, without opening a file."""
     rows = [
         row
         for partition_number, partition in enumerate(broker.partitions)
@@ -271,7 +271,7 @@ def is_readable(broker: Broker) -> bool:
 
 
 def with_entries(overview: BrokerOverview) -> BrokerOverview:
-    """Returns the overview with the numbers and positions of entries from the index files.
+    """Returns the overview with the numbers and positions of entries, read from the index files.
 
     A segment whose index cannot be read is marked as left out.
     """
@@ -310,7 +310,8 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
     """Returns the positions in the offset index and the number of time entries.
 
-    A segment object keeps the bytes that it reads. So a copy of it is used, and freed afterwards.
+    A segment object keeps the bytes that it has read. So this uses a copy, which is freed
+    afterwards.
     """
     copy = replace(segment)
     return copy.offset_index["position"], len(copy.time_index)
@@ -333,11 +334,11 @@ def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> E
 
 
 def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
-    """Returns the overview with the numbers of batches and records that a catalog knows.
+    """Returns the overview with the numbers of batches and records from a catalog.
 
     A catalog row is used only if the .log still has the same length and modification time. A
-    segment with a problem is marked as left out. A null is not a problem by itself, because a
-    missing file has no numbers either.
+    segment with a problem is marked as left out. A null alone is not a problem, because a missing
+    file has no numbers.
 
     Args:
         catalog: the columns of the catalog's segments table, including `directory`, `suffix`,
@@ -373,7 +374,7 @@ def _count(segment: Segment, name: str, value: int | None) -> int:
 
 
 def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
-    """Returns the values for CATALOG_KEY with each segment, in the order of the overview."""
+    """Returns each segment's values for CATALOG_KEY, in the order of the overview."""
     return [
         (
             (
@@ -412,7 +413,7 @@ def _sum(column: np.ndarray, rows: int) -> int | None:
     """Returns the sum of a column, or None if a value is unknown.
 
     Args:
-        rows: the number of segments, including those left out. If all are left out, the sum is
+        rows: the number of segments, including those that are left out. If all are, the sum is
             None.
     """
     return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())
@@ -426,7 +427,7 @@ class InactiveSegment(NamedTuple):
 
     Attributes:
         path: the path of the first of its files, relative to the broker directory.
-        mark: why it is not in use: the suffix of the file or of the directory, or NO_LOG.
+        mark: why it is not in use: the suffix of the file or directory, or NO_LOG.
     """
 
     path: str
@@ -434,7 +435,7 @@ class InactiveSegment(NamedTuple):
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
-    """Yields the segments that a broker no longer uses or cannot use, each with a mark.
+    """Yields the segments that a broker does not use any more, or cannot use, each with a mark.
 
     Such segments are in a renamed directory, have a suffix such as .deleted, or lack a .log.
     """
@@ -462,10 +463,10 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class TopicSize:
-    """The partitions and bytes of one topic.
+    """How many partitions and bytes a topic has.
 
     Attributes:
-        partitions: the number of its partition directories, including those to be deleted.
+        partitions: the number of its partition directories, including those that will be deleted.
         log_bytes: the length of its .log files.
         index_bytes: the length of its .index, .timeindex and .txnindex files. Preallocated files
             may take less space on disk.

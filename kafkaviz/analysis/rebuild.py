@@ -1,4 +1,4 @@
-"""Rebuilds indexes, and replays a log with its own or other settings.
+"""Rebuilds indexes, and replays a log with its own settings or with others.
 
 The input is a RebuildSource or a ReplaySource. WhatIf is the result of a replay with other
 settings.
@@ -41,7 +41,7 @@ SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 
 @dataclass(frozen=True)
 class RebuildSource:
-    """The segments to rebuild and their settings.
+    """The segments to rebuild, and their settings.
 
     Attributes:
         base_offsets: the base offsets of all segments, or of the .log that the user gave.
@@ -65,7 +65,7 @@ class RebuildSource:
         )
 
     def rebuild_segments(self) -> Iterator[RebuiltSegment]:
-        """Yields each segment after recovery and closing by the release.
+        """Yields each segment after the release has recovered and closed it.
 
         Raises:
             CannotOpen: recovery ends with an exception.
@@ -79,7 +79,7 @@ class RebuildSource:
             ) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
-        """Returns the cause of each rebuilt segment's roll, or None if no cause fits."""
+        """Returns why each rebuilt segment was rolled, or None if no cause fits."""
         try:
             if len(self.base_offsets) != len(self.partition.live):
                 return [
@@ -104,14 +104,14 @@ class RebuildSource:
 
 
 def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> RebuildSource:
-    """Returns the segments of a path that `open_log_path` opened.
+    """Returns the segments at a path that `open_log_path` has opened.
 
     Args:
         overrides: settings that the user gave, by the name of the topic or broker setting.
 
     Raises:
-        RefusedSetting: an override is a setting that does not change indexes, or Kafka refuses its
-            value.
+        RefusedSetting: an override is for a setting that does not affect indexes, or Kafka refuses
+            its value.
         CannotOpen: the .log does not exist any more.
     """
     for name, text in overrides.items():
@@ -158,10 +158,10 @@ class ReplaySource:
 
 
 def open_replay_source(opened: OpenedPath) -> ReplaySource:
-    """Returns the log of a partition directory, or of an archive of one.
+    """Returns the log in a partition directory or in an archive of one.
 
     Raises:
-        CannotOpen: the path is neither.
+        CannotOpen: the path is neither of these.
     """
     partition = opened.partition
     if opened.base_offset is not None:
@@ -212,7 +212,7 @@ def _limits(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class IndexFileDiff:
-    """The comparison of an index file with that of the replay.
+    """The comparison of an index file with the file that a replay writes.
 
     Attributes:
         from_position: the first byte that differs; None if the files are equal.
@@ -223,10 +223,10 @@ class IndexFileDiff:
 
 
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
-    """Compares the indexes of each segment with the indexes of the replay.
+    """Compares the indexes of each segment with those that a replay writes.
 
-    If the replay does not have the segment, they are compared with empty files. An index that was
-    not closed is compared only up to its last byte that is not zero.
+    If the replay does not write the segment, its indexes are compared with empty files. An index
+    that was not closed is compared only up to its last nonzero byte.
     """
     replayed_files = {
         replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
@@ -262,10 +262,10 @@ def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """The result of appending all batches of a log again and closing the log.
+    """The result of appending all batches of a log again and then closing the log.
 
     Attributes:
-        rolls: the number of rolls by cause. The last segment is not rolled.
+        rolls: the number of rolls per cause. The last segment is not rolled.
     """
 
     config: LogConfig
@@ -343,10 +343,10 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the results with the present and with changed settings, each summed over the logs.
+    """Returns the results with today's settings and with changed ones, each summed over the logs.
 
     Args:
-        logs: a function that returns the appends, and the first offset, of each log.
+        logs: a function that returns, for each log, the appends and the first offset.
         changed_settings: the changed values, by the field names of LogConfig.
     """
     changed_config = replace(config, **changed_settings)

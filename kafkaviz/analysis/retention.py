@@ -1,13 +1,13 @@
-"""The retention of each segment of a log: the rule and the record that keep it, and until when.
+"""The retention of each segment of a log: which rule and which record keep it, and until when.
 
 In a retention pass, a broker deletes the oldest segments and stops at the first one that is too
-young. For example, with retention.ms of 7 days, a first segment with a record of 2027-11-25 keeps
-all later segments until 2027-12-02, even if their records are from 2026.
+young. For example, retention.ms is 7 days, and the first segment has a record of 2027-11-25. All
+later segments are then kept until 2027-12-02, even if their records are from 2026.
 
 The rules are those in UnifiedLog.deleteOldSegments (4.3.1), in this order:
 deleteLogStartOffsetBreachedSegments, which also applies to compacted topics,
 deleteRetentionSizeBreachedSegments, and deleteRetentionMsBreachedSegments. The last segment is
-deleted like the others, after a roll, unless it is empty.
+rolled and deleted like the others, unless it is empty.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,13 +49,14 @@ ENTRY_BYTES = time_index.ENTRY.itemsize
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionLimits:
-    """The settings that limit a log.
+    """The settings that limit the retention of a log.
 
-    Each setting has a value (-1: no limit, None: unknown) and the message of its source.
+    Each setting has a value (-1: no limit, None: unknown), and a message that says where it came
+    from.
 
     Attributes:
         deletes: whether cleanup.policy contains "delete"; None if unknown.
-        is_tiered: whether the topic has remote storage. Then segments are deleted only after they
+        is_tiered: whether the topic has remote storage. If so, segments are deleted only after they
             were copied there, and the limits apply to the local log.
     """
 
@@ -69,7 +70,7 @@ class RetentionLimits:
 
     @property
     def is_known(self) -> bool:
-        """Whether all of these settings are known. If not, only the log start deletes segments."""
+        """Whether all these settings are known. If not, only the log start deletes segments."""
         return None not in (self.deletes, self.retention_ms, self.retention_bytes)
 
     @property
@@ -82,7 +83,7 @@ class RetentionLimits:
 
     @property
     def is_time_assumed(self) -> bool:
-        """Whether retention.ms is Kafka's default because no file sets it."""
+        """Whether retention.ms is Kafka's default, as no file sets it."""
         source = self.ms_source
         is_default = source is not None and source.key == "setting_source.default"
         return is_default and self.deletes is True
@@ -90,15 +91,15 @@ class RetentionLimits:
 
 @dataclass(frozen=True)
 class SegmentAge:
-    """A segment's size and newest time, as in LogSegment.size and largestTimestamp.
+    """A segment's size and newest time, as LogSegment.size and largestTimestamp give them.
 
     Attributes:
         timestamp_ms: the newest time; None if unknown.
-        counted_by: the source of the time. "record": the record at `offset` in the .log, or some
-            record of the batch that ends there, if that batch's records cannot be read. "entry":
-            the last entry of the .timeindex, which differs from the .log. "unwritten": a slot of
-            the .timeindex that was never written and reads 0. "mtime": the modification time of the
-            .log, for lack of a time entry. "unknown": a file could not be read.
+        counted_by: the source of the time. "record": the record at `offset` in the .log, or if that
+            record's batch cannot be read, some record of the batch. "entry": the last entry of the
+            .timeindex, which differs from the .log. "unwritten": a slot in the .timeindex that was
+            never written, and so has the value 0. "mtime": the modification time of the .log, for
+            lack of a time entry. "unknown": a file could not be read.
     """
 
     base_offset: int
@@ -114,14 +115,14 @@ class SegmentRetention:
 
     Attributes:
         state: one of STATES.
-        until_ms: the last time at which the segment's own age keeps it.
-        gone_ms: the last time at which its own age, or the age of an earlier kept segment, keeps
-            it, because retention deletes the oldest first. If the next pass deletes the segment,
-            only its own age counts. None without a time limit, or if an age is unknown.
-        blocked_by: the base offset of the earlier segment that keeps it, or None.
+        until_ms: how long the segment's own age keeps it.
+        gone_ms: how long its own age or that of an earlier segment keeps it, because retention
+            deletes the oldest segments first. If the next pass deletes the segment, only its own
+            age counts. None without a time limit, or if an age is unknown.
+        blocked_by: the base offset of the earlier segment because of which it is kept, or None.
         more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
             that limit.
-        why: the reason why it is not uploaded; None if unknown, or if something else keeps it.
+        why: why it is not uploaded; None if unknown, or if it is kept for another reason.
     """
 
     age: SegmentAge
@@ -138,7 +139,7 @@ class SegmentRetention:
 
     @property
     def is_waiting_long(self) -> bool:
-        """Whether an older segment keeps it for more than a day longer than its own age does."""
+        """Whether an older segment delays its deletion by more than a day."""
         if self.state != "behind" or self.gone_ms is None or self.until_ms is None:
             return False
         return self.gone_ms - self.until_ms > DAY_MS
@@ -152,9 +153,9 @@ class LogRetention:
         partition: the directory's name.
         now_ms: the time of the retention pass.
         log_directory: the path of the log directory.
-        log_start_offset: the log start in this pass; None if unknown.
+        log_start_offset: the log start offset in this pass; None if unknown.
         high_watermark: the high watermark in this pass; None if unknown.
-        log_end_offset: the log end in this pass; None if unknown.
+        log_end_offset: the log end offset in this pass; None if unknown.
         highest_remote_offset: the last offset in remote storage in this pass; None if unknown.
     """
 
@@ -175,11 +176,11 @@ class LogRetention:
 
     @property
     def due_bytes(self) -> int:
-        """The bytes of .log that the pass deletes."""
+        """The .log bytes that the pass deletes."""
         return sum(segment.age.size_bytes for segment in self.segments if segment.is_due)
 
     def bytes_by_state(self) -> dict[str, int]:
-        """Returns the bytes of .log per state in STATES; states without a segment are left out."""
+        """Returns the .log bytes per state in STATES; states without segments are left out."""
         sizes: dict[str, int] = {}
         for segment in self.segments:
             sizes[segment.state] = sizes.get(segment.state, 0) + segment.age.size_bytes
@@ -187,7 +188,7 @@ class LogRetention:
 
     @property
     def not_uploaded_bytes(self) -> int | None:
-        """The bytes of segments that are not in remote storage; None if unknown or not tiered."""
+        """The size of the segments that are not in remote storage; None if unknown or untiered."""
         if not self.limits.is_tiered or self.highest_remote_offset is None:
             return None
         following = [segment.age.base_offset for segment in self.segments[1:]]
@@ -196,20 +197,20 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """By how many bytes the log exceeds retention.bytes; negative if it is smaller.
+        """How many bytes the log is larger than retention.bytes; negative if it is smaller.
 
-        The value is None without that limit.
+        It is None without that limit.
         """
         limit = self.limits.retention_bytes
         return None if limit is None or limit < 0 else self.log_bytes - limit
 
 
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
-    """Returns the age of a segment that was read.
+    """Returns the age of a segment that has been read.
 
     Args:
-        is_recovered: whether the next start recovers the segment. Then its time entries do not
-            count, and the bytes after its last batch are cut off.
+        is_recovered: whether the broker recovers the segment when it starts. Its time entries then
+            do not count, and the bytes after its last batch are cut off.
     """
     log = summary.segment.log
     newest = summary.newest
@@ -243,7 +244,7 @@ def segment_ages(
     recovery_point: int | None,
     release: Release = (),
 ) -> list[SegmentAge]:
-    """Returns the ages of a log's segments as the next start leaves them.
+    """Returns the ages of a log's segments, in the state in which the next start leaves them.
 
     Args:
         clean: whether the broker was stopped cleanly; None if unknown.
@@ -274,14 +275,14 @@ def log_retention(
     highest_remote_offset: int | None = None,
     log_directory: str | None = None,
 ) -> LogRetention:
-    """Returns which segments a retention pass at `now_ms` deletes, and what keeps the others.
+    """Returns which segments a retention pass at `now_ms` deletes, and why it keeps the others.
 
-    An offset that is None is unknown, and the rule that needs it is not applied.
+    A rule is not applied if the offset that it needs is None, that is unknown.
 
     Args:
         segments: the ages of all segments, the oldest first.
-        highest_remote_offset: the last offset in remote storage; -1 if nothing was copied. It
-            matters only for a tiered log.
+        highest_remote_offset: the last offset in remote storage; -1 if nothing was copied. Used
+            only for a tiered log.
     """
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
     log_start = log_start_offset or 0
@@ -295,7 +296,7 @@ def log_retention(
         return high_watermark is None or end is None or end <= high_watermark
 
     def is_uploaded(number: int) -> bool:
-        """Returns whether UnifiedLog.isSegmentEligibleForDeletion allows to delete a segment."""
+        """Returns whether UnifiedLog.isSegmentEligibleForDeletion lets a segment be deleted."""
         if not limits.is_tiered or highest_remote_offset is None:
             return True
         if number + 1 == len(segments):
@@ -349,7 +350,7 @@ def log_retention(
 
 
 def with_limits(log: LogRetention, limits: RetentionLimits) -> LogRetention:
-    """Returns the result of the same pass with other limits."""
+    """Returns the result that the same retention pass has with other limits."""
     return log_retention(
         log.partition,
         [segment.age for segment in log.segments],
@@ -370,7 +371,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns the rule that deletes each of the oldest segments, up to the first that stays."""
+    """Returns the rule that deletes each of the oldest segments, up to the first one that stays."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -419,9 +420,9 @@ def _kept_retentions(
 
     Args:
         segments: the segments that the next pass does not delete.
-        upload_count: this many of the first segments would be deleted if they were in remote
+        upload_count: how many of the first segments would be deleted if they were in remote
             storage.
-        watermark_count: this many of the first segments would be deleted if they were in remote
+        watermark_count: how many of the first segments would be deleted if they were in remote
             storage and below the high watermark.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
@@ -487,9 +488,9 @@ def _retention_state(
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
     """Returns all segments of the logs, the most urgent first.
 
-    First come the segments that the next pass deletes, then segments that an older segment keeps
-    for more than a day longer, then those whose date depends on a file's time or is unknown, then
-    the rest. In each group the earliest date comes first.
+    The order is: segments that the next pass deletes; segments that an older segment keeps for more
+    than a day longer; segments whose date is unknown or depends on a file's time; all others. In
+    each group the earliest date comes first.
     """
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:
@@ -526,14 +527,14 @@ def segment_retention(
     clean: bool,
     now_ms: int,
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of a log, and of the only segment in it that was read completely.
+    """Returns the retention of a log, and of the one segment in it that was read completely.
 
     For earlier segments, only the last time entry is read (12 bytes), because a broker uses nothing
-    else of a closed segment. A check, which reads every .log, gets the same result unless a time
-    index is damaged: a check shows the log as the next start leaves it.
+    else of a closed segment. A check reads every .log instead. Its result only differs if a time
+    index is damaged, because it shows the log as the next start leaves it.
 
     Args:
-        clean: whether the log directory was stopped cleanly.
+        clean: whether the broker was stopped cleanly, according to the log directory.
 
     Returns:
         None if no limit applies to the segment.
@@ -590,8 +591,8 @@ def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """Returns the age of the segment that was read.
 
     Args:
-        is_recovered: whether the next start recovers the segment. Then its batches count instead
-            of its time entries.
+        is_recovered: whether the broker recovers the segment when it starts. Its batches then count
+            instead of its time entries.
     """
     times = anatomy.times
     log = anatomy.segment.log

@@ -1,4 +1,4 @@
-"""Sums of retention: when the bytes of a log are deleted, and what other limits would change."""
+"""Sums over retention: when the bytes of a log are deleted, and what other limits would change."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
@@ -15,16 +15,16 @@ SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionSchedule:
-    """When the bytes of a log are deleted after the next retention pass, if nothing is written.
+    """When a log's bytes are deleted after the next retention pass, if nothing more is written.
 
-    Each byte counts once. The date of deletion is unknown if a segment is deleted because of the
-    log's size, waits for the high watermark, or stays.
+    Each byte counts once. The date is unknown if a segment will be deleted because of the log's
+    size, waits for the high watermark, or stays.
 
     Attributes:
         due_bytes: bytes that the next pass deletes.
-        within_bytes: bytes that are deleted within each period in SCHEDULE_MS, but not within the
-            period before.
-        later_bytes: bytes that are deleted after the last period in SCHEDULE_MS.
+        within_bytes: bytes deleted within each period in SCHEDULE_MS but not yet within the shorter
+            one before it.
+        later_bytes: bytes deleted after the last period in SCHEDULE_MS.
         undated_bytes: bytes without a date, per state in KEPT_STATES.
     """
 
@@ -57,7 +57,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """The retention of a group of logs with today's limits and with proposed limits.
+    """The retention of some logs with today's limits and with proposed limits.
 
     Attributes:
         name: the topic, or the directory of one log.
@@ -84,7 +84,7 @@ class RetentionChange:
 
     @property
     def dated_bytes(self) -> int:
-        """The bytes that stay in the next pass, but that retention.ms deletes at a known time."""
+        """The bytes that the next pass keeps, but that retention.ms deletes at a known time."""
         return _sum_bytes(self.proposed_bytes, DATED_STATES)
 
     @property
@@ -101,12 +101,12 @@ def retention_changes(
     proposed_logs: Iterable[LogRetention],
     name_of: Callable[[LogRetention], str],
 ) -> list[RetentionChange]:
-    """Returns the change of each group of logs, the largest group first.
+    """Returns how retention changes for each group of logs, the largest group first.
 
     Args:
         logs: the logs with today's limits.
         proposed_logs: the same logs with the proposed limits.
-        name_of: a function that returns the name of a log's group.
+        name_of: a function that returns the name of the group to which a log belongs.
     """
     sizes: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
     for log, proposed in zip(logs, proposed_logs, strict=True):

@@ -59,7 +59,7 @@ CALIBRATED = "calibrated"
 
 @dataclass(frozen=True)
 class Storage:
-    """A kind of storage and its time for a random read of 4 KiB that the page cache lacks, in µs."""
+    """A kind of storage, and its time in µs for a random 4 KiB read that misses the page cache."""
 
     name: str
     read_us: Range

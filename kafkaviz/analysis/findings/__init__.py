@@ -1,1 +1,1 @@
-"""Findings about a directory, their rows in a catalog, and the badges of a topic-partition."""
+"""Findings about a directory, their rows in a catalog, and the badges for a topic-partition."""

@@ -28,7 +28,7 @@ TAIL_CODES = {"torn": "log-torn-tail", "zeros": "log-zero-tail", "garbage": "log
 
 @dataclass(frozen=True)
 class Evidence:
-    """The actual and the expected value, as text and, if a file contains it, in hexadecimal."""
+    """The value that was found and the expected one: as text and, for a file, in hexadecimal."""
 
     found: Message
     expected: Message | None = None
@@ -52,8 +52,8 @@ class Evidence:
 class Finding:
     """One fact about a directory that a user may want to know, such as a fault.
 
-    Position and length, in bytes, are None if the finding is about a file, directory or setting as
-    a whole.
+    Position and length in bytes are None if the finding is about a whole file, directory or
+    setting.
     """
 
     code: str
@@ -76,7 +76,7 @@ class Finding:
 
     @property
     def needs_replica(self) -> bool:
-        """Whether the next step is to compare the partition with another replica."""
+        """Whether the next step is to compare the partition with another replica of it."""
         return self.next_step.key in _REPLICA_STEPS
 
 
@@ -123,14 +123,14 @@ def _code(
     cause: str = "",
     faulty: Behaviour | None = None,
 ) -> Code:
-    """Returns a code for _TABLE; its family is not filled in yet.
+    """Returns a code for _TABLE. Its family is filled in later.
 
     Args:
-        next_step: the key of a message; without a file name, it is in next_step.toml.
-        earlier: a change of Kafka's behaviour, and the consequence in releases before that change.
+        next_step: the key of a message. A key without a file name is in next_step.toml.
+        earlier: a change in Kafka's behaviour, and the consequence in releases before this change.
         consequence: a key of consequence.toml; the default is the name of the code.
-        cause: a key of finding.toml, for a fault of Kafka that may be the cause.
-        faulty: the releases with that fault; None if the check decides.
+        cause: a key of finding.toml, which names a Kafka bug that may be the cause.
+        faulty: the releases with that bug; None if the check decides.
     """
     key = name.replace("-", "_")
     behaviour_before = None
@@ -369,9 +369,9 @@ def finding(
     next_step: Message | None = None,
     log_directory: str | None = None,
 ) -> Finding:
-    """Returns a finding with this code; texts that are not given are taken from CODES.
+    """Returns a finding with this code. Texts that are not given are taken from CODES.
 
-    Without a release, they are the texts for the newest release.
+    Without a release, these are the texts for the newest release.
     """
     row = CODES[code]
     return Finding(
@@ -397,7 +397,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns the text of a finding, with the cause if this release has a fault that may be it."""
+    """Returns the text of a finding; adds the cause if this release has a bug that may be it."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)
@@ -407,7 +407,7 @@ def with_cause(code: str, text: Message, release: Release) -> Message:
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
     """Returns the findings with severity "info" and without a next step.
 
-    This is for a directory that waits for deletion, where nothing is severe.
+    It is used for a directory that will be deleted, where no finding matters.
     """
     return [
         replace(finding, severity=INFO, next_step=message("next_step.nothing"))
@@ -416,7 +416,7 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def sort_key(finding: Finding) -> tuple:
-    """Returns the sort key of a finding: the worst severity first, then by place."""
+    """Returns the sort key of a finding: by severity (the worst first), then by place."""
     return place_key(
         finding.severity, finding.partition, finding.file, finding.position, finding.code
     )

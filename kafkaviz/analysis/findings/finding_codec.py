@@ -1,11 +1,11 @@
 """Converts findings, and the steps of a broker start, to rows of the catalog and back.
 
 - `to_row(finding)` returns a row of the catalog table `findings`. The row has English texts for SQL
-  users, and the messages themselves in its column `json`.
+  users; its column `json` has the messages themselves.
 - `from_row(row)` returns the finding again.
 
-A pipeline run also keeps findings and steps in files, in the form of analysis.serialization. Values
-that are read back are checked: an unknown code, cause, severity or action is refused.
+A pipeline run also stores findings and steps in files, as analysis.serialization writes them.
+Values are checked when they are read back: an unknown code, cause, severity or action is refused.
 """
 
 import json
@@ -37,7 +37,7 @@ def to_row(finding: Finding) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any]) -> Finding:
-    """Returns the finding of a row.
+    """Returns the finding that a row was made from.
 
     Raises:
         ValueError: the column `json` does not hold a finding.
@@ -46,7 +46,7 @@ def from_row(row: Mapping[str, Any]) -> Finding:
 
 
 def findings_from_plain(plain: object) -> tuple[Finding, ...]:
-    """Returns the findings from their form by `serialization.to_plain`.
+    """Returns the findings from the form that `serialization.to_plain` gives them.
 
     Raises:
         ValueError: the value does not have that form.
@@ -66,7 +66,7 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
 
 
 def step_from_row(row: Mapping[str, Any]) -> StartupStep:
-    """Returns the step of a row.
+    """Returns the step that a row was made from.
 
     Raises:
         ValueError: the column `json` does not hold a step.
@@ -75,7 +75,7 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """Returns the steps from their text by `serialization.encode`.
+    """Returns the steps from the text that `serialization.encode` gives them.
 
     Raises:
         ValueError: the text does not hold steps.

@@ -1,4 +1,4 @@
-"""Groups of findings, as the terminal, the Health page and the report show them."""
+"""Groups of findings, as the command line, the Health page and the report show them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,9 +11,10 @@ CUT_CODE = "recovery-will-truncate"
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Yields the groups, the worst first; a finding on its own is a group of one.
+    """Yields the groups, the worst first. A finding of its own is a group of one.
 
-    For informative findings and predicted recoveries, two findings of a code already are a group.
+    Two findings with one code are a group already if they are informative or about a predicted
+    recovery.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):
@@ -26,9 +27,9 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 
 
 def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields the findings; if the next start cuts off just a tail, that is one finding.
+    """Yields the findings. If the next start only cuts off a tail, the two findings become one.
 
-    It is the finding about the tail, with the consequence of the cut.
+    The one finding is about the tail, and has the consequence of cutting it off.
     """
     cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
     codes = TAIL_CODES.values()

@@ -1,7 +1,7 @@
-"""The badges of a topic-partition in a picture of segments: one per code of its findings.
+"""The badges of a topic-partition in a picture of its segments: one for each code of its findings.
 
 The worst badge comes first. Findings about the next start are left out unless the start fails,
-because after a kill every topic-partition has some. For example:
+because every topic-partition has some if the broker was killed. For example:
 
     badges_from_rows(
         [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
@@ -23,7 +23,7 @@ RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-w
 
 
 class Badge(NamedTuple):
-    """A badge for all findings of one code about one topic-partition."""
+    """A badge for all findings with one code about one topic-partition."""
 
     code: str
     severity: str

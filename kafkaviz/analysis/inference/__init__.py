@@ -1,1 +1,1 @@
-"""Infers settings, causes of rolls and the Kafka version from the files of a directory."""
+"""Infers settings, the causes of rolls and the Kafka version from the files in a directory."""

@@ -1,4 +1,4 @@
-"""Infers bounds of index.interval.bytes from the batches with and without an index entry."""
+"""Infers bounds for index.interval.bytes from which batches have an index entry."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -17,7 +17,7 @@ MAX_WAITING = 65_536  # with more pending batches of a gap, those without eviden
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The smallest and the largest interval that fit, both inclusive; None for an unknown bound."""
+    """The smallest and the largest possible interval, both inclusive; None if unknown."""
 
     low_bytes: int | None
     high_bytes: int | None
@@ -29,9 +29,9 @@ class IntervalBounds:
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """The evidence that a stretch of a log gives about the interval.
+    """The evidence about the interval from one part of a log.
 
-    Merging the evidence of consecutive stretches gives the evidence of the whole.
+    Evidence from consecutive parts can be merged into the evidence from the whole.
     """
 
     least_indexed_bytes: int | None = None  # fewest bytes from an entry to the next one
@@ -55,11 +55,11 @@ class IntervalEvidence:
         )
 
     def bounds(self) -> IntervalBounds:
-        """Returns the range of intervals that fit.
+        """Returns the range of possible intervals.
 
-        Without entries, nothing is known: the whole segment may be one append, because a segment's
-        first append never gets an entry. Gaps that contradict the others were made longer by a
-        restart, and are ignored.
+        Without entries, nothing is known: the whole segment may be one append, and a segment's
+        first append never gets an entry. Gaps that contradict the other gaps are ignored, because a
+        restart has made them longer.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -80,11 +80,11 @@ def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
 def interval_evidence(
     batches: np.ndarray, entries: np.ndarray, entry_before: int = 0
 ) -> IntervalEvidence:
-    """Returns the evidence of a stretch of batches and the entries that point into it.
+    """Returns the evidence from consecutive batches and the entries that point to them.
 
     Args:
-        entry_before: the position of the last entry before the stretch. It is 0 at the start of the
-            segment, where Kafka starts counting bytes.
+        entry_before: the position of the last entry before these batches. It is 0 at the start of
+            the segment, where Kafka starts counting bytes.
     """
     if not len(batches):
         return IntervalEvidence()
@@ -115,7 +115,7 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns the slot of the last index position at or before each batch, or -1.
+    """Returns, for each batch, the slot of the last index position not above it, or -1.
 
     There are fewer entries than batches, so each entry is looked up among the batches.
 
@@ -127,7 +127,7 @@ def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarr
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns which batches surely start an append, because an entry's key is right before them."""
+    """Returns which batches surely begin an append, because an entry has the offset before them."""
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (
@@ -139,7 +139,7 @@ def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarr
 def _gap_maxima(
     appended_bytes: np.ndarray, gap: np.ndarray, is_unindexed: np.ndarray
 ) -> tuple[int, ...]:
-    """Returns the most bytes appended without an entry in each gap, in descending order."""
+    """Returns the most bytes appended without an entry in each gap, sorted in descending order."""
     if not is_unindexed.any():
         return ()
     gaps = gap[is_unindexed]
@@ -189,9 +189,9 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Drops batches of a gap that give no evidence.
+        """Drops those batches of a gap that give no evidence.
 
-        The first and the last batch stay, and all batches that begin or end an append.
+        It keeps the first and the last batch, and all batches that begin or end an append.
 
         Args:
             batches: batches of which at most the first has an entry.
@@ -224,7 +224,7 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the entries with positions from the first to the last of these batches.
+    """Returns the entries whose positions are between the first and the last of these batches.
 
     Args:
         entries: entries ordered by position.

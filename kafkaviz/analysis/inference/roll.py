@@ -1,10 +1,10 @@
-"""The cause of each roll, inferred from sizes, times and entry counts of a partition's segments.
+"""The cause of each roll, inferred from the sizes, times and entries of a partition's segments.
 
-A segment rolls when one of its values exceeds a limit. So the rolls also bound settings that are
-unknown: a limit is between the largest value that did not cause a roll and the smallest value that
-did. For example, segments of 1 047 315 and 1 048 043 bytes are followed by batches of 2871 and 1200
-bytes. So segment.bytes was between 1 048 043 and 1 049 242, and the roundest such number is
-1 048 576.
+A segment rolls when one of its values exceeds a limit. So rolls also show between which bounds an
+unknown setting is: the limit is between the largest value that did not cause a roll and the
+smallest value that did. For example, segments of 1 047 315 and 1 048 043 bytes are followed by
+batches of 2871 and 1200 bytes. So segment.bytes was between 1 048 043 and 1 049 242. The roundest
+number in this range is 1 048 576.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
-    """The facts about a segment that the inference needs; an unknown timestamp is −1."""
+    """The facts about a segment that show a roll's cause; an unknown timestamp is -1."""
 
     base_offset: int
     log_bytes: int
@@ -52,7 +52,7 @@ class SegmentFacts:
 
 @dataclass(frozen=True)
 class _FittingCause:
-    """A possible cause: the rolls that it explains, and the range of the setting's values."""
+    """A possible cause: the rolls that it explains, and the range in which the setting must be."""
 
     reason: RollCause
     rolls: frozenset[int]
@@ -60,7 +60,7 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """Returns a sort key: explained rolls, likelihood of the value, order of Kafka's checks."""
+        """Returns a sort key: explained rolls, how likely the value is, order of Kafka's checks."""
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
@@ -69,13 +69,13 @@ class _FittingCause:
 
 
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
-    """Returns the cause of each segment's roll.
+    """Returns why each segment was rolled.
 
     Args:
         segments: the segments of a partition in ascending order, the active one last.
 
     Returns:
-        One cause per segment. It is None for the last segment, and where no cause fits, for example
+        One cause per segment. It is None for the last segment, and if no cause fits, for example
         because the log was compacted or truncated.
     """
     causes = sorted(
@@ -93,9 +93,9 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 
 
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.bytes as a cause, if one fits.
+    """Returns segment.bytes as a cause, or None if it does not fit.
 
-    It is a limit that no segment exceeds, but with the next batch a segment would exceed it.
+    It fits if no segment exceeds the limit, but would exceed it with the next batch.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -110,10 +110,10 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.ms as a cause.
+    """Returns segment.ms as a cause, or None if it does not fit.
 
-    In each segment, all batches came within that time after the first batch, but the first batch of
-    the next segment did not.
+    It fits if in each segment all batches came within that time after the first batch, but the next
+    segment's first batch did not.
     """
     longest_ms = max(
         (
@@ -137,9 +137,9 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
-    """Returns segment.index.bytes as a cause, for a full offset index and a full time index.
+    """Returns segment.index.bytes as a cause, for a full offset index and for a full time index.
 
-    All segments that rolled by it have the same number of entries, and none has more.
+    All segments that rolled for this reason have the same number of entries, and none has more.
     """
     closed_segments = list(segments[:-1])
     most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
@@ -186,7 +186,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 def _pairs_entries(segment: SegmentFacts) -> bool:
     """Returns whether a segment has about as many time entries as offset entries.
 
-    This is so in every segment that rolled because its time index was full.
+    Every segment that rolled because its time index was full does.
     """
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
@@ -222,7 +222,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """The smallest and the largest value of a setting that fit, and the roundest value between.
+    """The smallest and the largest possible value of a setting, and the roundest value in between.
 
     The bounds are inclusive.
     """
@@ -235,7 +235,7 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
-    """Returns the inferred limits by setting name, for the settings that caused a roll.
+    """Returns the limits that the rolls show, by setting name; only settings that caused a roll.
 
     Args:
         reasons: the result of inference.roll.roll_reasons for these segments.

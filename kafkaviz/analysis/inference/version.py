@@ -1,4 +1,4 @@
-"""Inference of the Kafka version that wrote a directory, from traces in its files."""
+"""Infers which Kafka version wrote a directory, from traces in its files."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ReleaseTrace:
-    """Something on disk that only some releases leave."""
+    """Something on disk that only some Kafka releases leave."""
 
     reason: Message
     first: Release | None = None  # the first release that leaves it
@@ -50,7 +50,7 @@ class ReleaseTrace:
 
 @dataclass(frozen=True)
 class InferredRelease:
-    """The range of releases that fit every trace, and the traces that bound the range."""
+    """The range of releases that agree with every trace, and the traces that bound this range."""
 
     first: Release | None
     last: Release | None
@@ -82,7 +82,7 @@ class InferredRelease:
 
 @dataclass(frozen=True)
 class AssumedRelease:
-    """The release whose behaviour is assumed, and the traces or other reasons for it."""
+    """The release whose behaviour is assumed, and why: traces, or other reasons."""
 
     release: Release
     traces: tuple[Message, ...]
@@ -97,7 +97,7 @@ class AssumedRelease:
 
     @property
     def newer_than_known(self) -> Message | None:
-        """The reason why the directory is newer than all known releases; None if it is not."""
+        """Why the directory is newer than all known releases; None if it is not."""
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property
@@ -108,10 +108,10 @@ class AssumedRelease:
 
     @property
     def is_known(self) -> bool:
-        """Whether the release can be known at all.
+        """Whether the release can be known.
 
         This is False if there are several log directories and the one with the metadata log was not
-        opened. The rules of `release` are applied nevertheless.
+        opened. Even then the rules of `release` are applied.
         """
         return METADATA_LOG_ELSEWHERE not in self.traces
 
@@ -135,16 +135,17 @@ def infer_release(broker: Broker) -> InferredRelease:
 def assume_release(broker: Broker | None, version: str | None = None) -> AssumedRelease:
     """Returns the release whose behaviour is assumed.
 
-    It is the given version, such as "3.9" or "4.3.1", or else the release that traces in the
+    This is the given version, such as "3.9" or "4.3.1", or else the release that traces in the
     directory suggest, or else the newest known release.
 
-    Most traces only show that the release is not older than some release. Then the metadata.version
-    on which the brokers last agreed decides, because a broker is rarely much newer. But if a trace
-    shows a later release, that counts, because operators raise metadata.version only some time
-    after an upgrade. A directory newer than all known releases is read as the newest of them.
+    Most traces only show that the release is not older than some release. Then the newest
+    metadata.version decides, because a broker is rarely much newer. But a trace of a later release
+    counts more, because operators raise metadata.version only some time after an upgrade. If the
+    directory is newer than all known releases, the newest known one is assumed.
 
-    If the log directory with the metadata log was not opened, the release is unknown, and the
-    newest is assumed, unless bootstrap.checkpoint has the metadata.version of the formatting.
+    If the log directory with the metadata log was not opened, the release is unknown and the newest
+    is assumed, unless bootstrap.checkpoint shows with which metadata.version the directory was
+    formatted.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -202,7 +203,7 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields traces of a release later than all known ones: unknown versions and feature levels."""
+    """Yields traces of a release later than all known ones: unknown versions or feature levels."""
     versions_by_file = {
         META_PROPERTIES: broker.properties.get("version"),
         CLEAN_SHUTDOWN: (broker.clean_body or {}).get("version"),
@@ -229,7 +230,7 @@ def _unknown_level_trace(file: str, name: str, level: int) -> ReleaseTrace:
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields traces that only 4.4 leaves, when it formats a directory or stops."""
+    """Yields traces that only a broker of 4.4 leaves, when it formats a directory or stops."""
     if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
         yield ReleaseTrace(
             message("release.first_snapshot"),
@@ -251,7 +252,7 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def is_untrimmed(segment: Segment) -> bool:
-    """Returns whether both indexes of a segment still have preallocated slots at their end.
+    """Returns whether both indexes of a segment still end in preallocated slots.
 
     Returns False if one of them cannot be read.
     """
@@ -267,13 +268,13 @@ def is_untrimmed(segment: Segment) -> bool:
 
 
 def formatting_release(broker: Broker) -> Release | None:
-    """Returns the first release that can have formatted the directory, or None if unknown."""
+    """Returns the first release that can have formatted the directory; None if unknown."""
     formatting = _formatting_level(broker)
     return versions.release_of_metadata_version(formatting[1]) if formatting else None
 
 
 def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields the metadata.version of the formatting and the one to which it was raised later."""
+    """Yields the metadata.version that formatting set, and the one that replaced it later."""
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
             yield _unknown_level_trace(file, METADATA_VERSION, level)
@@ -290,7 +291,7 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """Returns the metadata.version of the formatting and the newest one in the metadata log.
+    """Returns the metadata.version that formatting set, and the newest one in the metadata log.
 
     Returns:
         Pairs of file and level. The newest level is included only if it differs.
@@ -304,7 +305,7 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the file and the level that the metadata log set last, in a snapshot or after it.
+    """Returns the last metadata.version that the metadata log sets, after the file that sets it.
 
     If the log cannot be read, the newest readable snapshot is used.
     """
@@ -318,10 +319,10 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the metadata.version with which the directory was formatted, after its file.
+    """Returns the metadata.version that formatting set, after the file that has it.
 
-    The file is bootstrap.checkpoint, or since 4.4 the first snapshot, which formatting writes and
-    nothing changes later.
+    The file is bootstrap.checkpoint, or since 4.4 the first snapshot. Formatting writes it, and it
+    never changes.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -331,7 +332,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
-    """Returns the newest snapshot of the metadata log that sets features, and its features.
+    """Returns the newest snapshot of the metadata log that sets features, and these features.
 
     Without such a snapshot, both are empty.
     """
@@ -346,11 +347,11 @@ def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
 
 
 def _features(path: Path) -> dict[str, int]:
-    """Returns the levels that a .checkpoint of metadata records sets.
+    """Returns the feature levels in a .checkpoint file of metadata records.
 
     The file is read up to the batch that sets metadata.version, because a snapshot begins with the
-    features. The result is empty without a file, or if a fault comes first. No compiled code is
-    used, because every lookup needs the release and the code would take time to load.
+    features. The result is empty if there is a fault before, or no file. No compiled code is used:
+    it would take time to load, and every lookup needs the release.
     """
     levels: dict[str, int] = {}
     try:

@@ -39,11 +39,10 @@ _MISSES = {
 
 
 def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
-    """Returns the object of a lookup in a partition or a segment.
+    """Returns a lookup in a partition or segment as an object.
 
     The key `error` exists only if Kafka answers with an exception, `start_error` only if the next
-    broker start fails, and `wrong_entries` only if an .index entry leads past the batch that it
-    names.
+    broker start fails, and `wrong_entries` only if an .index entry points beyond its own batch.
     """
     answer = lookup.answer
     fields = {
@@ -76,7 +75,7 @@ def refusal_object(
     timestamp_ms: int | str | None,
     fault: KafkavizError,
 ) -> dict:
-    """Returns the object of a lookup that kafkaviz cannot do although Kafka would."""
+    """Returns the object for a lookup that Kafka would do but kafkaviz refuses."""
     if isinstance(timestamp_ms, str):
         timestamp_ms = by_time.NAMES[timestamp_ms]
     return {
@@ -94,10 +93,10 @@ def index_object(
     partition: str,
     start_error: str | None = None,
 ) -> dict:
-    """Returns the object of a search in a single index file.
+    """Returns a search in a single index file as an object.
 
     Args:
-        answer: the entry found, or the index's base if there was none.
+        answer: the entry found, or the base of the index if none was.
     """
     target = (
         {"offset": search.slot_search.target}
@@ -135,7 +134,7 @@ def _start_error(error: str | None) -> dict:
 
 
 def search_object(search: IndexSearch) -> dict:
-    """Returns the object of a search in one index.
+    """Returns a search in one index as an object.
 
     If nothing was found, `slot` is -1 and `entry` is null.
     """

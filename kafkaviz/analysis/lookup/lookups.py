@@ -1,9 +1,9 @@
-"""Lookups in a partition directory, in the state after the next start of its broker.
+"""Lookups in a partition directory, in the state in which the broker's next start leaves it.
 
-After a clean stop, the broker serves the files unchanged, even with wrong bytes in them. After any
-other stop, it first recovers the segments with offsets above the recovery point. In both cases it
-recovers segments without an .index, those with an invalid .txnindex, and up to Kafka 2.2 those with
-any invalid index.
+If the broker was stopped cleanly, it serves the files unchanged, even if they have wrong bytes.
+Otherwise it first recovers the segments with offsets above the recovery point. In both cases it
+recovers a segment that has no .index or has an invalid .txnindex; up to Kafka 2.2, any invalid
+index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,15 +55,15 @@ def lookup(
     Args:
         timestamp_ms: a time in ms, or "earliest", "latest" or "max".
         version: the Kafka release that searches; by default the assumed one.
-        search: "plain" or "warm", to replace the release's own index search.
+        search: "plain" or "warm" to replace the index search of the release.
         isolation: "read_uncommitted" or "read_committed".
-        as_is: whether to search the present files, without the changes by a broker start.
-        broker: the broker with all of its log directories that were opened; by default only the
-            log directory of the partition.
+        as_is: whether to search the files as a broker start finds them, not as it leaves them.
+        broker: the broker with all log directories that were opened; by default only the one that
+            has the partition.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
-        CorruptFile: the search leads to bytes that break their format.
+        CorruptFile: the search reads bytes that break their format.
     """
     if not version:
         broker = broker or broker_around(partition)
@@ -139,7 +139,7 @@ def open_log_view(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> LogView:
-    """Returns the log as a broker of that version has it open after its start on the directory.
+    """Returns the log as a broker of that version has it open after it has started.
 
     Args:
         broker: the same as for `lookup`.
@@ -161,11 +161,12 @@ def open_log_view(
 
 
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
-    """Returns whether a broker start of that release may change what a search reads.
+    """Returns whether a starting broker of that release may change what a search reads.
 
-    A start recovers segments with an invalid index, and more after a stop that was not clean. It
-    always recovers the metadata log, but up to 4.3 that changes nothing after a clean stop, which
-    trims the indexes. A partition directory without a broker's files next to it is never recovered.
+    A starting broker recovers segments with an invalid index, and more segments if it was not
+    stopped cleanly. It always recovers the metadata log. Up to 4.3 this changes nothing if it was
+    stopped cleanly, because it then trimmed the indexes. A partition directory without a broker's
+    files next to it is never recovered.
 
     Args:
         release: the release of the broker; the assumed one if None.
@@ -184,10 +185,10 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
 
 
 def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a broker start rebuilds the indexes of a segment, or fails at one of them.
+    """Returns whether a starting broker rebuilds a segment's indexes, or fails because of one.
 
-    In contrast, recovery_scope.recovered_bases leaves out indexes at which the start fails. A
-    lookup must show that failure.
+    A lookup must show that failure. recovery_scope.recovered_bases, in contrast, does not count an
+    index at which the start fails.
     """
     try:
         return distrust_reason(segment, behaviour) is not None
@@ -196,11 +197,11 @@ def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bo
 
 
 def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
-    """Returns a message that some files are shown in their state after recovery, or None.
+    """Returns a message saying that some files are shown as they will be after recovery, or None.
 
     Args:
         names: the names of these files.
-        is_assumed: whether index.interval.bytes is assumed, so that the next start may write other
+        is_assumed: whether index.interval.bytes is assumed, so that recovery may write other
             entries; see SegmentView.has_assumed_settings.
     """
     if not names:
@@ -216,7 +217,7 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """Returns a message that no broker will serve this log, because the start fails.
+    """Returns a message saying that no broker will serve this log, because it cannot start.
 
     Args:
         has_unopened: whether a .log is longer than Kafka can open (has_unopened_log).
@@ -306,7 +307,7 @@ def _recovered_log_view(
 def _recover_alone(
     files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
 ) -> dict[str, FileView]:
-    """Returns the files after recovery of one segment, as if it were the only one of the log.
+    """Returns the files after one segment was recovered as if it were the only one in the log.
 
     The rebuilt indexes have room for all entries, whatever segment.index.bytes is.
     """

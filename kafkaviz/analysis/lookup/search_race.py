@@ -1,14 +1,14 @@
-"""Compares the two index searches for one target: plain binary search and warm section first.
+"""Compares the two index searches for one target: plain binary search, and warm section first.
 
-A probe of a page in memory takes nanoseconds; any other probe waits for the disk. The slots and
-pages that are read are exact. Which pages are in memory comes from the model in page_replay: a
-reader at the tail of the log has looked up every entry with the same search. For example, this
-happens when an index grows from 13 full pages to 14 (KAFKA-6432):
+A probe takes nanoseconds if its page is in memory; otherwise it waits for the disk. The slots and
+pages that are read are exact. The model in page_replay says which pages are in memory: it assumes
+that a reader at the tail of the log has looked up every entry with the same search. For example, an
+index grows from 13 full pages to 14 (KAFKA-6432):
 
     plain    reads pages 0 7 10 12 13    waits for page 7, last read 7.9 MB of log earlier
     warm     reads pages 11 12 13        waits for none
 
-With one entry less, the middle was on page 6, which the previous lookup had read, so plain binary
+One entry earlier, the middle was on page 6, which the previous lookup had read. So plain binary
 search did not wait.
 """
 
@@ -32,10 +32,10 @@ DISKS = tuple(storage for name, storage in STORAGES.items() if name not in ("mem
 
 
 class RaceProbe(NamedTuple):
-    """A probe and the pages it reads.
+    """A probe, and the pages that it reads.
 
     Attributes:
-        cold_pages: the pages among them that are not in memory when the probe needs them.
+        cold_pages: the subset of these pages that is not in memory when the probe needs it.
     """
 
     slot: int
@@ -45,7 +45,7 @@ class RaceProbe(NamedTuple):
 
 @dataclass(frozen=True)
 class RacedSearch:
-    """One of the two searches, with its probes and the pages in memory.
+    """One of the two searches: its probes, and the pages in memory.
 
     Attributes:
         hot_pages: the pages in memory before the search, in ascending order.
@@ -66,7 +66,7 @@ class RacedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """The two searches of one index, each with its own model of the pages in memory.
+    """The two searches in one index, each with its own model of the pages in memory.
 
     Attributes:
         kind: "offset" or "time".
@@ -91,17 +91,17 @@ class SearchRace:
 
     @property
     def warm_entries(self) -> int:
-        """The number of entries in the warm section, without its first entry."""
+        """The number of entries in the warm section, not counting its first one."""
         return self.entries - 1 - (self.warm_from_slot or 0)
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the target is found at the last entry, as for a reader at the tail."""
+        """Whether the search ends at the last entry, like that of a reader at the tail."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
     def is_even(self) -> bool:
-        """Whether both searches have the same numbers of probes, pages and cold pages."""
+        """Whether both searches have equally many probes, pages and cold pages."""
         plain, warm = (
             (len(raced.probes), len(raced.pages), len(raced.cold_pages))
             for raced in (self.plain, self.warm)
@@ -123,8 +123,8 @@ def race(
 
     Args:
         kind: "offset" or "time".
-        warm_bytes: the size of the warm section. Kafka's is 8192; lessons use smaller sections and
-            pages, to show small indexes.
+        warm_bytes: the size of the warm section. In Kafka it is 8192; lessons use smaller sections
+            and pages, to show small indexes.
         entries: how many of the first entries to use; None for all.
         lagging_target: what a lagging reader looks up, if it may be in this index.
     """
@@ -169,9 +169,9 @@ def race(
 
 
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
-    """Returns the race before the last entry was added, if that entry made plain search wait.
+    """Returns the race before the last entry was added, if this entry made plain search wait.
 
-    That entry moved a midpoint of plain binary search to a page that is not in memory.
+    The entry moved a midpoint of plain binary search to a page that is not in memory.
 
     Args:
         jump: the race for the target with the last entry.
@@ -195,7 +195,7 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
 
 
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
-    """Returns how many bytes of .log precede the batch of each entry: ascending int64, one each.
+    """Returns how many bytes of the .log come before the batch of each entry, as ascending int64.
 
     Without a .log, the entries are evenly spaced, as in IndexGrowth.
     """
@@ -244,15 +244,17 @@ PAGES = 2
 
 @dataclass(frozen=True)
 class WarmTargets:
-    """Targets of one index that show the warm section.
+    """Targets of lookups in one index that show how the warm section works.
 
     Attributes:
-        tail: the last target whose search ends in the warm section, if possible one with fewer
-            probes or pages than plain binary search; None if no search ends there.
-        behind: a target before the warm section, if possible one with one probe more than plain
-            binary search.
-        default: `tail` or else `behind`, if its search differs from plain binary search; or None.
-        is_all_warm: whether the warm section begins at slot 0, in which case no target shows it.
+        tail: the last target whose search ends in the warm section; if possible one that needs
+            fewer probes or pages than with plain binary search. None if no search ends there.
+        behind: a target before the warm section; if possible one that needs one probe more than
+            with plain binary search.
+        default: `tail`, or else `behind`, if the search for it differs from plain binary search;
+            else None.
+        is_all_warm: whether the warm section begins at slot 0, so that no target shows a
+            difference.
     """
 
     tail: int | None = None
@@ -290,7 +292,7 @@ def choose_targets(
     warm_bytes: int,
     page_bytes: int = PAGE_BYTES,
 ) -> WarmTargets:
-    """Returns the targets from `first` to `last`, both included, that show the warm section.
+    """Returns targets from `first` to `last` (inclusive) that show the warm section.
 
     Args:
         keys: the keys of the index, as a search compares them.
@@ -319,7 +321,7 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns one target for each range between two borders.
+    """Returns one target from each range between two borders.
 
     All targets in a range are searched in the same way.
     """
@@ -331,11 +333,11 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns a candidate from the first of the preferred groups that has one, or else any.
+    """Returns a candidate from the first preferred group that has one, or else any candidate.
 
     Args:
         preferred: one mask of the targets per group.
-        share: position of the candidate in the group: 0 for the first, 1 for the last.
+        share: position of the candidate in the group, from 0 (the first) to 1 (the last).
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

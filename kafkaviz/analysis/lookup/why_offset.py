@@ -1,7 +1,7 @@
-"""An explanation of the offset that a lookup by timestamp returns.
+"""Explains the offset that a lookup by timestamp returns.
 
-Kafka takes the first segment whose largest timestamp is not below the target. In that segment it
-returns the first record in offset order that is not older than the target. For example, with record
+Kafka takes the first segment whose largest timestamp is not below the target. From that segment it
+returns the first record, by offset, that is not older than the target. For example, with record
 times 10, 30, 20, 40 and the target 15, it returns the second record although the third is closer. A
 consumer that started at the third record would miss the record of time 30.
 """
@@ -43,9 +43,9 @@ class SegmentTimes:
 
     Attributes:
         end_offset: the base offset of the next segment, or the end offset of the log.
-        largest_ms: the largest timestamp, by which Kafka chooses the segment.
-        is_file_time: whether `largest_ms` is the .log's modification time, for lack of time
-            entries.
+        largest_ms: the largest timestamp, which Kafka uses to choose the segment.
+        is_file_time: whether `largest_ms` is the .log's modification time, because there are no
+            time entries.
         fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
             segment is searched).
         batches: None if the .log was not read.
@@ -66,7 +66,8 @@ class OffsetExplanation:
     Attributes:
         answer: the record that Kafka returns, or None.
         closest: the decoded record whose time is nearest to the target.
-        older_batches: how many batches after the answer have only records older than the target.
+        older_batches: how many batches after the answer have only records that are older than the
+            target.
         faults: faults in batches near the target, which Kafka itself may not read.
     """
 
@@ -152,7 +153,7 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
 def _closest(
     segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
-    """Returns the record closest in time, and the faults of damaged batches.
+    """Returns the record that is closest in time, and the faults of damaged batches.
 
     Only the batches whose times include the target, or are nearest to it, are decoded.
     """
@@ -178,7 +179,7 @@ def _closest(
 
 
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
-    """Returns the batches of a segment that may hold the record closest in time.
+    """Returns the batches in a segment that may have the record closest in time.
 
     Returns:
         For each batch, how far its times are from the target in ms, the base offset of its segment,

@@ -1,1 +1,1 @@
-"""Which memory pages of an index searches touch, and which of them have left the page cache."""
+"""Which memory pages searches in an index touch, and which of these have left the page cache."""

@@ -5,15 +5,15 @@ Plain binary search reads the middle of the index, its three-quarter point and s
 grows, these points move to pages that have not been read for long. A search that tries the last
 entries first (kafkaviz.search.slots) only reads the newest pages.
 
-Time is counted in bytes appended to this log. The page cache is modelled as a list from which the
-page unused for longest leaves first, so a page untouched for `cold_after_bytes` has left it. For
-example, with 512 entries per page and 13 full pages a plain search for the end reads pages 0, 6, 9,
-11 and 12. Page 6 became the middle at the 6145th entry.
+Time is counted in bytes appended to this log. In the model of the page cache, the page that was
+unused for longest leaves first. So a page that was not touched for `cold_after_bytes` has left it.
+For example, with 512 entries per page and 13 full pages, a plain search for the end reads pages 0,
+6, 9, 11 and 12. Page 6 has been the middle since the 6145th entry.
 
-TailLookups has such a lookup for an index with a number of full pages: the slots read by plain
-binary search and by warm-section-first search, and the pages that were not in memory when needed,
-since the index was one page shorter. At 14 full pages, plain binary search reads pages 7, 10 and 12
-in the middle; pages 7 and 10 were last touched 7.9 and 1.8 MB of log earlier.
+A TailLookup is such a lookup in an index with a number of full pages. It has the slots that the
+search reads, and the pages that were not in memory when lookups needed them while the index grew by
+its last page. At 14 full pages, plain binary search reads among others pages 7, 10 and 12; pages 7
+and 10 were last touched 7.9 and 1.8 MB of log earlier.
 """
 
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ class IndexGrowth:
 
     Attributes:
         gap_bytes: .log bytes between two entries.
-        counted_from: lookups are counted once the index has this many entries; earlier lookups only
-            fill the page cache.
+        counted_from: lookups are counted from the time when the index has this many entries.
+            Earlier lookups only fill the page cache.
     """
 
     entries: int
@@ -70,7 +70,8 @@ class Memory:
     """A model of the page cache.
 
     Attributes:
-        cold_after_bytes: a page leaves memory if it is not touched while this much is appended.
+        cold_after_bytes: a page leaves memory if it is not touched while so many bytes are
+            appended.
         read_around_bytes: the bytes that the kernel reads around a missing page; 0 if it reads only
             that page.
     """
@@ -82,13 +83,13 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """The readers that look up offsets, one lookup every `appends_per_lookup` appends.
+    """The readers that look up offsets: one lookup per `appends_per_lookup` appends.
 
-    Most look up the end of the log ("tail"). A share of the lookups comes from lagging readers.
+    Most lookups are for the end of the log ("tail"). The others come from lagging readers.
 
     Attributes:
-        lag: the distance at which lagging readers look up. "uniform": anywhere in the index;
-            "exponential": `lag_entries` from the end on average; "fixed": always `lag_entries`.
+        lag: how far from the end lagging readers look up. "uniform": anywhere in the index;
+            "exponential": `lag_entries` on average; "fixed": always `lag_entries`.
         from_entries: lookups begin when the index has this many entries.
     """
 
@@ -104,21 +105,21 @@ class Readers:
 class Replay:
     """The result of a replay.
 
-    Except for `touched` and `faulted`, lookups count from `IndexGrowth.counted_from` on. Pairs have
-    a value for readers at the tail and one for lagging readers.
+    Except in `touched` and `faulted`, only lookups from `IndexGrowth.counted_from` on count. Pairs
+    have one value for readers at the tail and one for lagging readers.
 
     Attributes:
         grown_pages: the number of pages by which the index grew while lookups were counted.
         lookups: the number of lookups.
         faults: the number of page faults.
         pages_read: the number of pages touched.
-        most_pages: the most pages that one lookup touched.
-        touched: how often each page was touched, shape (pages, columns). Column c begins when the
-            share c / columns of all entries is written.
-        faulted: how often each page was not in memory, in the same form.
+        most_pages: the largest number of pages that one lookup touched.
+        touched: how often each page was touched, shape (pages, columns). Column c begins when c /
+            columns of all entries have been written.
+        faulted: how often each page was touched but not in memory, in the same form.
         first_faults: the first page faults in order, at most MAX_FAULTS, an array of FAULT.
-        idle_bytes: .log bytes since each page was last touched, shape (pages,), when the last entry
-            is appended and before it is looked up.
+        idle_bytes: how many .log bytes ago each page was last touched, shape (pages,), after the
+            last entry is appended and before it is looked up.
     """
 
     entries: int
@@ -135,11 +136,11 @@ class Replay:
 
     @property
     def faults_per_new_page(self) -> float:
-        """Page faults per new page of the index, summed over all readers."""
+        """Page faults per page by which the index grew, summed over all readers."""
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_per_thousand(self, reader: int) -> float | None:
-        """Returns the faults per 1000 lookups of a kind of reader (TAIL or LAGGING), or None."""
+        """Returns the page faults per 1000 lookups of TAIL or LAGGING readers, or None."""
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
@@ -154,13 +155,13 @@ def replay(
 ) -> Replay:
     """Grows an index while readers look up offsets, and counts the pages that they touch.
 
-    Targets are between two keys, which is usual unless batches have only one record. The first
-    write to a page is not a fault.
+    The targets are between two keys, as usual unless batches have only one record. The first write
+    to a page is not a fault.
 
     Args:
         warm_bytes: the length of the warm section; None for plain binary search.
-        clock: the length of the .log at each entry of a real index, ascending, shape (entries,);
-            the default is entries that are `gap_bytes` apart.
+        clock: the length of the .log at each entry of a real index, ascending, shape (entries,). By
+            default, entries are `gap_bytes` apart.
     """
     entry_counts, target_slots, is_lagging = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
@@ -223,10 +224,10 @@ def hot_pages(
     warm_bytes: int | None = WARM_BYTES,
     clock: np.ndarray | None = None,
 ) -> tuple[int, ...]:
-    """Returns the pages in memory when the last entry is appended, before it is looked up.
+    """Returns the pages in memory after the last entry is appended, before it is looked up.
 
-    A reader at the tail looks up every entry. The replay covers only the last `cold_after_bytes`,
-    because pages that were read before are no longer in memory.
+    It is assumed that a reader at the tail looks up every entry. Only the last `cold_after_bytes`
+    are replayed, because pages that were read before have left memory.
 
     Args:
         memory: a page cache without read-around.
@@ -245,7 +246,7 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
     """Returns all lookups that the readers make while the index grows.
 
     Returns:
-        Three arrays with a value per lookup: the number of entries of the index, the slot that is
+        Three arrays with one value per lookup: how many entries the index has, the slot that is
         found, and whether the reader is lagging.
     """
     entry_counts = np.arange(
@@ -286,7 +287,7 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Replays the lookups; fills the last five arrays, and returns the number of listed faults."""
+    """Replays the lookups. Fills the last five arrays, and returns the number of faults listed."""
     entry_bytes = sizes[0]
     page_bytes = sizes[1]
     cold_after = sizes[2]
@@ -342,7 +343,7 @@ def _replay(
 
 @njit(cache=True)
 def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray) -> int:
-    """Fills `probed_slots` with the slots that a search for `slot` reads; returns their number.
+    """Fills `probed_slots` with the slots that a search for `slot` reads, and returns how many.
 
     No key equals the target, so a search never ends early.
     """
@@ -373,14 +374,14 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """Marks the pages around a missing page as read now, half of them before it."""
+    """Marks a missing page and the pages around it as read now; half of these are before it."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """Returns the search of a reader at the log's end, for a key above the last one."""
+    """Returns the search that a reader at the log's end makes: for a key above the last one."""
     return slots.floor(
         np.arange(entries),
         entries,
@@ -401,8 +402,8 @@ class TailLookup:
         probes: the slots that the search reads, in order.
         pages: the pages that it reads.
         warm_from_slot: the first slot of the warm section; None for plain binary search.
-        waits: an array of FAULT: one row for each time that a lookup needed a page that was not in
-            memory, while the index grew by its last page.
+        waits: an array of FAULT: one row per page that was not in memory when a lookup needed it,
+            while the index grew by its last page.
         hot_pages: the pages in memory after the search.
     """
 

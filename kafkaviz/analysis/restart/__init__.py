@@ -1,1 +1,1 @@
-"""The effects that a broker's next start has on its log directories."""
+"""The effects of a broker's next start on its log directories."""

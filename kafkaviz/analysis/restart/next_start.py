@@ -59,7 +59,7 @@ def predict_restart(
 ) -> Restart:
     """Predicts the start of a broker; nothing in its directories is changed.
 
-    Reads the whole .log of each segment that would be recovered, and little of other files.
+    Reads the whole .log of each segment that would be recovered, and only little of other files.
 
     Args:
         find_config: a function that returns the settings of a partition's log; by default they
@@ -106,9 +106,9 @@ def predict_partition_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """Predicts the broker start for one partition directory.
+    """Predicts what a broker start does to one partition directory.
 
-    The result's `starts` is whether nothing in this directory makes the start fail.
+    In the result, `starts` says whether nothing in this directory makes the start fail.
     """
     log = restart_log(broker, partition, config or IndexConfig())
     is_clean = broker.directory_of(partition).is_clean
@@ -118,17 +118,16 @@ def predict_partition_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that a broker start loads, and what the broker's files say about it.
+    """A partition directory that a starting broker loads, and what the broker's files say about it.
 
     It is small enough to be sent to another process.
 
     Attributes:
         recovery_point: the checkpointed recovery point.
         log_start_offset: the checkpointed log start offset.
-        stray: why the start takes the partition for stray, or None.
-        replay_error: the exception when the metadata log is replayed, or None.
-        log_directory: the path of the log directory as the user knows it; None without a broker
-            directory.
+        stray: why the broker will consider the partition stray, or None.
+        replay_error: the exception that replaying the metadata log throws, or None.
+        log_directory: the path to show for the log directory; None without a broker directory.
     """
 
     partition: Partition
@@ -148,7 +147,7 @@ class RestartLog:
 def own_file_steps(
     broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps caused by the log directories' own files, before the first log is loaded.
+    """Returns the steps that the log directories' own files cause before the first log is loaded.
 
     Args:
         properties: the settings of a server.properties, which may name the log directories.
@@ -169,12 +168,11 @@ def own_file_steps(
 
 
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
-    """Yields the step at which the start fails if the only controller lost its metadata log.
+    """Yields the step at which the start fails, if the only controller lost its metadata log.
 
-    With controller.quorum.bootstrap.servers, only that log records the voters. Without the log, no
-    controller is elected, and a broker of 4.4.0 stopped after
-    initial.broker.registration.timeout.ms. With controller.quorum.voters, the broker started with
-    an empty cluster instead.
+    With controller.quorum.bootstrap.servers, only that log contains the voters. Without it, no
+    controller is elected: a broker of 4.4.0 stopped after initial.broker.registration.timeout.ms.
+    With controller.quorum.voters, the broker started with an empty cluster instead.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -198,14 +196,14 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
-    """Returns the path of the metadata log directory as the user knows it.
+    """Returns the path to show for the log directory with the metadata log.
 
     It is metadata.log.dir in server.properties, or else the first of log.dirs. Since these may be
     paths on another machine, an opened directory with the same last name is accepted. Without
-    server.properties, it is the directory that has the metadata log.
+    server.properties, it is the directory in which the metadata log is.
 
     Returns:
-        None if it is not among the opened directories.
+        None if this directory was not opened.
     """
     configured = configured_metadata_directory(broker, properties or {})
     if configured is not None:
@@ -218,11 +216,11 @@ def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = No
 def configured_metadata_directory(
     broker: Broker, properties: Mapping[str, str]
 ) -> LogDirectory | None:
-    """Returns the log directory that a server.properties selects for the metadata log.
+    """Returns the log directory in which a server.properties puts the metadata log.
 
     Returns:
-        None if server.properties names no directory, or if it is unclear which one is meant:
-        exactly one opened directory must have that path, or else that last name.
+        None if server.properties names no directory, or if it is unclear which one it names:
+        exactly one opened directory must have the path, or else the last name in the path.
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -239,7 +237,7 @@ def configured_metadata_directory(
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """Returns the files that a broker start reads first, for a broker with one log directory.
+    """Returns the files that a broker with one log directory reads first when it starts.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -278,7 +276,8 @@ def _is_full_folder(path: Path) -> bool:
 def is_file(path: Path) -> bool:
     """Returns whether a file or link exists.
 
-    A folder with the name of a checkpoint does not count: it makes the start fail in any case.
+    A folder with the name of a checkpoint does not count, because the start fails at it in any
+    case.
     """
     return os.path.lexists(path) and not (
         path.name in small_files.CHECKPOINT_WAY_OUTS and path.is_dir()
@@ -286,7 +285,7 @@ def is_file(path: Path) -> bool:
 
 
 def has_replicas(broker: Broker) -> bool:
-    """Returns whether the directory has a replica in use, not counting the metadata log."""
+    """Returns whether the directory has a replica in use other than the metadata log."""
     return any(
         partition.state == "current" and partition.directory != DIRECTORY
         for partition in broker.partitions
@@ -312,7 +311,7 @@ def all_logs(
     image: MetadataImage,
     partitions: Iterable[Partition] | None = None,
 ) -> Iterator[RestartLog]:
-    """Yields the partition directories that a start of the broker loads.
+    """Yields the partition directories that a starting broker loads.
 
     Args:
         image: the content of the broker's metadata log.
@@ -336,7 +335,7 @@ def restart_steps(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps of a broker start for one log, as if it were the only log.
+    """Returns the steps of a broker start for one log, as if the broker had no other log.
 
     simulate.startup.restart.join_steps combines the steps of all logs.
 
@@ -376,7 +375,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps that the cluster's metadata causes, with the path of their directory."""
+    """Yields the steps that the cluster's metadata causes, each with its directory's path."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -388,7 +387,7 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """Returns the step at which the start fails because metadata.version is too new.
+    """Returns the step at which the start fails, if metadata.version is too new for the release.
 
     For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the version of 4.4.0.
     """
@@ -414,11 +413,11 @@ def _refuse_level(
 def _replica_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps after all logs are loaded, with the path of their directory.
+    """Yields the steps that follow the loading of all logs, each with its directory's path.
 
     If a -future replica is in the directory that the cluster assigns, it replaces the replica in
-    use. If an assigned replica does not exist, it is created without records. Directories that were
-    not opened are left out. The rules are LogManager.recoverAbandonedFutureLogs and
+    use. If an assigned replica does not exist, the broker creates it without records. Directories
+    that were not opened are left out. The rules are LogManager.recoverAbandonedFutureLogs and
     Partition.createLogInAssignedDirectoryId (4.3.1, 4.4.0).
     """
     is_known = versions.STRAYS_RENAMED.applies_to(release) and not image.problems
@@ -447,7 +446,7 @@ def _replica_steps(
 def _promotion_steps(
     broker: Broker, successor: Partition, replica: Partition | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps that put a -future replica into use and delete the replica used so far."""
+    """Yields the steps that put a -future replica into use and delete the former replica."""
     directory = broker.directory_of(successor)
     why = message("start.becomes_current", name=successor.label)
     becomes_current = StartupStep(
@@ -486,15 +485,15 @@ def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
 def stray_reason(
     broker: Broker, partition: Partition, image: MetadataImage, release: Release
 ) -> Message | None:
-    """Returns why a broker start would take a partition for stray, or None.
+    """Returns why a starting broker would consider a partition stray, or None.
 
     The rules are LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
     Args:
         image: the content of the broker's metadata log. If that log is missing or damaged, the
             result is None, because the broker may get the metadata from the controllers before it
-            loads its logs. But if this node is the only controller, the cluster knows nothing else.
-            If nothing shows who the controllers are, this node may be the only one, and the
+            loads its logs. But if this node is the only controller, no other node has the metadata.
+            If nothing shows who the controllers are, this node may be the only one, so the
             partition counts as stray (may_have_lost_metadata).
     """
     if (
@@ -523,11 +522,11 @@ def stray_reason(
 
 
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
-    """Returns whether this may be a cluster's only controller that has lost its metadata log.
+    """Returns whether this may be the only controller of a cluster and has lost its metadata log.
 
-    The directory itself does not show that. If a KRaft node has no metadata log, the log is lost or
-    is in a log directory that was not opened. The latter is assumed if other partitions are missing
-    too.
+    The directory itself does not show that. If a KRaft node has no metadata log, the log is lost,
+    or it is in a log directory that was not opened. The second is assumed if other partitions are
+    missing too.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False
@@ -552,9 +551,9 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """Yields the directories that make a broker start fail because of their names.
+    """Yields the directories whose names make the broker fail to start.
 
-    LogManager deletes the marker of a clean stop before it checks the names.
+    LogManager deletes the clean-shutdown marker before it checks the names.
     """
     for directory in broker.log_directories:
         for name in _misnamed_in(directory.path):
@@ -571,9 +570,10 @@ def _misnamed_in(root: Path) -> Iterator[str]:
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
-    """Returns the checkpointed offsets of a partition.
+    """Returns the offsets that the checkpoints have for a partition.
 
-    A directory renamed to -delete or -stray has the offsets of the directory in use.
+    For a directory that was renamed to -delete or -stray, these are the offsets of the directory in
+    use.
     """
     if partition.state in ("current", "future"):
         return partition.checkpoints

@@ -1,8 +1,8 @@
-"""The segments of a log that the next broker start recovers.
+"""Which segments of a log the broker recovers when it next starts.
 
-These are the segments that were not flushed, and those whose indexes the start does not trust. The
+These are the segments that were not flushed, and those whose indexes the broker does not trust. The
 rules match simulate.startup.log_loader, but nothing is recovered here. The checks of retention use
-the result, and a lookup uses it to decide which files it may read unchanged.
+the result. A lookup reads the files of all other segments unchanged.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,11 @@ def recovered_bases(
     recovery_point: int | None,
     release: Release = (),
 ) -> frozenset[int]:
-    """Returns the base offsets of the segments that a broker start recovers.
+    """Returns the base offsets of the segments that a starting broker should recover.
 
-    This is before anything goes wrong: segments are included even if the start deletes them because
-    an earlier segment lost bytes, or does not reach them because it fails earlier.
+    This is the plan, before anything goes wrong. A segment is included even if the broker then
+    deletes it, because an earlier segment lost bytes, or never reaches it, because the start fails
+    earlier.
 
     Args:
         clean: whether the broker was stopped cleanly; None if unknown.
@@ -48,7 +49,7 @@ def recovered_bases(
 
 
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Returns why a broker start rebuilds a segment's indexes although it was flushed, or None.
+    """Returns why a starting broker rebuilds a segment's indexes although it was flushed, or None.
 
     Raises:
         CorruptBytes: an index is so damaged that the start fails.
@@ -58,7 +59,7 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrus
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a broker start does not trust an index, and so recovers the segment.
+    """Returns whether a starting broker does not trust an index, and so recovers the segment.
 
     An index that cannot be read here counts as trusted, because the broker may be able to read it.
     An index that makes the start fail also counts as trusted, because nothing is recovered then.

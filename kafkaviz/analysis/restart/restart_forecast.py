@@ -1,4 +1,4 @@
-"""The effects of a broker start in numbers, which the page and the command both show.
+"""The effects of a broker start, in numbers. The page and the command both show these.
 
 For example, `forecast(restart, logs=30)` may return `RestartForecast(logs=30, cut_logs=3,
 cut_bytes=1021, rebuilt_segments=24, ...)`.
@@ -15,22 +15,24 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 @dataclass(frozen=True, kw_only=True)
 class RestartForecast:
-    """The effects of a broker start in numbers. A "log" is one topic-partition directory.
+    """The effects of a broker start, in numbers. A "log" is one topic-partition directory.
 
     Attributes:
         logs: the number of all logs of the broker.
         cut_logs: logs that lose bytes at their ends.
         cut_bytes: the bytes that these logs lose in total.
-        deleted_files: deleted files, except those that any start may delete.
-        deleted_directories: deleted directories of deleted topics.
-        read_logs: logs read from their recovery points on, because the stop was not clean.
+        deleted_files: files that are deleted, except those that any start may delete.
+        deleted_directories: directories of deleted topics, which are deleted too.
+        read_logs: logs that are read from their recovery points on, because the broker was not
+            stopped cleanly.
         rebuilt_segments: segments whose indexes are rebuilt from their batches, for any reason.
-        waiting_files: files that were waiting for deletion.
+        waiting_files: files that Kafka had already marked for deletion.
         snapshots: producer snapshots that are written or removed, as at any start.
         epochs: leader-epoch files that are rewritten from the batches.
         created_replicas: empty directories that are created for assigned replicas.
-        stray_directories: directories that the broker takes for stray and does not serve.
-        possible_strays: directories that are stray unless an unopened log directory says otherwise.
+        stray_directories: directories that the broker considers stray and does not use.
+        possible_strays: directories that are stray unless a log directory that was not opened shows
+            otherwise.
         is_unchanged: whether all recovered files end up with the same bytes as before.
     """
 
@@ -53,7 +55,7 @@ class RestartForecast:
 
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
-    """Returns the effects of a broker start in numbers.
+    """Returns the effects of a broker start, in numbers.
 
     Args:
         logs: the number of topic-partition directories of the broker.
@@ -113,16 +115,16 @@ def is_as_before(steps: Iterable[StartupStep]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryReads:
-    """The .log files that the recovery of one log directory reads from end to end.
+    """The .log files in one log directory that recovery reads completely.
 
-    A file that recovery cuts counts in full, although it is read only up to the damage.
+    A file that recovery truncates counts in full, although it is read only up to the damage.
 
     Attributes:
         log_directory: the path of the log directory.
-        logs: the number of logs with such a file. Each log is recovered by one thread.
+        logs: the number of logs with such files. One thread recovers each log.
         segments: the number of such files.
         log_bytes: the bytes that are read in total.
-        largest_log_bytes: the bytes that are read of the log with the most such bytes.
+        largest_log_bytes: the bytes that are read from the log from which most is read.
         threads: num.recovery.threads.per.data.dir; None if unknown.
     """
 
@@ -134,11 +136,11 @@ class RecoveryReads:
     threads: int | None
 
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
-        """Returns the shortest and the longest time that reading these files may take.
+        """Returns the shortest and the longest time that it may take to read these files.
 
-        For the longest time, all threads together read at this rate. For the shortest, each thread
-        reads at this rate, and each log has only one thread. If the number of threads is unknown,
-        the shortest time assumes one thread per log.
+        For the longest time, all threads together read at this rate. For the shortest time, each
+        thread reads at this rate, and no two threads read one log. If the number of threads is
+        unknown, the shortest time assumes one thread per log.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
@@ -148,10 +150,10 @@ class RecoveryReads:
 def recovery_reads(
     restart: Restart, broker: Broker, threads: int | None
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what the recovery of each log directory reads, in the order of the log directories.
+    """Returns what recovery reads in each log directory, in the order of the log directories.
 
-    Log directories in which nothing is recovered are left out. So is the metadata log, which is
-    loaded before the other logs.
+    Log directories in which nothing is recovered are left out. The metadata log is left out too,
+    because it is loaded before the other logs.
 
     Args:
         threads: num.recovery.threads.per.data.dir; None if unknown.
@@ -181,7 +183,7 @@ def reads_of_segments(
     broker: Broker,
     threads: int | None,
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what the recovery of each log directory reads if it recovers the given segments.
+    """Returns what recovery reads in each log directory if it recovers the given segments.
 
     Args:
         bases_by_log: the base offsets of the segments. The key is the path of the log directory and

@@ -1,1 +1,1 @@
-"""The causes and times of segment rolls."""
+"""Why and when segments roll."""

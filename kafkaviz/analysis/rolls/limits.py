@@ -1,16 +1,16 @@
-"""The time until each limit alone would roll a segment, by formulas.
+"""The time after which each limit alone would roll a segment, by formulas.
 
-The limit with the shortest time ends the segment. The formulas also give the index size with which
-an index never does. They assume batches of one size at a constant speed, so that index entries are
-G bytes apart. For example, with batches of 1000 B and index.interval.bytes 4096, every 5th batch
-gets an entry and G is 5000 B:
+The limit with the shortest time ends the segment. The formulas also say how large the indexes must
+be to never end a segment. They assume that batches of one size arrive at a constant speed, so that
+index entries are G bytes apart. For example, with batches of 1000 B and index.interval.bytes 4096,
+every 5th batch gets an entry and G is 5000 B:
 
     segment.bytes        1 GiB / 1 MB/s                    1074 s
     offset index         12 800 slots * 5000 B / 1 MB/s      64 s
     time index            8 532 slots * 5000 B / 1 MB/s      43 s   the first
 
-So a log with 100 KiB of index rolls every 43 s. The rules follow LogSegment.shouldRoll of Kafka
-4.3.1, for a leader, whose appends are single batches.
+So with indexes of 100 KiB, the log rolls every 43 s. The rules follow LogSegment.shouldRoll of
+Kafka 4.3.1 on a leader, where each append is a single batch.
 """
 
 from collections.abc import Mapping
@@ -51,13 +51,13 @@ class IndexRoom(StrEnum):
 
 @dataclass(frozen=True)
 class WriteLoad:
-    """The batches that a topic-partition gets.
+    """The batches that a topic-partition receives.
 
     Attributes:
         batch_bytes: the mean batch size.
         spread: the standard deviation of the batch sizes divided by their mean; 0 if all are equal.
-        time_share: the share of index entries at which the largest timestamp has grown, so that a
-            time entry is added too; None if timestamps follow a clock in milliseconds.
+        time_share: the share of offset entries that come with a time entry, because the largest
+            timestamp has grown; None if timestamps follow a clock in milliseconds.
     """
 
     batch_bytes: float
@@ -68,7 +68,7 @@ class WriteLoad:
 
 @dataclass(frozen=True)
 class SpeedRange:
-    """The range of write speeds, in bytes per second, at which one limit is reached first."""
+    """A range of write speeds, in bytes per second, in which the same limit is reached first."""
 
     cause: RollCause
     first: float
@@ -78,7 +78,7 @@ class SpeedRange:
 def index_room(segment_index_bytes: int) -> IndexRoom:
     """Returns whether a log can work with indexes of this size.
 
-    Kafka allows sizes that are too small: it has a minimum only since 3.3, and that is 4 bytes.
+    Kafka allows sizes that are too small: a minimum exists only since 3.3, and is 4 bytes.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -88,7 +88,7 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
-    """Returns the .log bytes between two index entries if all batches have the same size.
+    """Returns the .log bytes between two index entries, if all batches have the same size.
 
     This is the first multiple of the batch size above the interval.
     """
@@ -96,9 +96,10 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Returns the share of index entries at which the largest timestamp has grown.
+    """Returns the share of offset entries at which the largest timestamp has grown.
 
-    Only these add a time entry. It is assumed that timestamps follow a clock in milliseconds.
+    A time entry is added only with these. It is assumed that timestamps follow a clock in
+    milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
@@ -111,20 +112,20 @@ def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1
     """Returns the size of the .log at which the time index is full.
 
     Args:
-        share: the share of the offset entries that add a time entry too.
+        share: the share of the offset entries that come with a time entry.
     """
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
-    """Returns the smallest segment.index.bytes with which no index is full before the segment."""
+    """Returns the least segment.index.bytes with which no index is full before the segment is."""
     offset = offset_index.ENTRY.itemsize
     time = time_index.ENTRY.itemsize
     return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
 
 
 def mean_jitter_ms(config: LogConfig) -> float:
-    """Returns the mean jitter of a segment.
+    """Returns the mean jitter of a segment's maximum age.
 
     Each segment gets a random jitter below segment.jitter.ms, or below segment.ms if that is less.
     """
@@ -160,7 +161,7 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the limit reached first at each speed, as an index into CAUSES, and the seconds."""
+    """Returns the limit reached first at each speed, as an index into CAUSES, and after how long."""
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]
@@ -169,7 +170,7 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Returns the ranges of speed in which one limit is reached first, in ascending order.
+    """Returns the ranges of speeds in which the same limit is reached first, in ascending order.
 
     The borders between ranges are found by binary search.
     """
@@ -210,11 +211,11 @@ def speed_ranges(
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRace:
-    """The progress of a segment towards each limit. Arrays have one value per append.
+    """How a segment approaches each limit. Arrays have one value per append.
 
     Attributes:
         at_ms: broker time since the segment's first append.
-        log_bytes: bytes of the .log before the append.
+        log_bytes: size of the .log before the append.
         amounts: the amounts that Kafka compares with each limit.
         limits: the value of each limit.
         reached: the number of the first append that each limit does not allow; None if it allows
@@ -234,16 +235,16 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """Returns how much of a limit is used at each append, from 0 to 1 or more."""
+        """Returns which share of a limit is used at each append; 1 or more if it is reached."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))
 
 
 def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
-    """Returns the progress of the segment that begins with the first of these appends.
+    """Returns how the segment that begins with the first of these appends approaches its limits.
 
-    The segment has no jitter. It belongs to a leader, whose appends are single batches.
+    The segment has no jitter. It is on a leader, where each append is a single batch.
 
     Args:
         rows: appends, a non-empty array of roll_history.APPEND. There may be more after the roll.
@@ -287,7 +288,7 @@ def _waited_ms(rows: np.ndarray) -> np.ndarray:
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """Returns the number of entries in each index before each append.
 
-    A time entry is written with an offset entry if the largest timestamp has grown since the last.
+    A time entry is written together with an offset entry if the largest timestamp has grown.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]
@@ -302,8 +303,8 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
     """Returns the first append that a limit does not allow, or None.
 
-    An index allows no more appends once its entries reach the limit. Other amounts may equal their
-    limit, but not exceed it.
+    Once its entries reach the limit, an index allows no more appends. Other amounts may be equal to
+    their limits but not above.
     """
     is_index = cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     beyond = amounts >= limit if is_index else amounts > limit

@@ -1,4 +1,4 @@
-"""The history of each segment until its roll: bytes, time and index entries, and their limits.
+"""The history of each segment until it rolled: bytes, time and index entries, and their limits.
 
 The history of a simulated log comes from its appended batches. The history of a partition on disk
 comes from its index files, whose entries show the size of the .log at some points in time:
@@ -6,7 +6,7 @@ comes from its index files, whose entries show the size of the .log at some poin
     .index       (99, 4500) (199, 9000)
     .timeindex   (..:00.450, 99) (..:00.900, 199) (..:01.000, 219)
 
-At ..:00.450 the segment had 4500 B and one entry in each index; at ..:00.900 it had 9000 B and two
+At ..:00.450 the segment had 4500 B and one entry in each index. At ..:00.900 it had 9000 B and two
 entries in each.
 
 For a partition on disk, the cause of a roll is inferred by comparing neighbouring segments: file
@@ -81,9 +81,9 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Returns what the cause of a roll is inferred from, without reading the segment's batches.
+    """Returns the facts from which a roll's cause is inferred; does not read the batches.
 
-    The largest timestamp comes from the last time entry, which the roll adds.
+    The largest timestamp comes from the last time entry, which is added when the segment rolls.
     """
     first = _first_batch(segment)
     offsets, times = segment.index_ends()
@@ -100,7 +100,7 @@ def segment_facts(segment: LogSegment) -> SegmentFacts:
 
 
 def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
-    """Returns the first batch of the .log; for an empty .log, its offset and timestamp are -1."""
+    """Returns the first batch in the .log; its offset and timestamp are -1 if the .log is empty."""
     header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
         empty_row = np.zeros((), batch.BATCH)
@@ -116,11 +116,11 @@ class SegmentHistory:
 
     Attributes:
         opened_ms: the time of its first batch.
-        ended_ms: the time of the next segment's first batch; without one, of its own last batch.
-        time_entries: the number of time entries, without the one that the roll added.
+        ended_ms: the time of the next segment's first batch, or else of its own last batch.
+        time_entries: the number of time entries, without the one that was added by the roll.
         reason: None if the segment is active, or if no known cause fits.
         read_fills: a function that returns the states of the segment, an array of FILL. They are
-            read only when needed, because a page draws a few of many segments.
+            read only when needed, because a page draws only some of many segments.
     """
 
     base_offset: int
@@ -140,10 +140,10 @@ class SegmentHistory:
 
 @dataclass(frozen=True)
 class RollHistory:
-    """The segments of a log in order, and its limits.
+    """The segments of a log in order, and the limits at which they roll.
 
     Attributes:
-        inferred_limits: limits that are inferred from the rolls, by setting name.
+        inferred_limits: limits that were inferred from the rolls, by setting name.
         batches: the number of batches; None for a partition on disk.
     """
 
@@ -233,7 +233,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
 def history_of_rolled_log(
     segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
 ) -> RollHistory:
-    """Returns the history of a simulated log in which Kafka refuses no append."""
+    """Returns the history of a simulated log in which Kafka does not refuse any append."""
     filled = [segment for segment in segments if segment.end_row > segment.first_row]
     ends = np.array([segment.end_row for segment in filled], int)
     opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
@@ -263,10 +263,10 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 
 
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
-    """Returns a segment's state after some of its appends, including the last one.
+    """Returns a segment's states after some of its appends, including the last one.
 
-    A time entry is counted from the offset entry with which it was written. The time entry that a
-    roll adds was written without an offset entry, so it is left out.
+    A time entry counts from the offset entry with which it was written. The time entry that a roll
+    adds has no such offset entry, so it is left out.
 
     Args:
         positions: positions in the offset index.
@@ -311,8 +311,8 @@ def history_of_partition(
     """Returns the history of a partition on disk.
 
     Args:
-        known_settings: topic names of the settings whose values in `config` are known. If a roll
-            contradicts any other setting, that setting is inferred from the rolls.
+        known_settings: the settings (topic names) whose values in `config` are known. Any other
+            setting is inferred from the rolls if a roll contradicts its value.
 
     Raises:
         KafkavizError: the index files cannot be read.
@@ -399,9 +399,9 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether the numbers of a roll reach its limit.
+    """Returns whether the numbers at a roll reach the limit that caused it.
 
-    If they do not, the settings may have been changed after the roll.
+    If not, the settings may have been changed after the roll.
     """
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
@@ -410,7 +410,7 @@ def exceeds_limit(reason: RollReason) -> bool:
 
 
 def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
-    """Returns the segment's states at its time entries and at its end.
+    """Returns a segment's states at its time entries and at its end.
 
     Each time entry is paired with the offset entry that was written with it.
     """
@@ -451,7 +451,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """Returns, for each column of FILL, the value at which a segment rolls."""
+    """Returns the value at which a segment rolls, for each column of FILL."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,
