@@ -33,6 +33,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.search.fetch import READ_COMMITTED, OffsetOutOfRange
+from kafkaviz.search.lookup import Lookup
 from kafkaviz.simulate.cleaner.batch_chunks import (
     DECOMPRESSED,
     BatchChunk,
@@ -365,36 +366,41 @@ def _committed(
             log, offset=current.offset, as_is=True, broker=broker, isolation=READ_COMMITTED
         )
     except KafkavizError as fault:
-        return known(
-            state=CommitState.UNREADABLE, problem=message("errors.unread_log", error=str(fault))
-        )
-    bounds = uncommitted.bounds
-    next_offset = uncommitted.record.offset if uncommitted.record else None
-    next_committed_offset = committed.record.offset if committed.record else None
-    lag = bounds.end_offset - current.offset
-    if isinstance(uncommitted.error, OffsetOutOfRange):
-        state = CommitState.BEYOND_END if lag < 0 else CommitState.BELOW_START
-    elif uncommitted.error is not None:
+        what = message("errors.unread_log", error=str(fault))
+        return known(state=CommitState.UNREADABLE, problem=what)
+    if uncommitted.error is not None and not isinstance(uncommitted.error, OffsetOutOfRange):
         what = message("errors.unread_log", error=str(uncommitted.error))
         return known(state=CommitState.UNREADABLE, problem=what)
-    elif lag == 0:
-        state = CommitState.AT_END
-    elif next_offset is None:
-        is_markers = _only_markers_follow(log, current.offset)
-        state = CommitState.ONLY_MARKERS if is_markers else CommitState.NO_RECORD
-    elif next_committed_offset is None:
-        state = CommitState.ONLY_UNCOMMITTED
-    else:
-        state = CommitState.BEHIND
+    bounds = uncommitted.bounds
     return known(
-        state=state,
+        state=_state_in_log(log, current.offset, uncommitted, committed),
         log_start_offset=bounds.start_offset,
         log_end_offset=bounds.end_offset,
         last_stable_offset=committed.bounds.limit_offset,
-        lag=lag,
-        next_offset=next_offset,
-        next_committed_offset=next_committed_offset,
+        lag=bounds.end_offset - current.offset,
+        next_offset=uncommitted.record.offset if uncommitted.record else None,
+        next_committed_offset=committed.record.offset if committed.record else None,
     )
+
+
+def _state_in_log(
+    log: Partition, offset: int, uncommitted: Lookup, committed: Lookup
+) -> CommitState:
+    """Returns where a committed offset is in the log.
+
+    Args:
+        uncommitted: the lookup of the offset by a read_uncommitted consumer.
+        committed: the same by a read_committed consumer.
+    """
+    end_offset = uncommitted.bounds.end_offset
+    if uncommitted.error is not None:
+        return CommitState.BEYOND_END if offset > end_offset else CommitState.BELOW_START
+    if offset == end_offset:
+        return CommitState.AT_END
+    if uncommitted.record is None:
+        is_markers = _only_markers_follow(log, offset)
+        return CommitState.ONLY_MARKERS if is_markers else CommitState.NO_RECORD
+    return CommitState.ONLY_UNCOMMITTED if committed.record is None else CommitState.BEHIND
 
 
 def _only_markers_follow(log: Partition, offset: int) -> bool:

@@ -18,6 +18,7 @@ changes only local retention: here the newest time of a segment counts even if i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 from typing import cast
@@ -34,21 +35,32 @@ from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
 from kafkaviz.versions import Release
 
-# the rules by which the next retention pass deletes a segment
-DUE_STATES = ("log-start", "time", "size", "retried", "epochs")
-# the reasons why a segment is kept
-KEPT_STATES = (
-    "until",
-    "behind",
-    "bytes",
-    "unlimited",
-    "other-epochs",
-    "stopped",
-    "disabled",
-    "unknown",
-)
-STATES = (*DUE_STATES, *KEPT_STATES)
 
+class RemoteState(StrEnum):
+    """The rule by which the next retention pass deletes a segment, or the reason why it stays."""
+
+    LOG_START = "log-start"
+    TIME = "time"
+    SIZE = "size"
+    RETRIED = "retried"  # its deletion was not finished
+    EPOCHS = "epochs"  # all its epochs are before the first epoch of the log
+    UNTIL = "until"  # it stays until its own age exceeds retention.ms
+    BEHIND = "behind"  # it stays as long as an older segment
+    BYTES = "bytes"  # only retention.bytes can delete it
+    UNLIMITED = "unlimited"
+    OTHER_EPOCHS = "other-epochs"  # its epochs do not fit those of the log
+    STOPPED = "stopped"  # an exception ends each pass
+    DISABLED = "disabled"  # the topic has no remote storage
+    UNKNOWN = "unknown"  # a limit or a time is unknown
+
+
+DUE_STATES = (
+    RemoteState.LOG_START,
+    RemoteState.TIME,
+    RemoteState.SIZE,
+    RemoteState.RETRIED,
+    RemoteState.EPOCHS,
+)
 Epochs = Sequence[tuple[int, int]]  # (leader epoch, first offset), in order
 
 
@@ -57,7 +69,6 @@ class RemoteSegmentRetention:
     """The reason why a remote segment is deleted or kept.
 
     Attributes:
-        state: one of STATES.
         until_ms: the last time at which the segment's own age keeps it.
         gone_ms: the last time at which its own age, or the age of an earlier segment, keeps it.
             None without a time limit, or if an age is unknown.
@@ -67,7 +78,7 @@ class RemoteSegmentRetention:
     """
 
     segment: TieredSegment
-    state: str
+    state: RemoteState
     until_ms: int | None = None
     gone_ms: int | None = None
     blocked_by: int | None = None
@@ -185,7 +196,7 @@ def remote_retention(
     if partition.events is None or not partition.lineage or not partition.has_directory:
         return None
     remote = [segment for segment in partition.segments if segment.leader_epochs and segment.state]
-    log = _Log(
+    retention_pass = _RetentionPass(
         partition=partition,
         epochs=_without_empty(partition.lineage),
         end_offset=log_end_offset,
@@ -193,32 +204,29 @@ def remote_retention(
         release=release,
         now_ms=now_ms,
     )
-    fitting = [segment for segment in remote if log.fits(segment)]
-    remote_bytes = sum(_size(segment) for segment in fitting if log.counts(segment))
+    remote_bytes = retention_pass.counted_bytes(remote)
     local_bytes = _local_bytes(partition, partition.latest_tiered)
-    due = log.due_rules(remote, local_bytes + remote_bytes)
-    doubled: tuple[int, ...] = ()
-    if versions.REMOTE_SIZE_DOUBLED.applies_to(release):
-        size_bytes = _local_bytes(partition, None) + remote_bytes
-        more = log.due_rules(remote, size_bytes)
-        starts = {_id(segment): segment.start_offset for segment in remote}
-        doubled = tuple(sorted(starts[name] for name in more.keys() - due.keys()))
-    remaining = [segment for segment in remote if _id(segment) not in due]
+    due = retention_pass.due_rules(remote, local_bytes + remote_bytes)
+    due_segments = [segment for segment in remote if _id(segment) in due]
+    kept_segments = [segment for segment in remote if _id(segment) not in due]
     retentions = [
         RemoteSegmentRetention(
             segment=segment,
             state=due[_id(segment)],
-            until_ms=log.until_ms(segment),
-            gone_ms=log.until_ms(segment),
+            until_ms=retention_pass.until_ms(segment),
+            gone_ms=retention_pass.until_ms(segment),
         )
-        for segment in remote
-        if _id(segment) in due
-    ] + _kept_retentions(log, remaining, local_bytes)
+        for segment in due_segments
+    ] + retention_pass.kept_retentions(kept_segments, local_bytes)
     ends = [
         cast(int, segment.end_offset) + 1
-        for segment in remote
-        if due.get(_id(segment)) in ("time", "size")
+        for segment in due_segments
+        if due[_id(segment)] in (RemoteState.TIME, RemoteState.SIZE)
     ]
+    doubled: list[int] = []
+    if versions.REMOTE_SIZE_DOUBLED.applies_to(release):
+        more = retention_pass.due_rules(remote, _local_bytes(partition, None) + remote_bytes)
+        doubled = [segment.start_offset for segment in kept_segments if _id(segment) in more]
     return RemoteRetention(
         partition=partition.directory,
         topic_id=partition.topic_id,
@@ -228,13 +236,13 @@ def remote_retention(
         remote_bytes=remote_bytes,
         segments=tuple(sorted(retentions, key=lambda item: _order(item.segment))),
         next_log_start=max(ends, default=None),
-        doubled_segments=doubled,
+        doubled_segments=tuple(sorted(doubled)),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Log:
-    """The log of a leader, and the rules of its release.
+class _RetentionPass:
+    """One retention pass of a leader over its log, by the rules of its release.
 
     Attributes:
         epochs: the leader epochs of the log that have records.
@@ -288,6 +296,12 @@ class _Log:
                 return False
         return self.end_offset is None or end_offset < self.end_offset
 
+    def counted_bytes(self, segments: Sequence[TieredSegment]) -> int:
+        """Returns the bytes of these segments that retention.bytes counts."""
+        return sum(
+            _size(segment) for segment in segments if self.fits(segment) and self.counts(segment)
+        )
+
     def counts(self, segment: TieredSegment) -> bool:
         """Returns whether retention.bytes counts a segment of this log."""
         if segment.state == COPY_STARTED:
@@ -331,7 +345,7 @@ class _Log:
             and cast(int, segment.end_offset) < self.partition.log_start
         )
 
-    def due_rules(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, str]:
+    def due_rules(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
         """Returns the rule that deletes each segment, by segment id."""
         if not self.limits.deletes or self.is_stopped:
             return {}
@@ -339,28 +353,28 @@ class _Log:
         first_epoch = self.partition.lineage[0][0]
         for segment in remote:
             if all(epoch < first_epoch for epoch in segment.leader_epochs):
-                due.setdefault(_id(segment), "epochs")
+                due.setdefault(_id(segment), RemoteState.EPOCHS)
         return due
 
-    def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, str]:
+    def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
         """Returns the rules for the segments that are deleted before the first one that stays."""
         limit_bytes = cast(int, self.limits.retention_bytes) if self.limits.has_size_limit else None
         over_bytes = 0 if limit_bytes is None else max(0, size_bytes - limit_bytes)
         visits_twice = versions.REMOTE_VISITED_TWICE.applies_to(self.release)
-        due: dict[str, str] = {}
+        due: dict[str, RemoteState] = {}
         for segment in self.visited(remote):
             if self.retries(segment):
-                due.setdefault(_id(segment), "retried")
+                due.setdefault(_id(segment), RemoteState.RETRIED)
                 continue
             if _id(segment) in due and not visits_twice:
                 continue
-            rule = "log-start" if self.is_below_start(segment) else None
+            rule = RemoteState.LOG_START if self.is_below_start(segment) else None
             is_fitting = rule is None and self.fits(segment)
             if is_fitting and self.is_expired(segment):
-                rule = "time"
+                rule = RemoteState.TIME
                 over_bytes = max(0, over_bytes - _size(segment))
             elif is_fitting and over_bytes > 0 and _size(segment) <= over_bytes:
-                rule = "size"
+                rule = RemoteState.SIZE
                 over_bytes -= _size(segment)
             if rule:
                 due.setdefault(_id(segment), rule)
@@ -376,62 +390,63 @@ class _Log:
                 by_epoch.setdefault(epoch, []).append(segment)
         return [segment for epoch, _ in self.epochs for segment in by_epoch.get(epoch, ())]
 
+    def kept_retentions(
+        self, remaining: Sequence[TieredSegment], local_bytes: int
+    ) -> list[RemoteSegmentRetention]:
+        """Returns the reason why each segment stays.
 
-def _kept_retentions(
-    log: _Log, remaining: Sequence[TieredSegment], local_bytes: int
-) -> list[RemoteSegmentRetention]:
-    """Returns the reason why each segment stays.
-
-    Args:
-        remaining: the segments that the next pass does not delete.
-    """
-    fitting = {
-        _id(segment): segment
-        for segment in log.visited(remaining)
-        if log.retries(segment) or log.fits(segment)
-    }
-    sizes = [_size(segment) if log.counts(segment) else 0 for segment in fitting.values()]
-    over_bytes = sum(sizes) + local_bytes - (log.limits.retention_bytes or 0)
-    latest_ms = None
-    blocking_offset = 0
-    is_known = True
-    retentions = []
-    for segment, bytes_up_to in zip(fitting.values(), accumulate(sizes), strict=True):
-        is_retried = log.retries(segment)
-        until_ms = None if is_retried else log.until_ms(segment)
-        is_known = is_known and (is_retried or segment.max_timestamp_ms is not None)
-        if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
-            latest_ms = until_ms
-            blocking_offset = segment.start_offset
-        gone_ms = latest_ms if is_known else None
-        is_blocked = gone_ms is not None and (until_ms is None or gone_ms > until_ms)
-        retentions.append(
-            RemoteSegmentRetention(
-                segment=segment,
-                state=_kept_state(log, gone_ms, is_blocked=is_blocked),
-                until_ms=until_ms,
-                gone_ms=gone_ms,
-                blocked_by=blocking_offset if is_blocked else None,
-                more_bytes=max(0, bytes_up_to - over_bytes) if log.limits.has_size_limit else None,
+        Args:
+            remaining: the segments that the next pass does not delete.
+        """
+        fitting = {
+            _id(segment): segment
+            for segment in self.visited(remaining)
+            if self.retries(segment) or self.fits(segment)
+        }
+        sizes = [_size(segment) if self.counts(segment) else 0 for segment in fitting.values()]
+        over_bytes = sum(sizes) + local_bytes - (self.limits.retention_bytes or 0)
+        latest_ms = None
+        blocking_offset = 0
+        is_known = True
+        retentions = []
+        for segment, bytes_up_to in zip(fitting.values(), accumulate(sizes), strict=True):
+            is_retried = self.retries(segment)
+            until_ms = None if is_retried else self.until_ms(segment)
+            is_known = is_known and (is_retried or segment.max_timestamp_ms is not None)
+            if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
+                latest_ms = until_ms
+                blocking_offset = segment.start_offset
+            gone_ms = latest_ms if is_known else None
+            is_blocked = gone_ms is not None and (until_ms is None or gone_ms > until_ms)
+            more_bytes = max(0, bytes_up_to - over_bytes) if self.limits.has_size_limit else None
+            retentions.append(
+                RemoteSegmentRetention(
+                    segment=segment,
+                    state=self._kept_state(gone_ms, is_blocked=is_blocked),
+                    until_ms=until_ms,
+                    gone_ms=gone_ms,
+                    blocked_by=blocking_offset if is_blocked else None,
+                    more_bytes=more_bytes,
+                )
             )
-        )
-    others = [segment for segment in remaining if _id(segment) not in fitting]
-    state = "other-epochs" if log.limits.deletes and not log.is_stopped else _kept_state(log, None)
-    return retentions + [RemoteSegmentRetention(segment=other, state=state) for other in others]
+        others = [segment for segment in remaining if _id(segment) not in fitting]
+        state = RemoteState.OTHER_EPOCHS
+        if not self.limits.deletes or self.is_stopped:
+            state = self._kept_state(None)
+        return retentions + [RemoteSegmentRetention(segment=other, state=state) for other in others]
 
-
-def _kept_state(log: _Log, gone_ms: int | None, *, is_blocked: bool = False) -> str:
-    if not log.limits.deletes:
-        return "disabled"
-    if not log.limits.is_known:
-        return "unknown"
-    if log.is_stopped:
-        return "stopped"
-    if not log.limits.has_time_limit:
-        return "bytes" if log.limits.has_size_limit else "unlimited"
-    if gone_ms is None:
-        return "unknown"
-    return "behind" if is_blocked else "until"
+    def _kept_state(self, gone_ms: int | None, *, is_blocked: bool = False) -> RemoteState:
+        if not self.limits.deletes:
+            return RemoteState.DISABLED
+        if not self.limits.is_known:
+            return RemoteState.UNKNOWN
+        if self.is_stopped:
+            return RemoteState.STOPPED
+        if not self.limits.has_time_limit:
+            return RemoteState.BYTES if self.limits.has_size_limit else RemoteState.UNLIMITED
+        if gone_ms is None:
+            return RemoteState.UNKNOWN
+        return RemoteState.BEHIND if is_blocked else RemoteState.UNTIL
 
 
 def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:

@@ -95,28 +95,10 @@ def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchSt
         transactional_ids: the transactional id of each producer, by producer id.
     """
     if fetch.segment_base_offset is None:
-        is_end = fetch.last_stable_offset == fetch.log_end
-        why = say(
-            f"fetch_steps.nothing_{'at_end' if is_end else 'stable'}",
-            offset=fetch.last_stable_offset,
-        )
-        return FetchStepsView(
-            title=say("fetch_steps.title_nothing", offset=fetch.offset),
-            caption=why,
-            request=(),
-            response=(),
-            entry_rows=(),
-            more_entries=0,
-            batch_rows=(),
-            more_batches=0,
-            end="",
-        )
+        return _view_of_nothing(fetch)
     entry_rows = [row for run in _entry_runs(fetch, transactional_ids) for row in run]
     batch_rows = [_batch_row(batches, transactional_ids) for batches in _batch_runs(fetch.batches)]
     is_part = fetch.batch_count > len(fetch.batches)
-    entries_key = "none"
-    if fetch.steps:
-        entries_key = "bound" if fetch.steps[-1].ends_search else "all"
     skipped = sum(last - first + 1 for first, last in fetch.skipped)
     return FetchStepsView(
         title=say_count(
@@ -131,29 +113,7 @@ def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchSt
                 say("fetch_steps.below_part", n=len(fetch.batches)) if is_part else "",
             ]
         ),
-        request=(
-            join_sentences(
-                [
-                    say(
-                        "fetch_steps.reads",
-                        size=fetch.size_bytes,
-                        file=f"{file_stem(fetch.segment_base_offset)}.log",
-                        position=fetch.position,
-                    ),
-                    say(f"fetch_steps.end_{_word(fetch.end)}", offset=fetch.last_stable_offset),
-                ]
-            ),
-            say(
-                f"fetch_steps.bound_{_word(fetch.bound_source)}",
-                offset=fetch.upper_bound_offset,
-                slot=fetch.bound_slot,
-            ),
-            say_count(
-                f"fetch_steps.entries_{entries_key}",
-                fetch.step_count,
-                offset=fetch.upper_bound_offset,
-            ),
-        ),
+        request=_request(fetch, fetch.segment_base_offset),
         response=(
             say_count("fetch_steps.returns", len(fetch.returned)),
             say("fetch_steps.consumes"),
@@ -164,6 +124,48 @@ def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchSt
         more_batches=max(0, len(batch_rows) - MAX_ROWS),
         end=_end(fetch),
     )
+
+
+def _view_of_nothing(fetch: CommittedFetch) -> FetchStepsView:
+    """Returns the view of a fetch that reads nothing."""
+    is_end = fetch.last_stable_offset == fetch.log_end
+    return FetchStepsView(
+        title=say("fetch_steps.title_nothing", offset=fetch.offset),
+        caption=say(
+            f"fetch_steps.nothing_{'at_end' if is_end else 'stable'}",
+            offset=fetch.last_stable_offset,
+        ),
+        request=(),
+        response=(),
+        entry_rows=(),
+        more_entries=0,
+        batch_rows=(),
+        more_batches=0,
+        end="",
+    )
+
+
+def _request(fetch: CommittedFetch, base_offset: int) -> tuple[str, ...]:
+    """Says what the broker reads of the .log and of the .txnindex, and how far."""
+    reads_text = say(
+        "fetch_steps.reads",
+        size=fetch.size_bytes,
+        file=f"{file_stem(base_offset)}.log",
+        position=fetch.position,
+    )
+    end_text = say(f"fetch_steps.end_{_word(fetch.end)}", offset=fetch.last_stable_offset)
+    bound_text = say(
+        f"fetch_steps.bound_{_word(fetch.bound_source)}",
+        offset=fetch.upper_bound_offset,
+        slot=fetch.bound_slot,
+    )
+    key = "none"
+    if fetch.steps:
+        key = "bound" if fetch.steps[-1].ends_search else "all"
+    entries_text = say_count(
+        f"fetch_steps.entries_{key}", fetch.step_count, offset=fetch.upper_bound_offset
+    )
+    return join_sentences([reads_text, end_text]), bound_text, entries_text
 
 
 def _counts(fetch: CommittedFetch) -> str:

@@ -231,6 +231,8 @@ def remote_lines(retention: "RemoteRetention") -> Iterator[str]:
 
     Segments of a run follow each other and have the same reason.
     """
+    from kafkaviz.analysis.tiering.remote_retention import RemoteState
+
     basis = basis_text(retention.limits) if retention.limits.deletes else ""
     yield say("remote_retention.pass", when=moment_text(retention.now_ms), basis=basis)
     due = [segment for segment in retention.segments if segment.is_due]
@@ -248,7 +250,8 @@ def remote_lines(retention: "RemoteRetention") -> Iterator[str]:
         )
     yield f"  {text}"
     for _, run in groupby(
-        retention.segments, key=lambda item: "until" if item.state == "behind" else item.state
+        retention.segments,
+        key=lambda item: RemoteState.UNTIL if item.state == RemoteState.BEHIND else item.state,
     ):
         yield f"  {_run_text(retention, list(run))}"
     if retention.doubled_segments:
@@ -271,21 +274,23 @@ def _run_text(retention: "RemoteRetention", run: Sequence["RemoteSegmentRetentio
 
 
 def _run_reason(retention: "RemoteRetention", run: Sequence["RemoteSegmentRetention"]) -> str:
+    from kafkaviz.analysis.tiering.remote_retention import RemoteState
+
     state = run[0].state
     key = f"remote_retention.{state}"
     match state:
-        case "time":
+        case RemoteState.TIME:
             return say(key, when=moment_text(run[-1].until_ms))
-        case "size":
+        case RemoteState.SIZE:
             return say(key, size=format_bytes(retention.over_bytes))
-        case "until" | "behind":
+        case RemoteState.UNTIL | RemoteState.BEHIND:
             when = moment_text(run[0].gone_ms)
             if run[0].gone_ms != run[-1].gone_ms:
                 when = say("remote_retention.range", first=when, last=moment_text(run[-1].gone_ms))
             text = say("remote_retention.until", when=when)
-            waiting = sum(item.state == "behind" for item in run)
+            waiting = sum(item.state == RemoteState.BEHIND for item in run)
             return say_count("remote_retention.waiting", waiting, text=text) if waiting else text
-        case "bytes":
+        case RemoteState.BYTES:
             size = format_bytes(run[0].more_bytes)
             if run[0].more_bytes != run[-1].more_bytes:
                 last = format_bytes(cast(int, run[-1].more_bytes))
