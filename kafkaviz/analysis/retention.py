@@ -115,10 +115,10 @@ class SegmentRetention:
 
     Attributes:
         state: one of STATES.
-        until_ms: how long the segment's own age keeps it.
-        gone_ms: how long its own age or that of an earlier segment keeps it, because retention
-            deletes the oldest segments first. If the next pass deletes the segment, only its own
-            age counts. None without a time limit, or if an age is unknown.
+        until_ms: the time until which the segment's own age keeps it.
+        gone_ms: the time until which its own age, or that of an earlier segment, keeps it, because
+            retention deletes the oldest segments first. If the next pass deletes the segment, only
+            its own age counts. None without a time limit, or if an age is unknown.
         blocked_by: the base offset of the earlier segment because of which it is kept, or None.
         more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
             that limit.

@@ -1,9 +1,9 @@
-"""Conversion of values to plain JSON and back.
+"""Converts values to plain JSON and back.
 
 A dataclass becomes the list of its fields: `Gap(first=5, last=9, position=4096)` is `[5, 9, 4096]`.
-On the way back each field is checked against its type.
+When values are read back, each field is checked against its type.
 
-The format is JSON and not pickle, because stored values may come from an untrusted source.
+The format is JSON, not pickle, because stored values may come from an untrusted source.
 """
 
 import json
@@ -44,7 +44,7 @@ def encode(value: Any) -> str:
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:
-    """Returns the value of type `value_type` from its form by `to_plain`.
+    """Returns a value of type `value_type` from the form that `to_plain` gave it.
 
     Args:
         value_type: a type as in an annotation, such as `tuple[int, ...]`.

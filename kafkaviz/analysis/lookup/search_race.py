@@ -126,7 +126,7 @@ def race(
         warm_bytes: the size of the warm section. In Kafka it is 8192; lessons use smaller sections
             and pages, to show small indexes.
         entries: how many of the first entries to use; None for all.
-        lagging_target: what a lagging reader looks up, if it may be in this index.
+        lagging_target: the target of a lagging reader, if it may be in this index.
     """
     column, base_offset = (
         (segment.time_slots["timestamp_ms"], 0)

@@ -161,7 +161,7 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the limit reached first at each speed, as an index into CAUSES, and after how long."""
+    """Returns the limit reached first at each speed, as an index into CAUSES, and its seconds."""
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]

@@ -1,1 +1,1 @@
-"""One segment, read completely: its batches, its indexes, and how they point to each other."""
+"""One segment, read completely: its batches, its indexes, and how these point to each other."""

@@ -1,7 +1,7 @@
-"""One segment, read completely in one pass.
+"""One segment, read completely and in one pass.
 
 The result has the batches, both indexes, the links between them, the bytes after the last batch,
-and counts of the batches by size, offset, time and place.
+and the numbers of batches by size, offset, time and position.
 
 For example, batches of 100, 100 and 300 bytes have the smallest size 100, the largest 300, the
 median 100, and two different sizes with the counts 2 and 1. A .log of n bytes has at most √(2n)
@@ -33,7 +33,7 @@ NO_SLOT = np.zeros(0, int)
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCounts:
-    """The batches that start in each of COLUMNS equal parts of a .log.
+    """Counts for the batches that start in each of COLUMNS equal parts of a .log.
 
     Attributes:
         batches: the number of batches, shape (COLUMNS,).
@@ -48,15 +48,15 @@ class ColumnCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchCounts:
-    """The counts over all batches of a segment.
+    """Counts for all batches of a segment.
 
     Attributes:
         first: the first batch, or None.
         last: the last batch, or None.
-        last_offset: the largest last offset of a batch.
-        records: the number of records; None if a wrapper message does not give its number.
-        known_ms: the smallest and the largest timestamp; None if no batch has one.
-        newest_ms: the largest timestamp; -1 or less if no batch has one.
+        last_offset: the largest of the batches' last offsets.
+        records: the number of records; None if it is unknown for a wrapper message.
+        known_ms: the smallest and the largest timestamp; None if no batch has a timestamp.
+        newest_ms: the largest timestamp; -1 or less if no batch has a timestamp.
         sizes: the different sizes in bytes, in ascending order.
         size_counts: the number of batches of each of these sizes.
         magics: the magics of all batches.
@@ -83,11 +83,11 @@ class BatchCounts:
 
     @property
     def is_without_time(self) -> bool:
-        """Whether no batch can have a timestamp: all have magic 0, or the .log is empty."""
+        """Whether timestamps are impossible: all batches have magic 0, or the .log is empty."""
         return not set(self.magics) - {0}
 
     def size_at(self, rank: int) -> int:
-        """Returns the size of the batch at a place in the order of sizes, from 0."""
+        """Returns the size of the batch at a rank (from 0) when batches are sorted by size."""
         return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
 
     @property
@@ -206,9 +206,9 @@ def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
 
 @dataclass(frozen=True)
 class Density:
-    """The gaps between the entries of an .index, and the number of batches without an entry.
+    """The gaps between an .index's entries, and the number of batches without an entry.
 
-    All three gaps are lengths that occur, also the median; they are None without gaps.
+    All three gaps, even the median, are gaps that exist. They are None without gaps.
     """
 
     gap_min_bytes: int | None
@@ -219,7 +219,7 @@ class Density:
 
 
 def gaps(entries: np.ndarray) -> np.ndarray:
-    """Returns the .log bytes between each entry and the previous one.
+    """Returns how many .log bytes are between each entry and the previous one.
 
     A gap is negative if positions do not grow.
     """
@@ -229,14 +229,14 @@ def gaps(entries: np.ndarray) -> np.ndarray:
 def density(
     entries: np.ndarray, batches: int, indexed_batches: int, wrong_slots: np.ndarray = NO_SLOT
 ) -> Density:
-    """Returns how close to each other the entries of an .index are in the .log.
+    """Returns how close to each other, in the .log, the entries of an .index are.
 
     Args:
         batches: the number of batches.
         indexed_batches: the number of batches with an entry of their own.
-        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). The gaps next to them, and
-            gaps of 0 or less, are left out: they are damage, and do not show how the index was
-            written.
+        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). The gaps next to these are
+            left out, and so are gaps of 0 or less: they come from damage, not from how the index
+            was written.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -273,7 +273,7 @@ class Anatomy:
 
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
-        """The size of the .log before and after it was read, if the .log changed meanwhile."""
+        """The size of the .log before and after the reading, if it changed meanwhile; else None."""
         log = self.segment.log
         log_after = self.log_after
         if log_after is None or (log.size_bytes, log.mtime_ns) == (
@@ -291,9 +291,9 @@ class Anatomy:
         )
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """Returns the first and last offset that a search from this slot of the .index misses.
+        """Returns the first and last offset that a search misses if it starts at this .index slot.
 
-        Returns None unless the entry points past the batch of its key.
+        Returns None unless the entry points past the batch that has its key.
         """
         links = self.links
         entries = self.index.entries
@@ -306,7 +306,7 @@ class Anatomy:
 
 
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
-    """Reads a segment, whichever of its indexes exist.
+    """Reads a segment, with those of its indexes that exist.
 
     Args:
         kept_rows: the most batches to keep in memory. If there are more, they are read again when

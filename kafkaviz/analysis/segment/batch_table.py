@@ -7,8 +7,8 @@ its largest offset and its times:
     block 0   position 0        offsets up to 1023   times from 10:00:00 to 10:00:01
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
 
-To get row 1500, the headers of block 1 are read again. The blocks read last stay in memory, and so
-does the only block of a small log.
+To get row 1500, the headers of block 1 are read again. The blocks that were read last stay in
+memory. A small log has a single block, which also stays.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -45,7 +45,7 @@ BLOCK: np.dtype = np.dtype(
 
 @dataclass(frozen=True, kw_only=True)
 class BatchTable:
-    """The batches of a .log in order, as rows of format.batch.BATCH.
+    """The batches of a .log, in order, as rows of format.batch.BATCH.
 
     - Rows never change.
     - The rows of a large log are not all in memory.
@@ -63,7 +63,7 @@ class BatchTable:
         return self.count
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields all rows, array by array; the rows of a large log are read again."""
+        """Yields all rows as arrays; the rows of a large log are read again."""
         left = self.count
         for batches in self.scan():
             yield batches[:left]
@@ -75,7 +75,7 @@ class BatchTable:
         """Returns the existing rows from `first` to `stop` (exclusive).
 
         Raises:
-            CannotOpen: the log cannot be read any more, or has been replaced.
+            CannotOpen: the log cannot be read any more or has been replaced.
         """
         first = max(0, first)
         stop = min(stop, self.count)
@@ -123,9 +123,9 @@ class BatchTable:
         return row if position < batch["position"] + batch["size_bytes"] else NO_ROW
 
     def row_holding_offset(self, offset: int) -> int:
-        """Returns the row of the first batch whose last offset is not below an offset, or NO_ROW.
+        """Returns the row of the first batch that ends at or after an offset, or NO_ROW.
 
-        So an offset that compaction removed has a row, too.
+        So there is a row even for an offset that compaction removed.
         """
         block = int(np.searchsorted(self.blocks["last_offset"], offset))
         if block == len(self.blocks):
@@ -260,9 +260,9 @@ def table_of_rows(rows: np.ndarray) -> BatchTable:
 
 
 def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
-    """Returns an array of BLOCK for the blocks that start at these rows; empty without batches.
+    """Returns an array of BLOCK for the blocks that begin at these rows; empty without batches.
 
-    Each block is summarized alone: `last_offset` does not count the blocks before it.
+    Each block is summarized by itself: `last_offset` ignores the blocks before it.
     """
     if not len(batches) or not len(starts):
         return np.empty(0, BLOCK)

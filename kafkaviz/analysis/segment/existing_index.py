@@ -1,4 +1,4 @@
-"""The cost of lookups in an existing index, compared with the index that a replay gives.
+"""The cost of lookups in an existing index, compared with an index that a replay writes.
 
 For example, a follower fetched the first 98 KB of a segment at once and appended them at once. Up
 to Kafka 3.9.0 it wrote no entry for any batch in them:
@@ -7,8 +7,7 @@ to Kafka 3.9.0 it wrote no entry for any batch in them:
     the .index of that follower               82 entries, p99 of 245 headers
 
 A restart or a truncation resets the writer's byte counter to 0, so that one gap may grow to twice
-the interval. Apart from large appends, nothing else makes gaps longer, and nothing makes them
-shorter.
+the interval. Only this and large appends make gaps longer, and nothing makes them shorter.
 """
 
 from dataclasses import dataclass, replace
@@ -35,10 +34,10 @@ class EntryGaps:
     """The distances between entries, compared with an interval.
 
     Attributes:
-        late: the number of gaps with a batch that should have got an entry, because more bytes than
-            the interval precede it.
-        longest_bytes: the longest distance from an entry to such a batch; 0 without one.
-        early: the number of entries that came before the interval was over.
+        late: the number of gaps with a batch that should have an entry, because more bytes than the
+            interval precede it.
+        longest_bytes: the longest distance from an entry to such a batch; 0 if there are none.
+        early: the number of entries that were written before the interval was over.
         largest_batch_bytes: the size of the largest batch of the .log.
     """
 
@@ -74,13 +73,13 @@ class EntryGaps:
 class ExistingIndexCost:
     """The cost of lookups in the existing indexes, summed over segments.
 
-    All sums have only one interval, the present one.
+    All sums have only one interval, which is today's.
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
         every_offset: the cost of looking up every offset.
         timestamps: the cost of lookups by timestamp.
-        cold: device reads of the lookups of base offsets, if nothing is in memory.
+        cold: device reads for looking up base offsets, if nothing is in memory.
         gaps: the distances between the existing entries.
     """
 
@@ -120,7 +119,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """Returns the cost of one interval by the replay, for logs without a usable index."""
+    """Returns the cost with one interval according to a replay, for logs without a usable index."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
@@ -128,9 +127,9 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and the rows of the batches to which they point.
+    """The entries of an .index, and the rows of the batches that they point to.
 
-    For batches that were not read yet, `rows` has UNREAD_ROW.
+    For batches that have not been read yet, `rows` has UNREAD_ROW.
     """
 
     def __init__(self, offsets: np.ndarray) -> None:
@@ -140,7 +139,7 @@ class _EntryTargets:
         self.rows = np.full(len(offsets), UNREAD_ROW)
 
     def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the row and the position of the batch where the search for each offset starts."""
+        """Returns the row and position of the batch at which the search for each offset starts."""
         if not len(self._keys):
             return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
         slot = np.searchsorted(self._keys, targets, "right") - 1
@@ -150,7 +149,7 @@ class _EntryTargets:
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingIndexSweep:
-    """The lookups in the indexes of a segment, counted in one pass over the .log.
+    """The lookups in a segment's existing indexes, counted in one pass over the .log.
 
     Lookups by timestamp are counted later, from the columns of all batches.
     """
@@ -167,9 +166,9 @@ class ExistingIndexSweep:
         """Returns the cost of lookups in the existing index.
 
         Args:
-            columns: the columns of the complete segment. Their times are dropped here, to save
+            columns: the columns of the complete segment. This method drops their times to save
                 memory.
-            replay_cost: the cost by the replay, which the result replaces.
+            replay_cost: the cost according to a replay, which the result replaces.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -221,7 +220,7 @@ class ExistingIndexSweep:
 
 
 class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
-    """Counts lookups in the existing indexes of a segment while its .log is read in chunks."""
+    """Counts lookups in a segment's existing indexes while its .log is read in chunks."""
 
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
@@ -289,7 +288,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._next_offset = int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
-        """Stores to which batches entries point, and returns whether each points to a batch."""
+        """Stores which batch each entry points to; returns whether each points to a batch."""
         stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
         expected = self._entries.positions[self._matched_entries : stop]
         rows = np.searchsorted(positions, expected)
@@ -300,7 +299,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the result of `_EntryTargets.floor`, but no batch after that of the target."""
+        """Returns what `_EntryTargets.floor` does, but never a batch after the target's."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -315,8 +314,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     ) -> None:
         """Counts the lookups of every offset.
 
-        Only the search for the last offset of a batch can start at the batch's own entry.
-        `sweeper.every_offset` has the rule for reading one more header.
+        Only a search for the last offset of a batch can start at the batch's own entry.
+        `sweeper.every_offset` explains when one more header is read.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]
@@ -346,7 +345,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
 
 
 class _HeaderCounter:
-    """Counts lookups by the headers that they read, and adds up the bytes that they skip."""
+    """Counts lookups by the number of headers that they read, and adds up the bytes they skip."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(0, np.int64)
@@ -380,14 +379,14 @@ class _HeaderCounter:
 def measure_gaps(
     positions: np.ndarray, sizes: np.ndarray, entries: np.ndarray, interval_bytes: int
 ) -> tuple[EntryGaps, np.ndarray]:
-    """Measures the gaps between the entries of a stretch of batches.
+    """Measures the gaps between entries in a part of a log.
 
     Args:
         entries: the positions of all entries of the index. A batch begins at each.
 
     Returns:
-        The gaps, and the slots of the entries before late gaps (see EntryGaps.late), -1 for a gap
-        before the first entry.
+        The gaps; and for each late gap (see EntryGaps.late) the slot of the entry before it, -1 if
+        there is none.
     """
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
     bytes_since_entry = (

@@ -1,6 +1,6 @@
-"""The links between .timeindex, .index and .log.
+"""How .timeindex, .index and .log are linked.
 
-They show to which batch an entry points, and at which entry a search for a batch starts:
+The links show which batch an entry points to, and at which entry a search for a batch starts:
 
     .timeindex  slot 95   newest 09:29:44.123, offset 11625
     .index      slot 95   offset 11625, position 479997
@@ -31,11 +31,11 @@ BATCH_REF: np.dtype = np.dtype(
 
 
 class Aim(IntEnum):
-    """Where the position of an offset entry leads, compared with the batch that has its key.
+    """Where an offset entry's position leads, compared with the batch that has its key.
 
     Kafka takes the last entry whose key is not above the target, and reads headers from the entry's
-    position on. So it finds every record if a batch starts at the position, and this is the key's
-    batch or an earlier one. All the values from PAST on can make a search fail.
+    position on. So it finds every record if the batch that has the key, or an earlier batch, starts
+    at the position. The values from PAST on can make a search fail.
     """
 
     EXACT = 0  # the start of the batch that ends with the key
@@ -91,14 +91,14 @@ class Links:
         return np.flatnonzero(~self.time_true)
 
     def own_slots(self, first: int, stop: int) -> np.ndarray:
-        """Returns the slot of each batch's own entry, for the rows from `first` up to `stop`."""
+        """Returns the slot of each batch's own entry, for the rows in [first, stop)."""
         slots = np.full(stop - first, NONE)
         start, end = np.searchsorted(self.indexed_rows, (first, stop))
         slots[self.indexed_rows[start:end] - first] = self.indexed_slots[start:end]
         return slots
 
     def landing_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
-        """Returns the slots at which searches for the first offsets of these batches start.
+        """Returns the slot at which the search for each batch's first offset starts.
 
         NONE means that the search starts at byte 0.
         """
@@ -106,9 +106,9 @@ class Links:
         return self.landing_slots_of(batches.window(first, stop), least_offset)
 
     def landing_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """Returns the slot before the first key that is above the first offset of each batch.
+        """Returns for each batch the slot before the first key above the batch's first offset.
 
-        This is the result of Kafka's lookup as long as keys grow.
+        If keys ascend, this is the slot that Kafka's lookup finds.
 
         Args:
             least_offset: the least possible first offset of the first batch.
@@ -119,7 +119,7 @@ class Links:
 class LinkBuilder(BatchObserver[Links]):
     """Builds the links of a segment while its .log is read.
 
-    With each chunk of batches, the entries that point into the chunk are linked.
+    When it gets a chunk of batches, it links the entries that point into this chunk.
     """
 
     def __init__(self, entries: np.ndarray, times: np.ndarray, base_offset: int) -> None:
@@ -201,7 +201,7 @@ class LinkBuilder(BatchObserver[Links]):
         )
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
-        """Returns the links of some entries, ignoring all others.
+        """Returns the links of some entries as if no others existed.
 
         Args:
             is_entry: a mask of the offset entries, shape (m,).
@@ -245,7 +245,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots with keys up to `largest` that no earlier call returned, by key."""
+        """Returns the slots with keys up to `largest` that were not returned before, by key."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
@@ -297,12 +297,13 @@ def batch_refs(batches: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def aims_of(
     entries: np.ndarray, is_start: np.ndarray, homes: np.ndarray, end_position: int
 ) -> np.ndarray:
-    """Returns the Aim of each entry of an .index.
+    """Returns the Aim of each entry in an .index.
 
     Args:
         entries: log.segment.OFFSET_ENTRY.
         is_start: whether a batch starts at the position of each entry.
-        homes: the first batch whose last offset is not below each entry's key, as BATCH_REF.
+        homes: the first batch whose last offset is not below the entry's key, per entry, as
+            BATCH_REF.
         end_position: the end of the last batch.
     """
     keys = entries["offset"]
@@ -329,9 +330,9 @@ def aims_of(
 
 
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the batches with an entry of their own, ascending, and the slots of these entries.
+    """Returns the batches that have an entry of their own, ascending, and the entries' slots.
 
-    If a batch has several, the entry with the batch's first or last offset is preferred, or else
+    If a batch has several entries, the one with the batch's first or last offset is chosen, or else
     the last entry.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
@@ -344,12 +345,12 @@ def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray,
 def _entry_twins(
     home_owner: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
 ) -> np.ndarray:
-    """Returns the time slot that was written with each offset entry.
+    """Returns, for each offset entry, the time slot that was written with it.
 
-    TimeIndex.maybeAppend writes an entry only if its timestamp is newer than the last entry's. So a
-    time entry belongs to the first offset entry that was written while the time entry's batch had
-    the newest record. If two time entries have the same batch, the entry that agrees with the log
-    counts.
+    TimeIndex.maybeAppend writes an entry only if its timestamp is newer than that of the last
+    entry. So a time entry belongs to the first offset entry that was written while the batch of the
+    time entry had the newest record. If two time entries have the same batch, the one that agrees
+    with the log counts.
 
     Args:
         home_owner: the batch of the newest record up to each `entry_home`.

@@ -1,7 +1,7 @@
-"""The batch of a segment that is shown: that of a requested offset, or else an instructive one.
+"""Which batch of a segment to show: the one with a requested offset, or an instructive one.
 
-For example, if slot 3 of the index is wrong, the default is the batch that slot 3 leads to. In a
-sound segment it is an indexed batch of several records a little before the middle.
+For example, if slot 3 of the index is wrong, the default is the batch that slot 3 points to. In a
+sound segment it is an indexed batch with several records, a little before the middle.
 """
 
 from enum import StrEnum
@@ -25,10 +25,10 @@ class NoRowReason(StrEnum):
 
 
 class Selection(NamedTuple):
-    """A requested offset and its row, or the reason why it has no row.
+    """A requested offset and its row, or why it has no row.
 
-    If `offset` is "", none was requested, and `row` is an instructive one. `slot` and `time` are
-    the slots of the .index and .timeindex to show, or NONE.
+    If `offset` is "", no offset was requested, and `row` is instructive. `slot` and `time` are the
+    slots of the .index and .timeindex to show, or NONE.
     """
 
     offset: str
@@ -51,7 +51,7 @@ def select_offset(anatomy: Anatomy, text: str) -> Selection:
 
 
 def offsets(anatomy: Anatomy) -> tuple[int, int]:
-    """Returns the first and last offset of a segment, which must have a batch."""
+    """Returns the first and last offset of a segment with at least one batch."""
     first = int(cast(np.void, anatomy.counts.first)["base_offset"])
     base_offset = first if first >= 0 else anatomy.segment.base_offset
     return base_offset, anatomy.counts.last_offset
@@ -60,8 +60,9 @@ def offsets(anatomy: Anatomy) -> tuple[int, int]:
 def default_selection(anatomy: Anatomy) -> Selection:
     """Returns the batch to show first.
 
-    It is a batch of a wrong entry. Without one, it is near the end of an .index that is in use or
-    torn, or else an indexed batch of several records near the middle.
+    If an entry is wrong, it is the batch of that entry. Otherwise, if the .index is in use or torn,
+    it is a batch near its end. Otherwise it is an indexed batch with several records near the
+    middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -83,7 +84,7 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
-    """Returns the third-last indexed batch, or a later one if a window does not reach the end."""
+    """Returns the third-last indexed batch, or a later one if its window does not reach the end."""
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
     is_shown = positions > positions[-1] - window_bytes(anatomy) // 2
@@ -102,8 +103,8 @@ def row_at_byte(anatomy: Anatomy, position: int) -> int:
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
     """Returns the selection for a byte of the "log", "index" or "timeindex".
 
-    It is the batch at that byte of the .log. In an index, it is the slot at that byte, and the
-    batch to which the slot leads.
+    In the .log, it is the batch at that byte. In an index, it is the slot at that byte and the
+    batch that the slot points to.
     """
     links = anatomy.links
     if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
@@ -120,9 +121,10 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """Returns the size in bytes of a window of the .log with about five entries.
+    """Returns how many bytes of .log to show around a batch, so that there are about five entries.
 
-    Without entries, the window has forty batches. It is at least 1.5 times the median batch.
+    Without entries, it is the size of forty batches. It is at least 1.5 times the median batch
+    size.
     """
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes

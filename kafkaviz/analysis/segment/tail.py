@@ -1,4 +1,4 @@
-"""The bytes after the last complete batch of a log: zeros, the start of a batch, or garbage.
+"""The bytes after the last complete batch of a log: zeros, a torn batch, or garbage.
 
 For example, a log has 500 bytes, its last complete batch ends at 455, and the other 45 bytes do not
 start a batch. So its tail is `Tail("garbage", 455, 45)`.

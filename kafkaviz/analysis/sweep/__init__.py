@@ -1,7 +1,8 @@
-"""The exact cost that each index.interval.bytes would have had for a log (a "sweep").
+"""The exact cost that each index.interval.bytes would have caused for a log (a "sweep").
 
-The costs are index entries, and the batch headers that lookups read. For example, with twenty
-batches of 1000 bytes and ten records each, a fetch at the base offset of batch 7 has these costs:
+The cost is the number of index entries, and of batch headers that lookups read. For example, with
+twenty batches of 1000 bytes and ten records each, these are the costs if the base offset of batch 7
+is fetched:
 
 - interval 4096: entries at batches 5, 10, 15. The scan starts at 5 and reads 3 headers.
 - interval 3999: entries at batches 4, 8, 12, 16. The scan starts at 4 and reads 4 headers.

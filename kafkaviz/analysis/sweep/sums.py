@@ -1,4 +1,4 @@
-"""The sums of a sweep over one or many segments, and their table with one row per interval.
+"""The sums of a sweep over one or more segments, and their table with one row per interval.
 
 A histogram counts lookups by the number of headers that they read.
 """
@@ -34,10 +34,10 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 
 
 class HeaderCounts:
-    """The histogram of each interval, one after another; the k-th begins at `starts[k]`.
+    """A histogram per interval, one after another; the k-th begins at `starts[k]`.
 
     `flat` has counts. `steps` has differences between neighbouring counts; their running sums are
-    added to `flat`.
+    later added to `flat`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -49,7 +49,7 @@ class HeaderCounts:
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
         """Makes room for every number of headers that a lookup can read.
 
-        That number is limited, because a stretch of the log without an entry is not longer than the
+        The number is limited, because a part of the log without an entry is at most as long as the
         interval plus the appends around it.
         """
         self._longest = max(self._longest, longest_append)
@@ -68,7 +68,7 @@ class HeaderCounts:
         self.starts = starts
 
     def each(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the histogram of each interval without trailing zeros.
+        """Returns the histograms of all intervals without trailing zeros.
 
         Returns:
             The histograms one after another, and the start of each.
@@ -93,7 +93,7 @@ def mean(counts: np.ndarray) -> float:
 
 
 def quantile(counts: np.ndarray, share: float) -> int:
-    """Returns a quantile of a histogram: at least this share of the lookups do not exceed it.
+    """Returns a quantile of a histogram: a value that at least this share of lookups do not exceed.
 
     The result is 0 if the histogram is empty.
     """
@@ -115,7 +115,7 @@ def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Returns `quantile` of each histogram, with a row per interval and a column per share."""
+    """Returns `quantile` for several histograms: one row per interval, one column per share."""
     table = np.zeros((len(starts) - 1, len(shares)), np.int64)
     for interval_number in range(len(starts) - 1):
         counts = flat[starts[interval_number] : starts[interval_number + 1]]
@@ -135,10 +135,10 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds histograms to those of the same intervals in `flat`.
+    """Adds histograms to the histograms of the same intervals in `flat`.
 
-    If `flat` has fewer bins for an interval, the added histogram must have only zeros in the other
-    bins.
+    If `flat` has fewer bins for an interval, the bins of the added histogram that it lacks must be
+    zero.
     """
     for interval_number in range(len(starts) - 1):
         length = min(
@@ -165,7 +165,7 @@ def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
 class SweepParts:
     """The sums of a sweep over one or many segments.
 
-    All arrays but `headers` have a value per interval, int64, shape (k,).
+    All arrays except `headers` have one int64 value per interval, shape (k,).
 
     Attributes:
         intervals: the values of index.interval.bytes.
@@ -173,8 +173,9 @@ class SweepParts:
         time_entries: the number of time entries.
         skipped_bytes: the bytes that scans skip, summed over all lookups.
         last_times: the number of time entries that were written only at the end of a segment.
-        batches_to_entry: the number of batches before the last entry of each segment, summed.
-        headers: `headers[starts[k] : starts[k + 1]]` has how many lookups read 0, 1, 2 ... headers
+        batches_to_entry: the number of batches before each segment's last entry, summed over the
+            segments.
+        headers: `headers[starts[k] : starts[k + 1]]` says how many lookups read 0, 1, 2 ... headers
             with the k-th interval.
         targets: the number of lookups.
         least_batch_bytes: the size of the smallest batch, not counting the last batch of each
@@ -283,16 +284,16 @@ class SweepParts:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
-        """Returns the estimated sums for a larger log, if these are the sums for its windows.
+        """Returns the estimated sums for a whole log, if these are the sums for windows of it.
 
-        A window ends within a gap between two entries. So the entries are estimated from the
-        batches up to the last entry of each window.
+        A window ends in a gap between two entries. So the number of entries is estimated from the
+        batches up to each window's last entry.
 
         Args:
-            log_bytes: the size of the larger log.
+            log_bytes: the size of the whole log.
             segments: the number of its segments with a batch.
-            first_lookups: the number of lookups of the first batch in a window. They are left out,
-                because they read only one header: the entry before is not in the window.
+            first_lookups: the number of lookups for the first batch of a window. They are left out,
+                because they seem to read only one header: the entry before is not in the window.
         """
         if not self.log_bytes:
             return self
@@ -326,11 +327,11 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    The running sums are rounded, because rounding each count would change means and totals.
+    Rounds the running sums, not each count, so that means and totals stay the same.
 
     Args:
-        first_lookups: this many lookups that read one header are left out; the other lookups are
-            scaled up to the same total.
+        first_lookups: how many of the lookups that read one header to leave out. The remaining
+            lookups are scaled up so that the total stays the same.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

@@ -1,4 +1,4 @@
-"""The sweep of a segment chunk by chunk, and of complete segments.
+"""Sweeps a segment chunk by chunk, or complete segments.
 
 The compiled loops simulate all intervals together. One or more offsets are looked up per batch.
 """
@@ -47,11 +47,11 @@ CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one 
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns an array of TARGETS for one segment's batches, if every offset is looked up.
+    """Returns an array of TARGETS for the batches of a segment when every offset is looked up.
 
     Args:
         batches: an array of format.batch.BATCH.
-        is_end: whether these are the last batches.
+        is_end: whether these are the last batches of the segment.
     """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
@@ -75,9 +75,9 @@ def _count_base_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Counts all offsets from the first to the last of each batch as targets.
+    """Counts all offsets of each batch as targets, from the first to the last.
 
-    Offsets whose records compaction removed count too.
+    Offsets of records that compaction removed also count.
     """
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)
@@ -101,11 +101,11 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Simulates each interval from entry to entry, if each batch is an append with one target.
+    """Simulates each interval, jumping from entry to entry; each append is a batch with one target.
 
     Args:
         position_sums: the sum of the positions of all batches before each batch.
-        is_own: whether the target is the batch's last offset.
+        is_own: whether each batch's target is its last offset.
     """
     for number in range(len(intervals)):
         interval = intervals[number]
@@ -243,7 +243,7 @@ def _scan_block(
 
 @njit(cache=True)
 def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
-    """Returns the end row of each append, if appends have as many whole batches as fit.
+    """Returns the end row of each append, if each has as many whole batches as fit.
 
     An append has at least one batch.
     """
@@ -273,10 +273,11 @@ def sweep(
     Args:
         batches: an array of format.batch.BATCH for each segment.
         targets: the offsets to look up, "base_offset" or "every_offset".
-        by_base_offset: whether scans work as since 4.1, when they read one more header for a target
-            inside a batch.
-        append_bytes: the greatest size of an append, if each append gets at most one entry, as on
-            followers and after compaction up to 4.0.0 (KAFKA-806). None if each batch may get one.
+        by_base_offset: whether scans work as since Kafka 4.1: they read one more header if the
+            target is inside a batch.
+        append_bytes: the largest size of an append, if an append gets at most one entry, as on
+            followers and after compaction up to 4.0.0 (KAFKA-806). None if each batch may get an
+            entry.
     """
     return parts(
         batches,
@@ -327,8 +328,8 @@ class Sweeper(BatchObserver[SweepParts]):
         """Starts with no batch observed; `sweep` explains the other arguments.
 
         Args:
-            by_append: whether the column "append" of the batches shows which of them were appended
-                together. It replaces `append_bytes`.
+            by_append: whether the batches have a column "append", which shows which batches were
+                appended together. It replaces `append_bytes`.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -366,7 +367,8 @@ class Sweeper(BatchObserver[SweepParts]):
     def result(self) -> SweepParts:
         """Returns the sums over the whole segment.
 
-        The sums include the last time entry, which a roll or the broker's stop writes.
+        The sums include the final time entry, which Kafka writes when the segment rolls or the
+        broker stops.
         """
         if self._open_append is not None:
             self._sweep_batches(

@@ -1,15 +1,16 @@
-"""The cost that each index.interval.bytes would have had for lookups by timestamp.
+"""The cost of lookups by timestamp that each index.interval.bytes would have caused.
 
 A lookup takes the last time entry that is not above its timestamp, and looks up that entry's offset
-in the offset index. From there it reads headers until a batch is new enough. Time entries are
-written only when a newer timestamp comes. So if a producer appends old records, no time entries are
-written, and a lookup just above the newest timestamp so far reads the headers of all their batches.
+in the offset index. From there it reads headers until a batch is new enough. A time entry is
+written only if the largest timestamp has grown. So if a producer appends old records, no time
+entries are written. A lookup just above the largest timestamp before them then reads the headers of
+all their batches.
 
 The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup
-does not depend on the interval: one whole batch is read and decompressed.
+is the same for each interval: one whole batch is read and decompressed.
 
-Some lookups can be counted only when the end of the segment is known. So 21 bytes per batch are
-kept while the segment is read.
+Some lookups can be counted only when the end of the segment is known. So 21 bytes per batch stay in
+memory while the segment is read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at o
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the headers that a fetch at each batch's base offset reads, for one segment.
+    """Returns how many headers a fetch at each batch's base offset reads, in one segment.
 
     Args:
         batches: an array of format.batch.BATCH or SIZES.
@@ -50,7 +51,7 @@ def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.nd
 
 
 def sizes(batches: np.ndarray) -> np.ndarray:
-    """Returns batches as an array of SIZES, which takes five bytes per batch."""
+    """Returns batches as an array of SIZES, with five bytes per batch."""
     table = np.empty(len(batches), SIZES)
     table["size_bytes"] = batches["size_bytes"]
     table["is_single"] = batches["base_offset"] == batches["last_offset"]
@@ -79,13 +80,12 @@ def _headers(
 
 @dataclass
 class Columns:
-    """The columns that are kept of one segment.
+    """The columns of one segment that stay in memory.
 
     Attributes:
         sizes: an array of SIZES, one row per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamps of the batches, ascending, except timestamps that cannot be
-            looked up.
+        targets_ms: the first timestamps of the batches that can be looked up, ascending.
     """
 
     sizes: np.ndarray
@@ -132,7 +132,7 @@ class ColumnsBuilder(BatchObserver[Columns]):
 
 
 class GrowingColumn:
-    """A column that is extended in place, so that no second copy takes memory."""
+    """A column that grows in place, so that no second copy needs memory."""
 
     def __init__(self, dtype: np.dtype | type) -> None:
         self._rows = np.empty(0, dtype)
@@ -147,7 +147,7 @@ class GrowingColumn:
         self._rows[old_length : self._length] = rows
 
     def end(self) -> np.ndarray:
-        """Returns all rows; nothing can be added after that."""
+        """Returns all rows. Nothing can be added afterwards."""
         rows = self._rows
         self._rows = self._rows[:0].copy()
         rows.resize(self._length, refcheck=False)
@@ -157,7 +157,7 @@ class GrowingColumn:
 def sweep_times(
     batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
 ) -> SweepParts:
-    """Returns the cost of one lookup per batch, for its first timestamp, in its own segment.
+    """Returns the cost of looking up each batch's first timestamp in its own segment.
 
     A batch is left out if it has no timestamp, if compaction replaced its first timestamp, or if
     its first timestamp is above the largest timestamps of all batches.
@@ -174,7 +174,7 @@ def sweep_times(
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """Returns the cost of a segment's lookups by first timestamp, from its kept columns.
+    """Returns the cost of looking up first timestamps in a segment, from the columns kept of it.
 
     Args:
         batch_sweep: a sweep of the segment in which each batch may get an entry. Its intervals and
@@ -204,10 +204,10 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the row and the position of the batch that answers each of the ascending targets.
+    """Returns the row and position of the batch that answers each target; targets ascend.
 
     Args:
-        row: the first row that may answer.
+        row: the first row to consider.
         position: the position of that row.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
@@ -228,10 +228,10 @@ def _count_lookups(
     interval: int,
     counts: np.ndarray,
 ) -> int:
-    """Counts the lookups in the indexes that one index interval would give.
+    """Counts the lookups in the indexes that one interval would give.
 
-    Targets are in ascending order. Each new time entry ends the group of targets whose lookups
-    start at the previous time entry.
+    Targets ascend. The targets whose lookups start at one time entry form a group, which the next
+    time entry ends.
 
     Args:
         counts: filled with the number of lookups that read 0, 1, 2 ... headers.

@@ -1,19 +1,20 @@
-"""Remote retention: which segments the next retention pass deletes from the store, and which stay.
+"""Remote retention: which segments the next pass deletes from the store, and which it keeps.
 
 Every remote.log.manager.task.interval.ms, the leader of a topic-partition makes a pass over its
-remote segments. It goes through its own leader epochs, and through the segments of each epoch with
-the oldest first, until one segment stays:
+remote segments. It goes through the leader epochs of its own log, and in each epoch through the
+segments, the oldest first. It stops at the first segment that stays:
 
     0 – 19    deleted: its newest record is older than retention.ms
     20 – 41   deleted: the log is larger than retention.bytes
     42 – 63   stays, and so do all later segments
 
-A segment whose leader epochs do not fit the epochs of the log is skipped. Finally, the pass deletes
-the segments whose epochs are all before the first epoch of the log.
+A segment whose leader epochs do not fit the epochs of the log is skipped. At the end, the pass
+deletes the segments whose epochs are all before the first epoch of the log.
 
 The rules are from RemoteLogManager.RLMExpirationTask in Kafka 4.4.0; the rules of 3.6 to 4.3 differ
 a little (Behaviour REMOTE_... in versions.py). KAFKA-20609, which no release up to 4.4.0 contains,
-changes only local retention: here the newest time of a segment counts even if it is in the future.
+only changes local retention: in remote retention, the newest time of a segment counts even if it is
+in the future.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ from kafkaviz.versions import Release
 
 
 class RemoteState(StrEnum):
-    """The rule by which the next retention pass deletes a segment, or the reason why it stays."""
+    """The rule by which the next retention pass deletes a segment, or why it keeps the segment."""
 
     LOG_START = "log-start"
     TIME = "time"
@@ -66,13 +67,13 @@ Epochs = Sequence[tuple[int, int]]  # (leader epoch, first offset), in order
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteSegmentRetention:
-    """The reason why a remote segment is deleted or kept.
+    """Why a remote segment is deleted or kept.
 
     Attributes:
-        until_ms: the last time at which the segment's own age keeps it.
-        gone_ms: the last time at which its own age, or the age of an earlier segment, keeps it.
-            None without a time limit, or if an age is unknown.
-        blocked_by: the first offset of the earlier segment that keeps it, or None.
+        until_ms: the time until which the segment's own age keeps it.
+        gone_ms: the time until which its own age, or that of an earlier segment, keeps it. None
+            without a time limit, or if an age is unknown.
+        blocked_by: the first offset of the earlier segment because of which it is kept, or None.
         more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
             that limit.
     """
@@ -91,17 +92,17 @@ class RemoteSegmentRetention:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteRetention:
-    """The result of a retention pass at `now_ms` for the remote segments of a topic-partition.
+    """The result of a retention pass at `now_ms` over a topic-partition's remote segments.
 
     Attributes:
         partition: the directory's name.
         limits: the limits of the complete log, not of its local part.
-        local_bytes: bytes of local segments that retention.bytes counts, because they are not
-            copied yet.
+        local_bytes: bytes of local segments that have not been copied yet, which retention.bytes
+            counts too.
         remote_bytes: bytes of remote segments that retention.bytes counts.
         next_log_start: the log start offset that the pass sets; None if it stays the same.
-        doubled_segments: the first offsets of the segments that are deleted too if the pass comes
-            before a new leader knows the copied offsets (KAFKA-20732).
+        doubled_segments: the first offsets of the segments that are also deleted if a new leader
+            makes the pass before it has learnt which offsets were copied (KAFKA-20732).
     """
 
     partition: str
@@ -116,7 +117,7 @@ class RemoteRetention:
 
     @property
     def over_bytes(self) -> int:
-        """Bytes above retention.bytes; 0 without that limit."""
+        """How many bytes are above retention.bytes; 0 without that limit."""
         if not self.limits.has_size_limit:
             return 0
         limit = cast(int, self.limits.retention_bytes)
@@ -126,7 +127,7 @@ class RemoteRetention:
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
     """Returns the result of the next retention pass for topic-partitions with metadata and a log.
 
-    The result is empty if a part of the metadata could not be read.
+    The result is empty if part of the metadata could not be read.
     """
     if not state.is_metadata_whole:
         return ()
@@ -155,7 +156,7 @@ def _log_end(local: Partition) -> int | None:
 
 
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
-    """Returns the limits of a topic's complete log; without remote storage, nothing is deleted.
+    """Returns the limits for a topic's complete log; without remote storage, nothing is deleted.
 
     The cleanup.policy need not be checked: Kafka accepts remote.storage.enable only with "delete".
     """
@@ -191,7 +192,7 @@ def remote_retention(
         log_end_offset: the end of the local log; None if unknown.
 
     Returns:
-        None if it cannot be known, for lack of metadata, leader epochs or a local log.
+        None if it cannot be known, because metadata, leader epochs or the local log is missing.
     """
     if partition.events is None or not partition.lineage or not partition.has_directory:
         return None
@@ -261,12 +262,12 @@ class _RetentionPass:
 
     @cached_property
     def _following(self) -> dict[int, tuple[int, int]]:
-        """By epoch: the next epoch, and the first offset of that epoch."""
+        """For each epoch, the next epoch and its first offset."""
         epochs = [epoch for epoch, _ in self.epochs]
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
     def fits(self, segment: TieredSegment) -> bool:
-        """Returns whether a segment belongs to this log, by its leader epochs.
+        """Returns whether a segment's leader epochs show that it belongs to this log.
 
         See RemoteLogManager.isRemoteSegmentWithinLeaderEpochs.
         """
@@ -297,13 +298,13 @@ class _RetentionPass:
         return self.end_offset is None or end_offset < self.end_offset
 
     def counted_bytes(self, segments: Sequence[TieredSegment]) -> int:
-        """Returns the bytes of these segments that retention.bytes counts."""
+        """Returns how many bytes of these segments retention.bytes counts."""
         return sum(
             _size(segment) for segment in segments if self.fits(segment) and self.counts(segment)
         )
 
     def counts(self, segment: TieredSegment) -> bool:
-        """Returns whether retention.bytes counts a segment of this log."""
+        """Returns whether retention.bytes counts a segment."""
         if segment.state == COPY_STARTED:
             return versions.REMOTE_COPIES_COUNTED.applies_to(self.release)
         if segment.state == DELETE_STARTED:
@@ -311,13 +312,13 @@ class _RetentionPass:
         return segment.state == COPY_FINISHED
 
     def retries(self, segment: TieredSegment) -> bool:
-        """Returns whether a pass deletes the segment because its deletion was not finished."""
+        """Returns whether a pass deletes a segment again, because its deletion was not finished."""
         is_retried = versions.REMOTE_DELETIONS_RETRIED.applies_to(self.release)
         return is_retried and segment.state == DELETE_STARTED
 
     @property
     def is_stopped(self) -> bool:
-        """Whether an exception ends each pass (KAFKA-17995)."""
+        """Whether an exception ends every pass (KAFKA-17995)."""
         return (
             self.limits.has_time_limit
             and cast(int, self.limits.retention_ms) > self.now_ms
@@ -325,7 +326,7 @@ class _RetentionPass:
         )
 
     def until_ms(self, segment: TieredSegment) -> int | None:
-        """Returns the last time at which a segment's own age keeps it."""
+        """Returns the time until which a segment's own age keeps it."""
         if not self.limits.has_time_limit or segment.max_timestamp_ms is None:
             return None
         until_ms = segment.max_timestamp_ms + cast(int, self.limits.retention_ms)
@@ -346,7 +347,7 @@ class _RetentionPass:
         )
 
     def due_rules(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
-        """Returns the rule that deletes each segment, by segment id."""
+        """Returns the rules that delete segments, by segment id."""
         if not self.limits.deletes or self.is_stopped:
             return {}
         due = self._visit(remote, size_bytes)
@@ -357,7 +358,7 @@ class _RetentionPass:
         return due
 
     def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
-        """Returns the rules for the segments that are deleted before the first one that stays."""
+        """Returns the rules that delete segments before the first segment that stays."""
         limit_bytes = cast(int, self.limits.retention_bytes) if self.limits.has_size_limit else None
         over_bytes = 0 if limit_bytes is None else max(0, size_bytes - limit_bytes)
         visits_twice = versions.REMOTE_VISITED_TWICE.applies_to(self.release)
@@ -383,7 +384,7 @@ class _RetentionPass:
         return due
 
     def visited(self, remote: Sequence[TieredSegment]) -> list[TieredSegment]:
-        """Returns the segments in the order of a pass; a segment of two epochs occurs twice."""
+        """Returns the segments in the order of a pass. A segment with two epochs occurs twice."""
         by_epoch: dict[int, list[TieredSegment]] = {}
         for segment in sorted(remote, key=_order):
             for epoch in segment.leader_epochs:
@@ -393,7 +394,7 @@ class _RetentionPass:
     def kept_retentions(
         self, remaining: Sequence[TieredSegment], local_bytes: int
     ) -> list[RemoteSegmentRetention]:
-        """Returns the reason why each segment stays.
+        """Returns why each of the other segments stays.
 
         Args:
             remaining: the segments that the next pass does not delete.
@@ -450,7 +451,7 @@ class _RetentionPass:
 
 
 def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs that have records: those where the next epoch begins at another offset."""
+    """Returns the epochs that have records, because the next epoch begins at another offset."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -460,7 +461,7 @@ def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the bytes of the local segments from this offset on, or of all if it is unknown."""
+    """Returns the size of the local segments above the last remote offset, or of all if unknown."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -1,8 +1,8 @@
-"""The cost of another segment.bytes in tiered storage: objects, requests, metadata records.
+"""The cost of another segment.bytes in tiered storage: objects, requests and metadata records.
 
 Each closed segment becomes a few objects in the store and two records in __remote_log_metadata, and
-two more records when it is deleted. Larger segments mean fewer of them, but the newest records wait
-longer until they are in the store. For a partition that grows by 10 GiB per day:
+two more records when it is deleted. Larger segments need fewer of these, but the newest records
+wait longer until they are in the store. For a partition that grows by 10 GiB per day:
 
     segment.bytes    segments per day    objects per day    waits for its upload
     64 MiB                        160                480    9 min
@@ -53,14 +53,14 @@ class RollSize:
     """The modelled cost of one value of segment.bytes.
 
     Attributes:
-        rolled_bytes: the size of a closed segment; less than `segment_bytes` if segment.ms comes
-            first.
+        rolled_bytes: the size of a closed segment; less than `segment_bytes` if segment.ms is
+            reached first.
         fill_ms: the time from a segment's first record to its roll. Nothing of the segment is
-            copied before.
+            copied before the roll.
         is_current: whether this is today's value.
         is_time_bound: whether segment.ms ends segments.
         put_requests_per_day: one request per object; more for a large object in Aiven's layout.
-        objects_kept: the number of objects in the store once retention deletes as much as is
+        objects_kept: the number of objects in the store once retention deletes as many as are
             copied; None without a limit, or if unknown.
     """
 
@@ -82,7 +82,8 @@ class RollSizes:
 
     Attributes:
         partition: the directory's name.
-        bytes_per_day: the growth of the .log, by the times of the records in the copied segments.
+        bytes_per_day: the growth of the .log, according to the times of records in the copied
+            segments.
         stored: how segments are stored; None if no complete segment is in the store.
         segment_ms: the value of segment.ms; None if unknown.
     """
@@ -97,7 +98,7 @@ class RollSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class RollLimits:
-    """The settings that the model needs; None if unknown, -1 for no limit."""
+    """The settings that the model needs; None means unknown, -1 no limit."""
 
     segment_bytes: int | None = None
     segment_ms: int | None = None
@@ -106,11 +107,11 @@ class RollLimits:
 
 
 def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, ...]:
-    """Returns the cost for each topic-partition with two copied segments whose times are known.
+    """Returns the cost for each topic-partition that has two copied segments with known times.
 
     Args:
-        plan: the plan of the broker directory; None if only the store is given, so that settings
-            are unknown.
+        plan: the plan of the broker directory; None if only the store is given; settings are then
+            unknown.
     """
     results = []
     for partition in state.partitions:
@@ -134,7 +135,7 @@ def _limits(plan: CheckPlan, topic: str) -> RollLimits:
 
 
 def _positive(value: Value) -> int | None:
-    """Returns the value of a setting, or None if it is unknown or not one that brokers accept."""
+    """Returns the value of a setting, or None if it is unknown or no broker accepts it."""
     number = 0 if value is None else int(value)
     return number if number > 0 else None
 
@@ -163,7 +164,7 @@ def partition_roll_sizes(
 
 
 def growth(segments: Sequence[TieredSegment]) -> float | None:
-    """Returns the bytes per day between the ends of the first and the last copied segment."""
+    """Returns the bytes written per day, between the ends of the first and last copied segment."""
     copied: dict[int, TieredSegment] = {}
     for segment in segments:
         is_timed = segment.max_timestamp_ms is not None and segment.max_timestamp_ms >= 0
@@ -234,7 +235,7 @@ def _cost(
 
 
 def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> float | None:
-    """Returns how many segments retention keeps; None if it is unlimited or unknown."""
+    """Returns how many segments retention keeps; None if unlimited or unknown."""
     counts = []
     if limits.retention_ms is not None and limits.retention_ms >= 0:
         counts.append(limits.retention_ms / fill_ms)
@@ -244,7 +245,7 @@ def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> f
 
 
 def _put_requests(rolled_bytes: float, stored: StoredSegments) -> float:
-    """Returns the number of requests that write one segment."""
+    """Returns how many requests it takes to write one segment."""
     object_bytes = round(rolled_bytes * stored.log_share)
     if stored.layout != AIVEN or object_bytes <= PART_BYTES:
         return stored.objects

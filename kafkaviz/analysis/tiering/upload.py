@@ -1,12 +1,12 @@
-"""Which segments of a log can be uploaded to remote storage, and what prevents the others.
+"""Which segments of a log can be uploaded to remote storage, and why the others cannot.
 
 Only the leader uploads. Every remote.log.manager.task.interval.ms it makes a pass over the segments
-after the last uploaded offset, the oldest first, and stops at the first one that fails. For
+after the last uploaded offset, the oldest first, and stops at the first segment that fails. For
 example, orders-0 has the segments 0, 100, 200 and 300, and offsets up to 99 are uploaded:
 
     0      uploaded
     100    snapshot-missing   00000000000000000200.snapshot does not exist
-    200    waiting            for 100, although nothing is wrong with it
+    200    waiting            for 100, although nothing is wrong with segment 200
     300    active
 
 The rules come from RemoteLogManager.RLMCopyTask (candidateLogSegments, isEligibleForUpload and
@@ -17,10 +17,10 @@ in the class files of 4.4.0:
 - 4.4 waits until remote.copy.lag.ms or remote.copy.lag.bytes allows it (KIP-1241).
 - No release uploads a segment without the producer snapshot at its end. In 3.6.0 to 3.7.0,
   ProducerStateManager throws a NullPointerException before anything is recorded. Since 3.7.1
-  (KAFKA-16209), copyLogSegment throws it after COPY_SEGMENT_STARTED was recorded, so that each
+  (KAFKA-16209), copyLogSegment throws it after it has recorded COPY_SEGMENT_STARTED, so that each
   attempt adds such a record.
 - A segment needs at least one leader epoch: RemoteLogSegmentMetadata refuses an empty map.
-- Kafka does not check an index before it uploads it. RemoteIndexCache checks it at the first read.
+- Kafka uploads an index without checking it. RemoteIndexCache checks it when it is first read.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -55,7 +55,7 @@ from kafkaviz.units import file_stem, moment
 
 
 class UploadState(StrEnum):
-    """Whether a segment can be uploaded, or what prevents it first."""
+    """Whether a segment can be uploaded, or the first reason against it."""
 
     UPLOADED = "uploaded"
     READY = "ready"  # the next pass of the leader uploads it
@@ -85,8 +85,8 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage; None if unknown.
-        lag_ms: remote.copy.lag.ms, where -1 was replaced by the local limit. 0 means no lag, and -1
-            that this limit never allows an upload.
+        lag_ms: remote.copy.lag.ms, with the local limit in place of -1. Here 0 means no lag, and -1
+            means that this limit never allows an upload.
         lag_bytes: remote.copy.lag.bytes, in the same way.
     """
 
@@ -102,14 +102,14 @@ class UploadRules:
 
 @dataclass(frozen=True, kw_only=True)
 class UploadFacts:
-    """The files and offsets of a log that decide about uploads.
+    """The facts about a log's files and offsets that decide about uploads.
 
     Attributes:
         segments: the local segments, by base offset; the last one is active.
         snapshots: the offsets of the producer snapshots.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint; None if unreadable.
-        last_stable_offset: not above the checkpointed high watermark, in contrast to
-            analysis.transactions; None if no checkpoint has a high watermark.
+        last_stable_offset: the last stable offset, at most the checkpointed high watermark (unlike
+            in analysis.transactions); None if no checkpoint has a high watermark.
         highest_remote_offset: the last uploaded offset; -1 if nothing was uploaded, None if
             unknown.
     """
@@ -126,11 +126,11 @@ class UploadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentUpload:
-    """The upload of one local segment, or the reason that prevents it.
+    """The upload of one local segment, or the reason against it.
 
     Attributes:
         end_offset: the last offset; None for the active segment.
-        blocked_by: the base offset of the segment for which it waits.
+        blocked_by: the base offset of the segment that must be uploaded before it.
         offset: depending on the state, the offset of the missing snapshot, the last stable offset,
             or the start of the first leader epoch.
         until_ms: the time at which remote.copy.lag.ms allows the upload; None without that limit.
@@ -170,14 +170,14 @@ class PartitionUpload:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of segments in each state; a state without a segment is left out."""
+        """The number of segments per state; states without segments are left out."""
         counts = {state: 0 for state in UploadState}
         for segment in self.segments:
             counts[segment.state] += 1
         return {state.value: count for state, count in counts.items() if count}
 
     def reason(self, segment: SegmentUpload) -> Message:
-        """Returns whether a segment can be uploaded, or what prevents it."""
+        """Returns whether a segment can be uploaded, or the first reason against it."""
         key = f"upload.{segment.state}"
         match segment.state:
             case UploadState.ABOVE_STABLE | UploadState.EPOCHS_LATE:
@@ -197,12 +197,12 @@ class PartitionUpload:
 
     @property
     def failing(self) -> SegmentUpload | None:
-        """The first segment whose upload fails in every pass."""
+        """The first segment whose upload fails in each pass."""
         return next((item for item in self.segments if item.state in FAILING_STATES), None)
 
 
 def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
-    """Returns the partition directories whose topic has remote storage, by their settings."""
+    """Returns the partition directories of topics that have remote storage, as the settings say."""
     return tuple(
         partition.directory
         for partition in plan.partitions
@@ -213,7 +213,7 @@ def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
 def tiered_uploads(
     plan: CheckPlan, state: TieredState
 ) -> tuple[tuple[PartitionUpload, ...], tuple[KafkavizError, ...]]:
-    """Returns the uploads of each local log in a tiered state, and the errors of unreadable logs.
+    """Returns the uploads for each local log in a tiered state, and the errors of unreadable logs.
 
     Args:
         plan: the plan of the broker directory `state.local`.
@@ -247,7 +247,7 @@ def tiered_uploads(
 
 
 def failing_uploads(plan: CheckPlan) -> Iterator[PartitionUpload]:
-    """Yields the uploads of each log with a segment whose upload fails in every pass.
+    """Yields the uploads for each log that has a segment whose upload fails in each pass.
 
     A log is left out if neither its store nor __remote_log_metadata shows its uploads.
     """
@@ -277,7 +277,7 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Adds the reason to each segment of a log that stays only because it is not uploaded."""
+    """Adds to each segment that stays only because it is not uploaded the reason why it is not."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:
@@ -301,7 +301,7 @@ def partition_upload(
     highest_remote_offset: int | None,
     is_leader: bool | None = None,
 ) -> PartitionUpload:
-    """Returns the uploads of a partition with at least one local segment, without reading records.
+    """Returns the uploads for a partition with a local segment, without reading records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -351,7 +351,7 @@ def partition_upload(
 def upload_rules(
     plan: CheckPlan, partition: Partition, limits: RetentionLimits | None = None
 ) -> UploadRules:
-    """Returns the settings of a topic that decide about uploads.
+    """Returns the settings that decide about a topic's uploads.
 
     Args:
         limits: the result of CheckPlan.limits, if it is already known.
@@ -384,7 +384,7 @@ def upload_rules(
 
 
 def _lag(plan: CheckPlan, topic: str, name: str, local_limit: int | None) -> int:
-    """Returns a lag; the value -1 means the local limit (LogConfig.remoteCopyLagMs of 4.4.0)."""
+    """Returns a lag; -1 means the local limit (LogConfig.remoteCopyLagMs of 4.4.0)."""
     value = plan.settings.find(topic, name).value
     if value is None:
         return 0
@@ -409,7 +409,7 @@ def _age(view: SegmentView) -> SegmentAge:
 
 
 def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUpload, ...]:
-    """Returns whether the next pass of the leader uploads each segment."""
+    """Returns for each segment whether the leader's next pass uploads it."""
     uploads: list[SegmentUpload] = []
     blocked_by = None
     lagging = _lagging_segments(facts, rules)
@@ -441,7 +441,7 @@ def _decide(
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Returns the upload with the first reason against it, without regard to older segments."""
+    """Returns the upload with the first reason against it; ignores older segments."""
     highest = facts.highest_remote_offset
     stable = facts.last_stable_offset
     if end is not None and highest is not None and end - 1 <= highest:
@@ -472,7 +472,7 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the segments that are too young and too near the log's end to be uploaded.
+    """Returns the segments that are still too young and too near the log's end to be uploaded.
 
     The rule is isEligibleForUpload of 4.4.0.
     """
@@ -502,7 +502,7 @@ def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
 def _index_fault(view: SegmentView, release: versions.Release) -> Message | None:
     """Returns the fault that RemoteIndexCache will find in an index of a segment, or None.
 
-    It calls the sanityCheck of each index, like a broker start up to 2.2.
+    It calls the sanityCheck of each index, as a starting broker did up to 2.2.
     """
     behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
     try:

@@ -1,1 +1,1 @@
-"""The transactions of a partition, and what a read_committed consumer gets of it."""
+"""The transactions in a partition, and which records a read_committed consumer gets."""

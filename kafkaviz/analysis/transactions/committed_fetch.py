@@ -1,6 +1,6 @@
-"""One fetch of a read_committed consumer: how the consumer learns which records to skip.
+"""One fetch by a read_committed consumer: how it learns which records to skip.
 
-The broker sends bytes of one .log below the last stable offset, with a list of the transactions
+The broker sends bytes from one .log, up to the last stable offset, and a list of the transactions
 that were aborted in that range. The broker gets the list from the .txnindex files:
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
@@ -9,8 +9,8 @@ that were aborted in that range. The broker gets the list from the .txnindex fil
     (9, 151 to 160)    begins at or above the upper bound
     the last stable offset of this entry, 161, reaches the bound, so the search ends
 
-The bytes still have the records of the aborted transactions. The consumer skips the batches of
-producer 8 from offset 90 on, up to the abort marker of this producer.
+The bytes still have the records of the aborted transactions. From offset 90 on, the consumer skips
+the batches of producer 8 until it reaches this producer's abort marker.
 
 The rules are from LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka
 4.3.1, and from CompletedFetch of its consumer.
@@ -57,7 +57,7 @@ OUTCOMES = {ControlType.ABORT: Outcome.ABORTED, ControlType.COMMIT: Outcome.COMM
 
 
 class FetchEnd(StrEnum):
-    """Why the fetched bytes end where they do."""
+    """Why the fetched bytes end at their position."""
 
     MAX_BYTES = "max-bytes"
     SEGMENT_END = "segment-end"  # a fetch reads one segment
@@ -73,7 +73,7 @@ class BoundSource(StrEnum):
 
 
 class EntryDecision(StrEnum):
-    """Whether a .txnindex entry is returned to the consumer."""
+    """Whether a .txnindex entry is returned to the consumer, and why."""
 
     RETURNED = "returned"
     ENDED_BEFORE = "ended-before"  # the transaction's marker is below the fetch offset
@@ -81,7 +81,7 @@ class EntryDecision(StrEnum):
 
 
 class BatchFate(StrEnum):
-    """The consumer's decision about a batch."""
+    """The decision of the consumer about a batch."""
 
     DELIVERED = "delivered"
     ABORTED = "aborted"  # skipped
@@ -110,7 +110,7 @@ class IndexStep:
 
 
 class AbortedRange(NamedTuple):
-    """An aborted transaction in a fetch response, which does not have its end."""
+    """An aborted transaction in a fetch response. The response does not have its end."""
 
     producer_id: int
     first_offset: int
@@ -121,13 +121,13 @@ class FetchedBatch:
     """A batch in the fetched bytes.
 
     Attributes:
-        first_offset: the first offset in the batch that the consumer uses. A fetch returns whole
+        first_offset: the first offset that the consumer uses from the batch. A fetch returns whole
             batches, so the first batch may begin below the fetch offset.
         producer_id: -1 for a batch without a producer id.
-        newly_aborted: the transactions that the consumer moves from the returned list to its
-            aborted ones before this batch, because they begin at or below its last offset.
-        ends: the outcome that a transaction marker sets; None for other batches. After an abort
-            marker, the producer's batches are not skipped any more.
+        newly_aborted: the transactions in the returned list that the consumer marks as aborted
+            before this batch, because they begin at or below its last offset.
+        ends: the outcome in a transaction marker; None for other batches. After an abort marker,
+            the producer's batches are no longer skipped.
     """
 
     base_offset: int
@@ -159,11 +159,11 @@ class CommittedFetch:
         returned: the aborted transactions that the consumer gets, in the order of the entries.
         batches: the first complete batches, at most LISTED_BATCHES.
         batch_count: the number of all complete batches.
-        may_go_on: whether this copy lacks the active segment. The fetch is then computed as if the
-            log ended with the copy.
+        may_go_on: whether the active segment is missing here. The fetch is then computed as if the
+            log ended with this copy.
         next_offset: the offset of the consumer's next fetch.
-        error: the exception that the consumer throws at the batch after these; None if it can read
-            all batches.
+        error: the exception that the consumer throws at the batch after `batches`; None if it can
+            read all.
     """
 
     partition: str
@@ -189,12 +189,12 @@ class CommittedFetch:
 
     @property
     def delivered(self) -> tuple[tuple[int, int], ...]:
-        """The offsets whose records the application gets, as (first, last) ranges."""
+        """The offsets whose records reach the application, as (first, last) ranges."""
         return self._ranges(BatchFate.DELIVERED)
 
     @property
     def skipped(self) -> tuple[tuple[int, int], ...]:
-        """The offsets of aborted records that the consumer skips, as (first, last) ranges."""
+        """The offsets of aborted records, which the consumer skips, as (first, last) ranges."""
         return self._ranges(BatchFate.ABORTED)
 
     def _ranges(self, fate: BatchFate) -> tuple[tuple[int, int], ...]:
@@ -218,16 +218,16 @@ def explain_committed_fetch(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedFetch:
-    """Returns one fetch of a read_committed consumer, with each decision.
+    """Returns one fetch by a read_committed consumer, with each decision.
 
-    It reads the log as open_committed_log opens it.
+    The log is opened with open_committed_log.
 
     Args:
         max_bytes: max.partition.fetch.bytes of the consumer. If the first batch is larger, it is
             sent whole. At most MAX_FETCH_BYTES are read.
         version: the Kafka release; the default is the assumed one.
-        as_is: whether to read the present files, without the changes by a broker start.
-        broker: the broker with all of its log directories that were opened.
+        as_is: whether to read the files as a broker start finds them, not as it leaves them.
+        broker: the broker with all log directories that were opened.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
@@ -277,7 +277,7 @@ def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) ->
 
 
 def _consume(explained: CommittedFetch, log: LogView, fetch: Fetch) -> CommittedFetch:
-    """Adds what the consumer does with each batch."""
+    """Adds what the consumer does to each batch."""
     consumer = _Consumer(explained.offset, explained.returned)
     consumer.read(_segment(log, fetch), fetch)
     return replace(
@@ -290,7 +290,7 @@ def _consume(explained: CommittedFetch, log: LogView, fetch: Fetch) -> Committed
 
 
 def _segment(log: LogView, fetch: Fetch) -> SegmentView:
-    """Returns the segment of the fetched bytes."""
+    """Returns the segment that has the fetched bytes."""
     return next(
         segment for segment in log.segments if segment.base_offset == fetch.segment_base_offset
     )
@@ -330,7 +330,7 @@ def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
 
 
 class _Consumer:
-    """A consumer that goes through the batches of a fetch like CompletedFetch.nextFetchedRecord."""
+    """A consumer that processes the batches of a fetch like CompletedFetch.nextFetchedRecord."""
 
     def __init__(self, offset: int, returned: tuple[AbortedRange, ...]) -> None:
         self._queue = [(first_offset, producer_id) for producer_id, first_offset in returned]
@@ -342,7 +342,7 @@ class _Consumer:
         self.error: str | None = None
 
     def read(self, segment: SegmentView, fetch: Fetch) -> None:
-        """Goes through the complete batches of the fetched bytes, up to an unreadable one."""
+        """Processes the complete batches in the fetched bytes, up to an unreadable one."""
         with segment.log.open_reader() as read:
             stop = fetch.position + fetch.size_bytes
             for rows in Walk(read, fetch.position, stop):
@@ -391,7 +391,7 @@ class _Consumer:
         self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
-        """Marks producers in the returned list as aborted, up to an offset."""
+        """Marks the producers in the returned list as aborted, up to an offset."""
         while self._queue and self._queue[0][0] <= last_offset:
             first_offset, producer_id = heappop(self._queue)
             self._aborted_producers.add(producer_id)
@@ -399,7 +399,7 @@ class _Consumer:
 
 
 def _check(read: ReadInto, row: np.void) -> None:
-    """Raises CorruptBytes for a batch that the consumer refuses because of its checksum."""
+    """Raises CorruptBytes if the consumer refuses a batch because of its checksum."""
     if row["magic"] < MAGIC_2:
         return
     data = np.empty(int(row["size_bytes"]), np.uint8)

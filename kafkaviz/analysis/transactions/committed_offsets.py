@@ -1,4 +1,4 @@
-"""The fate of each offset of a segment for a read_committed consumer: delivered, skipped or held.
+"""The fate of each offset of a segment with read_committed: delivered, skipped or held.
 
 For example, producer 8 aborts offsets 12 and 13 by a marker at 16, and the last stable offset is
 20:
@@ -47,7 +47,7 @@ FATES = tuple(OffsetFate)
 
 
 class OffsetRun(NamedTuple):
-    """Consecutive offsets with the same fate; `end_offset` itself is not included."""
+    """Consecutive offsets with the same fate, up to but excluding `end_offset`."""
 
     first_offset: int
     end_offset: int
@@ -59,7 +59,7 @@ ReadRuns: TypeAlias = Callable[[int, int], "tuple[OffsetRun, ...]"]
 
 
 def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
-    """Returns the number of offsets of each fate, in the order of OffsetFate."""
+    """Returns the number of offsets per fate, in the order of OffsetFate."""
     counts = Counter()
     for run in runs:
         counts[run.fate] += run.end_offset - run.first_offset
@@ -69,7 +69,7 @@ def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
 def read_runs(
     segment: Segment, transactions: PartitionTransactions, first_offset: int, end_offset: int
 ) -> tuple[OffsetRun, ...]:
-    """Returns the runs that cover a range of offsets in a segment without gaps.
+    """Returns the runs that cover a range of offsets in a segment, without gaps.
 
     The result is empty if the last stable offset is unknown.
     """
@@ -94,14 +94,14 @@ def read_runs(
 
 
 class _RunBuilder:
-    """The runs so far; the next run begins at `end_offset`."""
+    """The runs so far. The next run begins at `end_offset`."""
 
     def __init__(self, first_offset: int) -> None:
         self.runs: list[OffsetRun] = []
         self.end_offset = first_offset
 
     def append(self, end_offset: int, fate: OffsetFate) -> None:
-        """Adds the offsets below `end_offset` that are not in a run yet, if there are any."""
+        """Adds the offsets below `end_offset` that are not in a run yet."""
         if end_offset <= self.end_offset:
             return
         first_offset = self.end_offset
@@ -141,7 +141,7 @@ def _read(
 
 
 def _fates(batches: np.ndarray, aborted: Iterable[Transaction]) -> np.ndarray:
-    """Returns the fate of each batch as an index into FATES."""
+    """Returns each batch's fate as an index into FATES."""
     fates = np.full(len(batches), FATES.index(OffsetFate.DELIVERED))
     base_offsets = batches["base_offset"]
     for transaction in aborted:

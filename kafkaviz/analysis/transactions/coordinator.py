@@ -1,4 +1,4 @@
-"""The knowledge of the transaction coordinator: the newest records of __transaction_state.
+"""The transaction coordinator's knowledge: the newest records in __transaction_state.
 
 A transaction without a marker either still runs, or hangs. The coordinator's records show which:
 
@@ -36,11 +36,11 @@ ONGOING = "Ongoing"
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatorState:
-    """The newest record about a transactional id.
+    """The newest record for a transactional id.
 
     Attributes:
         state: a name in STATES, or the number of an unknown state.
-        start_ms: the start of the transaction; -1 if none has begun.
+        start_ms: when the transaction started; -1 if none has.
         partitions: the partitions in the transaction, such as payments-0.
     """
 
@@ -53,7 +53,7 @@ class CoordinatorState:
 
     @property
     def until_ms(self) -> int:
-        """The time at which the coordinator aborts the transaction, if it is ongoing."""
+        """When the coordinator aborts the transaction, if it is ongoing."""
         return self.start_ms + self.timeout_ms
 
 
@@ -63,7 +63,7 @@ def judge(
     states: Mapping[int, CoordinatorState] | None,
     newest_ms: int,
 ) -> Hold:
-    """Returns whether an open transaction hangs, and until when its coordinator lets it run.
+    """Returns whether an open transaction hangs, and how long its coordinator lets it run.
 
     Args:
         partition: the topic-partition, such as payments-0.
@@ -109,8 +109,8 @@ def coordinator_logs(broker: Broker) -> Iterator[Partition]:
 def read_states(partitions: Iterable[Partition]) -> dict[int, CoordinatorState] | None:
     """Returns the newest state of each producer, by producer id; None without __transaction_state.
 
-    Producers whose coordinator's partition is on another broker are missing. A segment with a fault
-    is read up to the fault. At most MAX_BYTES are read in total.
+    A producer is missing if the partition of its coordinator is on another broker. A segment with a
+    fault is read up to the fault. At most MAX_BYTES are read in total.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False
@@ -128,12 +128,12 @@ def read_states(partitions: Iterable[Partition]) -> dict[int, CoordinatorState] 
 
 
 def read_transactional_ids(partitions: Iterable[Partition]) -> dict[int, str]:
-    """Returns the newest transactional id of each producer, by producer id."""
+    """Returns each producer's newest transactional id, by producer id."""
     return transactional_ids(read_states(partitions))
 
 
 def transactional_ids(states: Mapping[int, CoordinatorState] | None) -> dict[int, str]:
-    """Returns the transactional id of each producer, from the result of read_states."""
+    """Returns each producer's transactional id, from the result of read_states."""
     states = states or {}
     return {producer_id: state.transactional_id for producer_id, state in states.items()}
 

@@ -1,4 +1,4 @@
-"""The transactions of a partition: where each begins and ends, and which one holds consumers back.
+"""The transactions in a partition: where each begins and ends, and which one delays consumers.
 
 A consumer with isolation.level=read_committed reads up to the last stable offset, which is the
 first offset of the oldest open transaction. For example:
@@ -8,7 +8,7 @@ first offset of the oldest open transaction. For example:
     producer 9   offsets 25 to 40   open: the last stable offset is 25
 
 The rules are those in ProducerStateManager of Kafka 4.3.1. A transaction may have begun below the
-first offset of the log. A producer snapshot or a .txnindex may show where, but possibly neither.
+first offset of the log. A producer snapshot or a .txnindex may show where; sometimes neither does.
 """
 
 import shlex
@@ -60,18 +60,17 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Transaction:
-    """A transaction of one producer in one partition.
+    """A transaction of one producer, in one partition.
 
     Attributes:
         transactional_id: None if __transaction_state in this copy does not have it.
-        first_offset: the first offset of the transaction, as far as this copy shows.
+        first_offset: the transaction's first offset, according to this copy.
         last_offset: the offset of its last record; None if this copy has none of its records.
-        start_ms: the timestamp of its first batch in this copy; None without one. If it began, or
-            may have begun, below the log start, that is later than its beginning.
+        start_ms: the timestamp of its first batch in this copy; None without one. If the
+            transaction began below the log start, it really started earlier.
         end_ms: the timestamp of its marker; None if it is open.
-        begins_before_log: whether it began below the log start. It is None if neither a producer
-            snapshot nor a .txnindex shows that; the true first offset may then be lower than
-            `first_offset`.
+        begins_before_log: whether it began below the log start; None if neither a producer snapshot
+            nor a .txnindex shows that. The true first offset may then be lower than `first_offset`.
     """
 
     producer_id: int
@@ -86,14 +85,14 @@ class Transaction:
     begins_before_log: bool | None = False
 
     def abort_command(self, partition: str) -> str:
-        """Returns the command line that aborts the transaction, if it is open and hangs."""
+        """Returns the command that aborts the transaction, if it is open and hangs."""
         return abort_command(partition, self.first_offset)
 
 
 def abort_command(partition: str, first_offset: int) -> str:
-    """Returns the command line that aborts a hanging transaction, for brokers from 3.0 on.
+    """Returns the command that aborts a hanging transaction on a broker of 3.0 or later.
 
-    The command is TransactionsCommand of Kafka 3.0 and later.
+    Kafka's class is TransactionsCommand.
 
     Args:
         partition: a partition directory, such as payments-0.
@@ -105,9 +104,10 @@ def abort_command(partition: str, first_offset: int) -> str:
 
 
 def abort_command_before_3_0(partition: str, producer: np.void) -> str:
-    """Returns the command line that aborts a hanging transaction on a broker before 3.0.
+    """Returns the command that aborts a hanging transaction on a broker before 3.0.
 
-    The command is of Kafka 3.0. It must have the producer, which it cannot get from the broker.
+    The tool itself is from Kafka 3.0. It must be given the producer, which it cannot get from such
+    a broker.
 
     Args:
         producer: a row of producer_snapshot.PRODUCER. If this producer has no marker in the log,
@@ -135,16 +135,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Hold:
-    """The coordinator's view of the transaction that holds consumers back.
+    """The coordinator's view of the transaction that delays consumers.
 
     Attributes:
         open_ms: the time since it began, up to the newest time in this copy; None if the
             copy does not have its first batch.
         coordinator_state: the state in the producer's newest record in __transaction_state; None
-            without such a record.
+            without a record.
         timeout_ms: the transaction timeout in that record, or None.
-        coordinator_start_ms: the start of the transaction in that record, or None.
-        until_ms: the time at which the coordinator aborts it; None if it is not ongoing.
+        coordinator_start_ms: when the transaction started, according to that record; or None.
+        until_ms: when the coordinator aborts it; None if it is not ongoing.
     """
 
     verdict: Verdict
@@ -163,17 +163,17 @@ class PartitionTransactions:
         log_start_offset: None if Kafka could not find it.
         log_end: None if Kafka could not find it.
         last_stable_offset: None if Kafka could not find it.
-        may_go_on: whether this copy lacks the active segment, so that a transaction that is open
-            here may have ended. `log_end` is then the end of the copy, and `last_stable_offset` and
+        may_go_on: whether the active segment is missing here, so that a transaction that seems open
+            may have ended. `log_end` is then the end of the copy, and `last_stable_offset` and
             `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of held_by; transactions.coordinator.judge makes it.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
             offset.
         counts: the number of transactions by outcome, including those that are not listed.
-        markers_alone: the number of markers without any record of their transaction in this copy.
-        problem: why some of it is unknown or wrong: the log or a .txnindex could not be read to its
-            end, or a broker would cut the log.
+        markers_alone: the number of markers whose transaction has no record in this copy.
+        problem: why some of this is unknown or wrong: the log or a .txnindex could not be read to
+            its end, or a broker would truncate the log.
     """
 
     partition: str
@@ -194,7 +194,7 @@ class PartitionTransactions:
 
     @classmethod
     def unread(cls, partition: str, problem: Message) -> "PartitionTransactions":
-        """Returns the result for a partition of which nothing can be read."""
+        """Returns the result for a partition that cannot be read at all."""
         return cls(
             partition=partition,
             log_start_offset=None,
@@ -209,7 +209,7 @@ class PartitionTransactions:
 
 @dataclass(kw_only=True)
 class _TransactionScan:
-    """The transactions of a log up to the last batch added."""
+    """The transactions of a log, up to the last batch that was added."""
 
     log_start_offset: int
     transactional_ids: Mapping[int, str]
@@ -273,7 +273,7 @@ class _TransactionScan:
         self.open_transactions[producer_id] = transaction
 
     def _end(self, row: np.void, aborted: "_IndexedAborts | None") -> None:
-        """Adds a marker: an abort marker if `aborted` is given, or else a commit marker."""
+        """Adds a marker: an abort marker if `aborted` is given, otherwise a commit marker."""
         producer_id = int(row["producer_id"])
         marker_offset = int(row["base_offset"])
         transaction = self.open_transactions.pop(producer_id, None)
@@ -310,18 +310,18 @@ class _TransactionScan:
 
 
 def start_ms(row: np.void) -> int:
-    """Returns the timestamp of a batch's first record; the largest one if that is not stored."""
+    """Returns the timestamp of a batch's first record, or the largest one if that is not stored."""
     is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
 
 class _IndexedAborts:
-    """The aborted transactions in the .txnindex of a segment; empty if it cannot be read.
+    """The aborted transactions in a segment's .txnindex; empty if it cannot be read.
 
-    An entry keeps the first offset, even if retention or compaction removed the first records.
+    An entry still has the first offset, even if retention or compaction removed the first records.
 
     Attributes:
-        problem: why it cannot be read.
+        problem: why the .txnindex cannot be read.
     """
 
     def __init__(self, segment: LogSegment) -> None:
@@ -360,10 +360,10 @@ def open_committed_log(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedLog:
-    """Returns a log as its broker has it open, and how far a read_committed consumer gets.
+    """Returns a log as a started broker sees it, and how far a read_committed consumer gets.
 
-    The log is in the state after the next start of its broker, like in `lookup`. All records count
-    as replicated: the high watermark, which may be lower, is not used.
+    The log is in the state in which the broker's next start leaves it, as in `lookup`. All records
+    count as replicated: the high watermark, which may be lower, is not used.
 
     Args:
         version: the Kafka release; by default the assumed one.
@@ -382,10 +382,10 @@ def open_committed_log(
 
 
 def may_go_on(partition: Partition) -> bool:
-    """Returns whether a copy may lack the active segment, so that the log may continue elsewhere.
+    """Returns whether the active segment may be missing, so that the log may continue elsewhere.
 
-    This is possible for remote segments alone, and for a segment that was opened by itself, unless
-    it is the last one of its partition directory.
+    This is possible if only remote segments were opened, or if a single segment was opened that is
+    not the last one in its partition directory.
     """
     folder = lone_files.folder_of(partition.path)
     if partition.is_remote_alone:
@@ -411,16 +411,16 @@ def list_transactions(
     version: str | None = None,
     broker: Broker | None = None,
 ) -> PartitionTransactions:
-    """Returns the transactions of a partition, from the batches and markers in its .log files.
+    """Returns the transactions in a partition, from the batches and markers in its .log files.
 
     Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS. `log_end` and
-    `last_stable_offset` are as after the next start of the broker, like in `lookup`.
+    `last_stable_offset` are those in which the broker's next start results, as in `lookup`.
 
     Args:
         transactional_ids: the transactional id of each producer, by producer id.
         version: the Kafka release; the default is the assumed one.
         broker: the broker with all of its log directories that were opened.
-        on_progress: called with the directory of the partition and the share of it that is read.
+        on_progress: called with the partition's directory and the share of it that has been read.
 
     Raises:
         CannotOpen: the partition has no .log.
@@ -476,10 +476,10 @@ def _first_offset(transaction: Transaction) -> int:
 
 
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
-    """Returns a scan with the transactions that were open before the first batch.
+    """Returns a scan that has the transactions which were open before the first batch.
 
-    They come from the oldest readable producer snapshot. If that is later than the first segment,
-    transactions that ended before it are missing.
+    They come from the oldest readable producer snapshot. If this is later than the first segment,
+    transactions that ended before the snapshot are missing.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0
@@ -518,7 +518,7 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
 def _take_segment(
     scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
 ) -> Message | None:
-    """Adds the batches of a segment, and returns why it cannot be read to its end, or None."""
+    """Adds the batches of a segment; returns why it cannot be read to its end, or None."""
     scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:

@@ -1,8 +1,8 @@
 """Measures topics at many values of index.interval.bytes, in one pass over their logs.
 
-If only parts of the logs (windows) are read, the counts for the whole logs are estimated. The
-present interval and segment limits of a log come from the settings. If the settings are missing,
-they are inferred from the index entries and from where segments ended.
+If only parts of the logs (windows) are read, the counts for the whole logs are estimated. Today's
+interval and segment limits come from a log's settings. If these are unknown, they are inferred from
+the index entries and from where segments ended.
 """
 
 from collections import Counter
@@ -61,9 +61,9 @@ READ_SHARE = 0.75  # reading takes this share of the time that measuring a .log 
 
 
 class IntervalEstimator:
-    """Estimates index.interval.bytes from the windows of the largest segments with an index.
+    """Estimates index.interval.bytes from windows of the largest segments that have an index.
 
-    The batches may be read for other purposes in the same pass.
+    The same pass over the batches may serve other purposes too.
     """
 
     def __init__(self, windows: Sequence[LogWindow]) -> None:
@@ -93,7 +93,7 @@ class IntervalEstimator:
 
 
 def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> int:
-    """Returns index.interval.bytes if set; otherwise infers it from first batches of windows."""
+    """Returns index.interval.bytes if set; else infers it from the first batches of windows."""
     if setting.is_given:
         return int(setting.value)
     estimator = IntervalEstimator(windows)
@@ -108,17 +108,18 @@ def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> in
 def current_interval(
     setting: SettingValue, bounds: IntervalBounds
 ) -> tuple[int, str | Message, bool]:
-    """Returns the interval that the log has today.
+    """Returns the interval that a log has today.
 
     The interval is inferred from the index entries if the setting is unknown, or if the entries
-    contradict Kafka's default: then the log was probably copied without its settings. If there are
-    no entries, Kafka's default is assumed.
+    contradict Kafka's default, because the log was then probably copied without its settings.
+    Without entries, Kafka's default is assumed.
 
     Args:
-        bounds: the bounds of the interval that the entries show.
+        bounds: the bounds between which the interval is, according to the entries.
 
     Returns:
-        index.interval.bytes, its source, and whether one entry covers an append of several batches.
+        index.interval.bytes, its source, and whether an entry is for a whole append of several
+        batches.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -139,7 +140,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
     Each setting comes from the first partition that shows it. If a crash left the index of an
-    active segment at its preallocated size, that size is segment.index.bytes.
+    active segment at its preallocated size, this size is segment.index.bytes.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -161,7 +162,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 
 def _untrimmed_bytes(segment: Segment) -> int | None:
-    """Returns the length of a segment's indexes if they are still preallocated, or else None."""
+    """Returns the length of a segment's indexes if they are still preallocated, else None."""
     segment = replace(segment)  # the original would keep the entries in memory
     if (
         segment.index
@@ -174,9 +175,9 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
 
 
 class _WindowEvidence(BatchObserver[IntervalEvidence]):
-    """The evidence of one window about the interval.
+    """The evidence about the interval in one window.
 
-    If the window has no index entry, none of its batches but the first can have got one.
+    If the window has no index entry, only its first batch can have one.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
@@ -219,10 +220,10 @@ def measure_cases(
     on_sizes: MeasureSizes,
     extra_intervals: Iterable[int] = (),
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
-    """Measures every topic at the present intervals of all topics.
+    """Measures every topic at the intervals that the topics have today.
 
-    The present interval of a topic is estimated first, and known for sure only after the topic was
-    read. If an estimate was wrong, all topics are read again.
+    A topic's interval is estimated first. It is certain only when the topic has been read. If an
+    estimate was wrong, all topics are read again.
 
     Args:
         most_bytes: the number of bytes to read over all topics; None to read everything.
@@ -380,7 +381,7 @@ def _add_windows(
 def _scale(
     measurement: LogMeasurement, logs: Sequence[TunedSegments], windows: Sequence[LogWindow]
 ) -> LogMeasurement:
-    """Returns the measurement scaled up to the whole logs, if only a part was read."""
+    """Returns the measurement, scaled up to the whole logs if only parts were read."""
     log_bytes = sum_bytes(logs)
     if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
         return measurement
@@ -392,7 +393,7 @@ def _scale(
 
 
 def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the entries of both indexes, with positions relative to the window's start.
+    """Returns the entries of both indexes, with positions relative to the start of the window.
 
     Returns None if an index is missing.
     """

@@ -1,10 +1,10 @@
-"""The effect of another segment.index.bytes on a log: when segments roll, and what a search reads.
+"""The effects of another segment.index.bytes: when segments roll, and how much a search reads.
 
-The batches of the log are appended to a simulated log, in rounds. Each round appends all batches
-again, with later offsets and times. The last round is when all batches were appended and a segment
-has ended: one round of a short log may not fill a segment. A formula would need equal batches.
-For example, with batches of 1000 B, one per millisecond, index.interval.bytes 4096 and
-segment.index.bytes 100 KiB:
+The log's batches are appended to a simulated log, in rounds. Each round appends all batches again,
+with later offsets and times. The rounds end when at least one segment has ended, because a short
+log may not fill a segment in one round. (A formula would work only for equal batches.) For example,
+with batches of 1000 B, one per millisecond, index.interval.bytes 4096 and segment.index.bytes 100
+KiB:
 
     offset index   102 400 // 8      = 12 800 entries
     time index     102 400 // 12 - 1 =  8 532 entries, so it is full first
@@ -14,7 +14,7 @@ segment.index.bytes 100 KiB:
 Sizes are rounded as in AbstractIndex, OffsetIndex and TimeIndex of Kafka 4.3.1: only complete
 entries count, and the last slot of a time index is reserved for the entry that a roll adds. Rolls,
 entries, headers, probes and pages are counted. Device reads and microseconds come from the same
-cost model as those of intervals.
+cost model as in cost/.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,14 +82,14 @@ INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 
 @dataclass(frozen=True)
 class LogRound:
-    """The batches of one round of appends, and what each further round adds to them.
+    """The batches of one round of appends, and the numbers to add to them in each further round.
 
     Attributes:
         batches: int64, shape (5, n), with one row for each of `COLUMNS`.
         append_ends: the index of each append's last batch in `batches`, plus 1.
         next_offset: added to all offsets after each round.
         next_ms: added to all times after each round.
-        most_shift_ms: the most that all rounds together may add to times.
+        most_shift_ms: the most that all rounds together may add to the times.
     """
 
     batches: np.ndarray
@@ -104,7 +104,7 @@ def log_round(
     most_batches: int = MAX_BATCHES,
     most_bytes: float = float("inf"),
 ) -> LogRound | None:
-    """Returns the first batches of a log as a round; None for a log without a batch.
+    """Returns the first batches of a log as a round, or None if the log has no batch.
 
     Args:
         most_bytes: reading stops after this many bytes of .log.
@@ -137,11 +137,11 @@ def log_rounds(
     logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
     sample: LogSample | None = None,
 ) -> tuple[LogRound, ...]:
-    """Returns one round of appends for each log that has a batch.
+    """Returns one round of appends for each log with a batch.
 
     Args:
-        logs: a function that returns the appends, and the first offset, of each log.
-        sample: the parts of the logs that were measured. No more bytes are read here.
+        logs: a function that returns, for each log, the appends and the first offset.
+        sample: the parts of the logs that were measured. This limits how many bytes are read.
     """
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
     is_part = sample is not None and not sample.is_whole
@@ -157,15 +157,15 @@ def close_segments(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> np.ndarray | None:
-    """Appends a log in rounds, and returns the segments that are closed, as an array of SEGMENT.
+    """Appends a log in rounds, and returns its closed segments as an array of SEGMENT.
 
     Args:
         per_append: whether an append gets at most one entry (KAFKA-806).
         by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
 
     Returns:
-        None if Kafka would end an append with an exception. It does so if the append is larger than
-        a segment or needs more entries than the index has room for, or if the index has no room.
+        None if Kafka would throw at an append. It does so if the append is larger than a segment,
+        if it needs more entries than fit into the index, or if the index has no room at all.
     """
     if not config.usable_time_slots:
         return None
@@ -199,11 +199,11 @@ def _close_segments(
     scans: np.ndarray,
     segments: np.ndarray,
 ) -> int:
-    """Fills `segments`, and returns how many were closed, or -1 if Kafka throws at an append.
+    """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
     Args:
-        scans: the state of one scan. Lookups that start at the same index entry continue the scan
-            of the lookup before.
+        scans: the state of one scan. A lookup that starts at the same index entry as the previous
+            one continues its scan.
     """
     limit = settings[0]
     scan = scans[0]
@@ -359,8 +359,8 @@ class IndexSearchCost:
     Attributes:
         tail_probes: slots read to find a target above the last key.
         tail_pages: pages touched to find a target above the last key.
-        mean_probes: slots read, as the mean over all targets.
-        mean_pages: pages touched, as the mean over all targets.
+        mean_probes: mean number of slots read, over all targets.
+        mean_pages: mean number of pages touched, over all targets.
     """
 
     tail_probes: int
@@ -371,7 +371,7 @@ class IndexSearchCost:
 
 @lru_cache(maxsize=1024)
 def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
-    """Runs searches in an offset index of a given size, and returns their cost.
+    """Runs searches in an offset index of a given size and returns their cost.
 
     The cost for a target above the last key is exact at any size. Means are exact up to 2^18
     entries. Beyond, each doubling of the size adds a probe and a page, as in a binary search.
@@ -397,11 +397,11 @@ class IndexSizeOutcome:
         offset_slots: the number of entries at which the offset index is full.
         usable_time_slots: the number of entries at which the time index is full.
         segments: the number of closed segments.
-        rolls: the number of closed segments by the cause that ended them. All attributes below are
-            means over these segments.
-        open_ms: how long a segment was open by the broker's clock; 0 if the clock stood still.
-        headers: headers read by a lookup of a batch's base offset.
-        log_reads: device reads of the .log by such a lookup, if no part of the .log is in memory.
+        rolls: the number of closed segments per cause of their end. All attributes below are means
+            over these segments.
+        open_ms: how long a segment was open, by the broker's clock; 0 if the clock did not move.
+        headers: headers that a lookup of a batch's base offset reads.
+        log_reads: device reads that such a lookup makes in the .log, if nothing of it is in memory.
     """
 
     interval_bytes: int
@@ -432,7 +432,7 @@ class IndexSizeOutcome:
 
     @property
     def rolls_per_day(self) -> float:
-        """Rolls per day of one topic-partition; infinite if the clock stood still."""
+        """Rolls per day of one topic-partition; infinite if the clock did not move."""
         return DAY_MS / self.open_ms if self.open_ms else float("inf")
 
     @property
@@ -461,10 +461,10 @@ def write_with(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> IndexSizeOutcome | None:
-    """Simulates writing the logs with the settings in `config`, and returns the outcome.
+    """Simulates writing the logs with the settings in `config`; returns the outcome.
 
     Returns:
-        None without a log, or if Kafka would end an append with an exception.
+        None without a log, or if Kafka would throw at an append.
     """
     closed = [
         close_segments(each_round, config, per_append=per_append, by_base_offset=by_base_offset)
@@ -500,10 +500,10 @@ def sweep_index_sizes(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome of each segment.index.bytes, the smallest first.
+    """Returns the outcome for each segment.index.bytes, the smallest first.
 
     The size in `config` is included. Sizes with which Kafka cannot write this log are left out. All
-    sizes at which no index gets full give the same log, so it is written only once for them.
+    sizes at which no index gets full give the same log, which is simulated only once.
     """
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
@@ -526,11 +526,11 @@ def sweep_index_sizes(
 
 @dataclass(frozen=True)
 class SafeIndexSize:
-    """The least segment.index.bytes with which no index is full before the segment ends otherwise.
+    """The smallest segment.index.bytes with which no index gets full before the segment ends.
 
     Attributes:
         index_bytes: 0 if an index of any size is safe, infinite if none is.
-        cause: the index that is full first at smaller sizes; None if there are none.
+        cause: the index that gets full first at smaller sizes; None if no size is smaller.
     """
 
     interval_bytes: int
@@ -546,7 +546,7 @@ def safe_index_size(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> SafeIndexSize:
-    """Returns the least safe index size, to the byte, from a binary search between two outcomes.
+    """Returns the smallest safe index size in bytes, by binary search between two outcomes.
 
     Args:
         outcomes: the result of `sweep_index_sizes` with the same settings.
@@ -572,7 +572,7 @@ def safe_index_size(
 
 
 def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome of each index size at today's interval; empty without a log to replay."""
+    """Returns the outcome for each index size with today's interval; empty without a log."""
     case = source.total
     return sweep_index_sizes(
         log_rounds(case.logs or (), case.sample),

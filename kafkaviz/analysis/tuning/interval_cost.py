@@ -1,7 +1,7 @@
-"""The cost of one interval, how much of the budgets it uses, and its gain over today's interval.
+"""The cost of one interval, how much of the budgets it uses, and its gain over today's.
 
-The gain is a range, for two reasons: the log is only a sample of the data (block bootstrap over
-stretches of the log), and the costs of a lookup are ranges too.
+The gain is a range, for two reasons: the log is only a sample of the data (so blocks of it are
+resampled, a block bootstrap), and the costs of a lookup are ranges themselves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,12 +58,12 @@ def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
 
 @dataclass(frozen=True)
 class Budgets:
-    """The most that the user allows lookups and indexes to cost; None for no limit.
+    """The limits that the user sets for the cost of lookups and indexes; None for no limit.
 
-    A budget is met if the high end of the cost's range is within it.
+    A budget is met if even the high end of the cost's range is within it.
 
     Attributes:
-        p99_us: time of the p99 lookup with the log in the page cache.
+        p99_us: time of the 99th percentile of lookups, with the log in the page cache.
         index_share: size of both indexes as a share of the log.
     """
 
@@ -76,7 +76,8 @@ class IntervalCost:
     """The cost of one interval.
 
     Attributes:
-        row: counts for lookups of each batch's base offset. All values below are for these lookups.
+        row: the counts if each batch's base offset is looked up. All values below are for these
+            lookups.
         by_target: TARGET_COLUMNS for lookups of base offsets, of every offset, and of timestamps.
         cold_reads_mean: mean device reads of the .log, if nothing is in memory.
         index_reads: mean device reads of the offset index, if nothing is in memory.
@@ -102,7 +103,7 @@ class IntervalCost:
 def compute_cost(
     measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
 ) -> IntervalCost:
-    """Returns the cost of lookups in the index that a writer with this interval would have written.
+    """Returns the cost of lookups in the index that a writer with this interval writes.
 
     Raises:
         KeyError: the interval was not swept.
@@ -113,7 +114,7 @@ def compute_cost(
 def compute_current_cost(
     measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
 ) -> IntervalCost:
-    """Returns the cost of lookups in the existing indexes, which have today's interval."""
+    """Returns the cost of lookups in the existing indexes, with today's interval."""
     return _compute(measurement, costs, measurement.current_cost(interval_bytes))
 
 
@@ -163,14 +164,14 @@ def _compute(
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """Returns the names of the exceeded budgets ("p99", "index"), by the high end of each cost."""
+    """Returns which budgets ("p99", "index") the high ends of the costs exceed."""
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )
 
 
 def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float, float]]:
-    """Returns the high end of the cost and the allowed value, for each budget that is set."""
+    """Returns the high end of the cost and its limit, for each budget that is set."""
     use_by_name = {
         "p99": (cost.p99_us.high, budgets.p99_us),
         "index": (cost.index_share, budgets.index_share),
@@ -185,13 +186,13 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
 
 @dataclass(frozen=True)
 class Gain:
-    """The savings by a change of the interval; negative if it costs more.
+    """The savings from a change of the interval; negative if it costs more.
 
-    Each range covers the uncertainty of the costs, and 90 of 100 logs like this one.
+    Each range covers the uncertainty in the costs, and 90 of 100 logs like this one.
 
     Attributes:
-        p99_us: time saved by the p99 lookup, with the log in the page cache.
-        mean_us: time saved by the mean lookup, with the log in the page cache.
+        p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
+        mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
         blocks: number of stretches of the log in the bootstrap. With fewer than 8 there is no
             bootstrap, and ranges come from the costs alone.
@@ -231,7 +232,7 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the µs for a difference in headers, as the widest range of costs and bootstrap."""
+    """Returns the time in µs for a difference in headers, as the widest range of both inputs."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
@@ -245,12 +246,12 @@ Block = tuple[int, np.ndarray]
 def _blocks(
     measurement: LogMeasurement, intervals: tuple[int, int]
 ) -> tuple[np.ndarray, list[list[Block]]]:
-    """Cuts the log into stretches with equal numbers of batches.
+    """Divides the log into blocks with equal numbers of batches.
 
-    The writer's count of bytes since the last entry continues from one stretch to the next.
+    The writer's count of bytes since the last entry continues from one block to the next.
 
     Returns:
-        The bytes of each stretch, and a list of blocks for each of the two intervals.
+        The bytes of each block, and a list of blocks for each of the two intervals.
     """
     batches = sum(len(sizes) for sizes in measurement.sizes)
     length = max(MIN_BLOCK_BATCHES, -(-batches // BLOCKS))
@@ -272,10 +273,10 @@ def _blocks(
 def _draw_ranges(
     block_bytes: np.ndarray, blocks: Sequence[Sequence[Block]]
 ) -> tuple[tuple[float, float], ...]:
-    """Resamples the blocks, to bound the difference between the two intervals (bootstrap).
+    """Resamples the blocks to bound the difference between two intervals (bootstrap).
 
     Returns:
-        The 5th and 95th percentiles of the differences in mean headers, in p99 of headers, and in
+        The 5th and 95th percentiles of each difference: mean headers, 99th percentile of headers,
         entries per byte of log.
     """
     rng = np.random.default_rng(SEED)
@@ -308,10 +309,10 @@ def _stack(counts: Sequence[np.ndarray]) -> np.ndarray:
 def tiered_cost(
     current: IntervalCost, other: IntervalCost, today: CurrentConfig
 ) -> dict[str, float]:
-    """Returns what two intervals cost in remote storage.
+    """Returns the costs of two intervals in remote storage.
 
-    For each interval, the result has the number of segments whose indexes fit in the remote index
-    cache, and the share of a remote fetch that the reader skips.
+    For each interval, the result has the number of segments whose indexes fit into the remote index
+    cache, and the share of fetched remote bytes that the reader skips.
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):

@@ -1,4 +1,4 @@
-"""A tuning result as one plain object, as `kafkaviz tune --json` prints it."""
+"""A tuning result as one plain object, which `kafkaviz tune --json` prints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -104,7 +104,7 @@ def _entries_object(entries: tuple[int, int]) -> dict[str, int]:
 
 
 def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] | None:
-    """Returns the effects of each segment.index.bytes; None without a log that can be replayed."""
+    """Returns what each segment.index.bytes changes; None without a log that can be replayed."""
     case = source.total
     if case.logs is None:
         return None
@@ -185,7 +185,7 @@ def _segment_size_object(advice: SegmentSizeAdvice, topic: str | None) -> dict:
 
 
 def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
-    """Returns the change that matters most, and what all changes of the topics save."""
+    """Returns the most important change, and what all changes for the topics save."""
     first = topics[0]
     return {
         "sentence": main_sentence(topics, case.measurement.log_bytes),
@@ -196,7 +196,7 @@ def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
 
 
 def _batching_object(topic: RankedTopic | None) -> dict:
-    """Returns the advice on batches and codec; both are None if no records were read."""
+    """Returns the advice on batches and codecs; both are None if no records were read."""
     if topic is None or topic.batching is None:
         return {"batches": None, "codec": None}
     answer = topic.batching

@@ -1,6 +1,6 @@
-"""The parts of large logs that a tuning reads: windows of whole batches, evenly spaced.
+"""The parts of large logs that tuning reads: windows of whole batches, evenly spaced.
 
-Without reading all batches before it, a batch can be found only if the .index has an entry for it.
+A batch can only be found if the .index has an entry for it, or if all batches before it are read.
 So a window begins at an entry of the .index, at the start of a .log, or where the previous window
 ends. For example, a sample of 128 MiB of one topic has 16 windows of 8 MiB. In a topic of 10 GiB,
 one begins every 640 MiB.
@@ -28,7 +28,7 @@ WINDOW_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class LogWindow:
-    """Whole batches of a .log: those that begin in [start, stop).
+    """Whole batches of a .log: the batches that begin in [start, stop).
 
     - A batch begins at `start`.
     - A batch ends at `stop`, unless the window is a whole .log with a damaged end.
@@ -51,16 +51,16 @@ class LogWindow:
     def batches(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH, with positions in the .log.
 
-        If the .log is damaged, the batches from there on are missing.
+        If the .log is damaged, the batches from the damage on are missing.
         """
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )
 
     def offset_entries(self) -> np.ndarray:
-        """Returns the .index entries for batches after the first (log.segment.OFFSET_ENTRY).
+        """Returns the .index entries for all batches but the first (log.segment.OFFSET_ENTRY).
 
-        For a whole .log, these are all entries.
+        If the window is a whole .log, these are all entries.
         """
         if self.is_whole:
             return self.segment.offset_index
@@ -69,7 +69,7 @@ class LogWindow:
         return entries[first:last].copy()
 
     def time_entries(self) -> np.ndarray:
-        """Returns the .timeindex entries for batches after the first (log.segment.TIME_ENTRY)."""
+        """Returns the .timeindex entries for all batches but the first (log.segment.TIME_ENTRY)."""
         if self.is_whole:
             return self.segment.time_index
         entries = replace(self.segment).time_index
@@ -104,12 +104,12 @@ class LogSample:
 
     @property
     def segments(self) -> int:
-        """The number of segments of which at least a part was measured."""
+        """The number of segments that were measured at least in part."""
         return len({window.segment.log.path for window in self.windows})
 
     @property
     def is_whole(self) -> bool:
-        """Whether all logs were measured, so that counts are exact and not estimated."""
+        """Whether all logs were measured completely, so that counts are exact."""
         return self.sampled_bytes == self.log_bytes
 
     def __add__(self, other: "LogSample") -> "LogSample":
@@ -119,12 +119,12 @@ class LogSample:
 def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> list[LogWindow]:
     """Returns the windows to measure, by topic and in the order of the logs.
 
-    Each topic gets windows in proportion to its bytes, and at least one if it has a batch. Windows
-    of a sample neither overlap nor touch.
+    Each topic gets windows in proportion to its size, and at least one if it has a batch. Windows
+    in a sample neither overlap nor touch.
 
     Args:
-        most_bytes: how many bytes to measure over all logs. If it is None, or if the logs are not
-            larger, each whole segment is a window.
+        most_bytes: how many bytes to measure over all logs. If it is None, or if the logs have no
+            more bytes, each segment is one window.
     """
     log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
@@ -178,10 +178,10 @@ def _topic_windows(
 
 
 def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
-    """Moves ranges of bytes, in ascending order, so that they hold whole batches.
+    """Moves ranges of bytes, given in ascending order, so that they contain whole batches.
 
-    Each new range begins at a known batch at or before the old start, and has about the same
-    length. If no batch after the previous range is known, the new range extends the previous one.
+    Each range is moved back to a batch whose position is known, and keeps about its length. If no
+    batch after the previous range is known, the range continues that one.
     """
     if not ranges:
         return []
@@ -205,14 +205,14 @@ def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[
 
 
 def _read_entries(segment: LogSegment) -> np.ndarray:
-    """Returns the entries of the .index, without keeping them in memory with the segment."""
+    """Returns the entries of the .index; the segment does not keep them in memory."""
     return replace(segment).offset_index
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
-    """Returns the position of the batch that the last index entry at or before `position` names.
+    """Returns the position of a batch, from the last index entry at or before `position`.
 
-    Returns 0 without such an entry, or if the entry does not point to the batch that it names.
+    Returns 0 without such an entry, or if the entry does not point to its batch.
     """
     if not position or not len(entries):
         return 0
@@ -233,7 +233,7 @@ def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int
 
 
 def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:
-    """Returns where the last batch that ends at or before `stop` ends.
+    """Returns the end of the last batch that ends at or before `stop`.
 
     If no batch does, returns the end of the batch at `start`.
     """

@@ -1,7 +1,7 @@
-"""The input of a recommendation: the exact measurements of a log, and its present settings.
+"""The input for a recommendation: exact measurements of a log, and its settings today.
 
-A log is measured segment by segment, and a segment in chunks of batches. Only sums are kept in
-memory, and 21 bytes per batch until the segment is done.
+A log is measured segment by segment, and a segment in chunks of batches. Only sums stay in memory,
+and 21 bytes per batch until a segment is finished.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -31,24 +31,25 @@ SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # fields of Log
 
 @dataclass(frozen=True, kw_only=True)
 class LogMeasurement:
-    """The cost of lookups in a log at each interval, and other numbers that the cost model needs.
+    """The cost of lookups in a log at each interval, and other numbers for the cost model.
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
-        cold: device reads of these lookups, if nothing is in memory.
+        cold: device reads that these lookups make if nothing is in memory.
         every_offset: the cost of looking up every offset.
         timestamps: the cost of lookups by timestamp.
         sizes: an array of SIZES for each segment, for the bootstrap.
         batch_bytes: the mean batch size.
         spread: the standard deviation of the batch sizes divided by their mean.
         single_share: the share of data batches with one record.
-        bytes_per_s: the write speed by the batches' largest timestamps; None if they are all equal.
-        followers: `parts` for a follower that appends a whole fetch at once; only for releases
+        bytes_per_s: the write speed, from the batches' largest timestamps; None if these are all
+            equal.
+        followers: `parts` on a follower, which appends a whole fetch at once; only for releases
             that write one entry per append.
         index_cost: the cost of lookups in the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
-        empty_segments: the number of segments without a batch, which `parts` does not count. They
-            have files and memory maps, but cost no lookup.
+        empty_segments: the number of segments without a batch. They have files and memory maps but
+            no lookups, so `parts` does not count them.
     """
 
     parts: SweepParts
@@ -74,7 +75,7 @@ class LogMeasurement:
         return self.parts.log_bytes
 
     def scaled(self, log_bytes: int, segments: int, windows_inside: int) -> "LogMeasurement":
-        """Returns the estimate for the whole logs, if this is the measurement of their windows.
+        """Returns the estimate for whole logs, if this is the measurement of their windows.
 
         Args:
             log_bytes: the size of the whole logs.
@@ -99,27 +100,27 @@ class LogMeasurement:
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns the cost of lookups in the existing indexes.
+        """Returns what lookups in the existing indexes cost.
 
-        Without existing indexes, a replay at this interval gives them.
+        Without existing indexes, the cost comes from a replay with this interval.
         """
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentConfig:
-    """The present settings of a log.
+    """The settings of a log today.
 
     Attributes:
         is_tiered: the value of remote.storage.enable.
-        is_coarse: whether one index entry covers a whole append (KAFKA-806).
+        is_coarse: whether one index entry is for a whole append (KAFKA-806).
         partitions: the number of logs.
         topic: None for a whole broker.
-        inferred_settings: names of settings that no file has; their values are inferred from where
-            segments ended.
-        unknown_settings: names of settings that cannot be read, because only a metadata log in
-            another log directory has them. Their values here are inferred or Kafka's defaults.
-        index_rooms: segment.index.bytes of each partition, for a whole broker; empty if
+        inferred_settings: names of the settings that are in no file. Their values are inferred from
+            where segments ended.
+        unknown_settings: names of the settings that are unknown, because the metadata log is in a
+            log directory that was not opened. Their values here are inferred or Kafka's defaults.
+        index_rooms: segment.index.bytes of each partition, only for a whole broker. Empty if
             `config` applies to all partitions.
         leaves_maps: whether a roll leaves unused memory maps (KAFKA-19390).
         retention_bytes: -1 for no limit, None if unknown.
@@ -147,7 +148,7 @@ class CurrentConfig:
 
     @property
     def assumed_settings(self) -> tuple[str, ...]:
-        """Names of the unknown settings other than the interval that have Kafka's defaults here."""
+        """Names of the unknown settings, except the interval, for which Kafka's default is used."""
         return tuple(
             name
             for name in self.unknown_settings
@@ -156,7 +157,7 @@ class CurrentConfig:
 
 
 class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
-    """Measures one segment at all intervals, in one pass over its batches."""
+    """Measures one segment at all intervals in one pass over its batches."""
 
     def __init__(
         self,
@@ -167,7 +168,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         """Starts with no batch read.
 
         Args:
-            builder: has the intervals; the measurement is added to it later.
+            builder: gives the intervals. The measurement is added to it later.
             report_share: called after all batches were read, with the share of the work done.
         """
 
@@ -285,13 +286,13 @@ class _Statistics(BatchObserver[dict[str, Any]]):
 
 @dataclass(kw_only=True)
 class MeasurementBuilder:
-    """Adds up the measurements of segments.
+    """Measures segments and adds up the results.
 
     Attributes:
-        extra_intervals: intervals in addition to sweep.INTERVALS, including today's.
+        extra_intervals: intervals to measure in addition to sweep.INTERVALS, including today's.
         per_append: whether a follower's append gets at most one entry.
-        by_append: whether each append gets at most one entry here; only for a workload, whose
-            batches have the number of their append.
+        by_append: whether each append gets at most one entry; only for a workload, where batches
+            have the number of their append.
         current_interval_bytes: today's interval; None for a workload, which has no indexes.
     """
 
@@ -320,7 +321,7 @@ class MeasurementBuilder:
             indexes: the segment's entries on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None if
                 an index is missing.
             report_share: called after all batches were read, with the share of the work done.
-            observers: these observe the same batches in the same pass.
+            observers: further observers of the same batches in the same pass.
         """
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
@@ -340,9 +341,9 @@ class MeasurementBuilder:
             self._measurements = [merge_measurements(self._measurements)]
 
     def _has_room(self, batches: int) -> bool:
-        """Returns whether to keep the batch sizes of one more segment.
+        """Returns whether to keep the batch sizes of another segment.
 
-        Once the sizes of a segment were dropped, the next segments' sizes are dropped too, until
+        Once a segment's sizes have been dropped, those of the next segments are dropped too, until
         the measurements are merged.
         """
         batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]

@@ -1,7 +1,7 @@
 """Recommends an index.interval.bytes: the largest one that meets every budget.
 
-This module has the intervals that may be proposed, the reasons as values, the recommendation for
-one log, and the recommendation for a broker's default.
+This module has the intervals that may be proposed, the reasons (as values), and the recommendations
+for one log and for a broker's default.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,8 +66,8 @@ MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a sma
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals that are too long for the storage are left out. All intervals below the smallest batch
-    index every batch, so only the largest of them is offered.
+    Intervals that are too long for the storage are left out. With any interval below the smallest
+    batch, every batch is indexed, so only the largest such interval is offered.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -91,9 +91,9 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
-    """Returns the longest intervals that remote storage ("tiered") and seeking disks ("hdd") allow.
+    """Returns the longest interval that remote storage ("tiered") or a seeking disk ("hdd") allows.
 
-    A cause that does not apply to this log is left out.
+    A bound that does not apply to this log is left out.
     """
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
@@ -105,14 +105,14 @@ def upper_bounds(
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason as a code with values; tuning_text.py makes the message."""
+    """A reason, as a code with values; tuning_text.py makes the message."""
 
     code: ReasonCode
     values: Mapping[str, Any]
 
     @property
     def plain_values(self) -> dict[str, Any]:
-        """The values without objects such as costs, from which tuning_text.py derives others."""
+        """The values, without objects such as costs from which tuning_text.py derives others."""
         return {
             name: value
             for name, value in self.values.items()
@@ -121,7 +121,7 @@ class Reason:
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Returns whether the existing indexes have far more or fewer entries than the replay.
+    """Returns whether the existing indexes have far more or far fewer entries than a replay.
 
     The replay uses today's interval. Differences that a few restarts explain do not count.
     """
@@ -194,7 +194,7 @@ def standing_reasons(
 def _on_disk(
     current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
 ) -> Reason:
-    """Returns the reason that the existing indexes differ from the replay at today's interval."""
+    """Returns a reason if the existing indexes differ from a replay with today's interval."""
     is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
     values = {
         "interval": current.interval_bytes,
@@ -217,7 +217,7 @@ def _on_disk(
 def not_fixed(
     cost: IntervalCost, measurement: LogMeasurement, costs: LookupCosts
 ) -> tuple[Reason, ...]:
-    """Returns the costs that no interval changes, if they matter for this log."""
+    """Returns those costs that no interval can change, if they matter for this log."""
     reasons = []
     if measurement.batch_bytes < TINY_BATCH_BYTES:
         reasons.append(
@@ -245,8 +245,8 @@ class Recommendation:
     Attributes:
         value: the recommended interval; today's if the verdict is keep.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        considered_bytes: the best interval by the budgets alone, even if the gain is not worth a
-            change. If no interval meets all budgets, the one that exceeds them least.
+        considered_bytes: the interval that is best for the budgets alone, even if the gain is not
+            worth a change. If no interval meets all budgets, it is the one that exceeds them least.
     """
 
     verdict: TuningVerdict
@@ -315,9 +315,9 @@ def _best(
 ) -> IntervalCost:
     """Returns the largest interval that meets every budget.
 
-    If none does, returns the interval that exceeds the budgets least. If only the index size has a
-    budget, returns the smallest interval that meets it. If nothing is limited, returns today's
-    interval, because nothing calls for a change.
+    If no interval meets all budgets, returns the one that exceeds them least. If only the index
+    size has a budget, returns the smallest interval that meets it. Without any budget, returns
+    today's interval, because nothing calls for a change.
 
     Args:
         is_bound: whether the storage limits the interval.
@@ -376,14 +376,15 @@ def _worth(
 def recommend_broker(
     by_topic: Mapping[str, Recommendation], total: Recommendation
 ) -> Recommendation:
-    """Returns the recommendation for the broker's default.
+    """Returns the recommendation for a broker's default interval.
 
-    If topics need different intervals, each gets its own setting and the broker keeps its default.
+    If topics need different intervals, each topic gets its own setting, and the broker keeps its
+    default.
 
     Args:
         by_topic: the recommendations of all topics with a batch.
-        total: the recommendation for all batches together, which is used only if it is the same for
-            every topic.
+        total: the recommendation for all batches together. It is used only if every topic has the
+            same one.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
@@ -421,7 +422,7 @@ def recommend_all(
     """Recommends an interval for each case, and one for all cases together.
 
     Returns:
-        The recommendation for each case by the case's name, and the recommendation for all cases.
+        The recommendations by the name of the case, and the recommendation for all cases.
     """
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
     # the only topic may have its own interval, and then the broker needs another recommendation

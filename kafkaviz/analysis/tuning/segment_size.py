@@ -1,11 +1,11 @@
-"""The size of a log's segments: which limit ends them, and whether to change segment.bytes.
+"""The size of a log's segments: which limit ends them, and whether segment.bytes should change.
 
-The setting segment.bytes decides when segments roll, and four numbers:
+The setting segment.bytes decides when segments roll. Four numbers depend on it:
 
 - the bytes that a log keeps beyond its retention: up to one segment, because Kafka deletes whole
   segments
 - the size of the active segment, which is never compacted, and not deleted before it rolls
-- the bytes that a broker reads again when it starts after a kill: at most the active segments
+- the bytes that a broker reads again if it was killed and starts: at most the active segments
 - the memory maps of the broker: two per segment with loaded indexes; vm.max_map_count limits them
 """
 
@@ -52,11 +52,11 @@ class SegmentLimits:
 
     Attributes:
         ends_bytes: the size of the .log at which each limit in `limits.ENDS` ends a segment;
-            infinite if it never does. The time limit uses the write speed that the batches'
-            largest timestamps show.
+            infinite if it never does. For the time limit, the write speed comes from the batches'
+            largest timestamps.
         least_index_bytes: the smallest segment.index.bytes with which no index gets full before
             the segment reaches segment.bytes, at any write speed.
-        safe_index_bytes: `least_index_bytes` and a quarter more, in case batches become smaller.
+        safe_index_bytes: `least_index_bytes` plus a quarter, in case batches become smaller.
     """
 
     ends_bytes: Mapping[RollCause, float]
@@ -69,7 +69,7 @@ class SegmentLimits:
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """Returns the limits of segments at a measured interval, and the index size that is safe."""
+    """Returns the limits of segments with a measured interval, and the index size that is safe."""
     index = measurement.parts.index_of(interval_bytes)
     entries = int(measurement.parts.entries[index])
     times = int(measurement.parts.time_entries[index])
@@ -100,9 +100,9 @@ def footprint_at(
     today: CurrentConfig,
     interval_bytes: int,
 ) -> dict[str, int]:
-    """Returns files, maps, memory and preallocated bytes at a measured interval.
+    """Returns files, maps, memory and preallocated bytes with a measured interval.
 
-    At today's interval, the numbers come from the existing indexes.
+    With today's interval, the numbers come from the existing indexes.
     """
     is_today = interval_bytes == today.interval_bytes
     parts = (
@@ -120,7 +120,7 @@ def footprint_at(
 
 
 class Basis(StrEnum):
-    """How a number is known: counted, inferred from a count, or computed by a model."""
+    """Where a number comes from: it is counted, inferred from a count, or modelled."""
 
     EXACT = "exact"
     INFERRED = "inferred"
@@ -135,14 +135,14 @@ class KnownNumber:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentNumbers:
-    """The effects of a value of segment.bytes, summed over the partitions of a topic.
+    """The numbers for one value of segment.bytes, summed over the partitions of a topic.
 
     Attributes:
         ended_bytes: the size of the .log at which a segment of a partition ends.
-        overshoot_bytes: the most that is kept beyond retention.bytes or retention.ms; None if
-            nothing is deleted by them, or they are unknown.
+        overshoot_bytes: the most that is kept beyond retention.bytes or retention.ms; None if these
+            are unknown or delete nothing.
         active_bytes: the .log bytes of the active segments.
-        recovered_bytes: the most that the broker reads again when it starts after a kill.
+        recovered_bytes: the most that the broker reads again if it was killed and starts.
         maps: memory maps of all segments of the broker, once their indexes are loaded.
     """
 
@@ -159,10 +159,12 @@ class SegmentSizeAdvice:
     """Whether to keep segment.bytes or to change it.
 
     Attributes:
-        considered: the effects of the proposed value; None if no change is proposed.
+        considered: the numbers for the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
-        retained_bytes: how much of a partition retention keeps; None if everything, or unknown.
-        changing: the proposed values for topics that should change, by topic; only for a broker.
+        retained_bytes: how many bytes of a partition retention keeps; None if it keeps everything
+            or is unknown.
+        changing: only for a broker: the proposed values, by topic, for the topics that should
+            change.
     """
 
     reason: SegmentReason
@@ -184,7 +186,7 @@ class SegmentSizeAdvice:
 def advise_segment_sizes(
     source: TuningSource,
 ) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
-    """Returns the advice for each case by the case's name, and the advice for all cases together.
+    """Returns the advice for each case by its name, and the advice for all cases together.
 
     A broker always keeps its default, because the right size depends on each topic's retention.
     """
@@ -221,13 +223,13 @@ def _live_segments(case: TuningCase) -> int:
 def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAdvice:
     """Returns whether another segment.bytes is better for a topic.
 
-    The aim is a quarter of the retained bytes, or of a compacted log, as a power of two. This
-    smaller value is proposed if segments are at least twice as large, and the log is not smaller.
-    A larger value is proposed if segments end by their size and the broker uses more than half of
+    The target is a quarter of the retained bytes, or of a compacted log, as a power of two. It is
+    proposed if today's segments are at least twice as large, and the log is not smaller. A larger
+    value is proposed if segments end because of their size, and the broker uses more than half of
     the maps that vm.max_map_count allows.
 
     Args:
-        broker_segments: the number of segments of the broker, including those of this case.
+        broker_segments: the number of segments on the broker, including those of this case.
     """
     config = case.today.config
     current = _numbers(case, config.segment_bytes, broker_segments)
@@ -264,7 +266,7 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
 
 
 def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
-    """Returns a quarter of the kept bytes as a power of two, and at least 64 MiB.
+    """Returns a quarter of the kept bytes as a power of two, but at least 64 MiB.
 
     Returns None if segments are less than twice as large as that.
     """
@@ -278,7 +280,7 @@ def _power_of_two(number: float) -> int:
 
 
 def _retained_bytes(case: TuningCase) -> float | None:
-    """Returns how many bytes of one partition retention keeps, by the stricter of its limits."""
+    """Returns how many bytes of a partition retention keeps; the stricter limit decides."""
     today = case.today
     speed = case.measurement.bytes_per_s
     retained_limits = []
@@ -291,9 +293,10 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the effects of a segment.bytes.
+    """Returns the numbers for one value of segment.bytes.
 
-    For today's value, the active segments and maps are counted; for other values, modelled.
+    For today's value, the active segments and maps are counted. For other values, they are
+    modelled.
     """
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)

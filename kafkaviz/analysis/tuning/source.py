@@ -1,4 +1,4 @@
-"""Opens and measures a source: a partition, a topic, a broker directory, a .log, or a workload."""
+"""Opens and measures the source of a tuning: a partition, topic, broker, .log or workload."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -105,12 +105,12 @@ def _chunks_without_payload(plan: SimulationPlan) -> Iterator[AppendChunk]:
 
 
 def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
-    """Yields the chunks of batches (append_batches.INCOMING) of each segment that a plan writes.
+    """Yields the segments that a plan writes, each as chunks of batches (append_batches.INCOMING).
 
-    All chunks of a segment must be read before the next segment.
+    Read all chunks of a segment before the next segment.
 
     Raises:
-        KafkavizError: Kafka would throw at an append. The message has the exception.
+        KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
     """
     yield from (
         (rows for _, rows in pieces)
@@ -166,17 +166,17 @@ def open_source(
     broker: Broker | None = None,
     most_bytes: int | None = SAMPLE_BYTES,
 ) -> TuningSource:
-    """Opens and measures a path, or a workload given by name or file.
+    """Opens and measures a path, or a workload that is given by its name or a file.
 
     Args:
         version: the Kafka release, instead of the one that the directory or the workload suggests.
         overrides: values that replace settings of the source, by the setting's topic or broker
             name.
         on_progress: called with the name of a .log and the share of it that was read.
-        on_sizes: called once before reading, with the number of bytes to read of each .log, by the
-            same names as in `on_progress`.
+        on_sizes: called once before reading, with the number of bytes to read from each .log, by
+            the names used in `on_progress`.
         broker: the broker of a partition, if it is already open with several log directories.
-        most_bytes: how much to read of larger logs; None to read them whole.
+        most_bytes: how many bytes to read if the logs are larger; None to read them whole.
 
     Raises:
         CannotOpen: the path has nothing that can be tuned.
@@ -206,11 +206,11 @@ def open_source(
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
-    """Splits a path such as BROKER/TOPIC, where TOPIC is a topic and not a directory.
+    """Splits a path such as BROKER/TOPIC, in which TOPIC is a topic and not a directory.
 
     Returns:
-        The broker directory and the topic. For any other path, that path and None; a path in an
-        archive becomes a path in the unpacked directory.
+        The broker directory and the topic. For any other path, the path and None. If the path is in
+        an archive, the result is in the unpacked directory.
     """
     path = file.absolute_path(path)
     try:
@@ -235,7 +235,7 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
 
 def _is_partition(path: Path) -> bool:
-    """Returns whether a directory has a .log, or an archive holds exactly one partition."""
+    """Returns whether a directory has a .log, or whether an archive has exactly one partition."""
     path = archive.locate(path)
     if not path.exists():
         return False
@@ -289,7 +289,7 @@ def open_broker_source(
     on_sizes: MeasureSizes = lambda _sizes: None,
     most_bytes: int | None = SAMPLE_BYTES,
 ) -> TuningSource:
-    """Opens and measures a broker, or one topic of it; `open_source` explains the arguments."""
+    """Opens and measures a broker or one of its topics; `open_source` explains the arguments."""
     assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.release, dict(overrides or {}))
     by_topic: dict[str, list] = {}

@@ -1,4 +1,4 @@
-"""The measurements for a tuning: one case for each topic, or one for a workload."""
+"""The measurements for a tuning: one case per topic, or one for a workload."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,8 +35,8 @@ class TuningCase:
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
-        logs: the appends without payload and the first offset of each log, for replays; None if a
-            .log was given alone.
+        logs: the appends (without payload) and the first offset of each log, for replays. None if a
+            single .log was given.
         sample: the measured parts of the logs; None for a workload, which is measured whole.
     """
 
@@ -53,12 +53,12 @@ class TuningCase:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the counts of the measurement are estimated from a sample."""
+        """Whether the counts in the measurement are estimated from a sample."""
         return self.sample is not None and not self.sample.is_whole
 
     @property
     def replayed_entries(self) -> tuple[int, int]:
-        """How many entries both indexes have if they are replayed at today's interval."""
+        """How many entries both indexes have after a replay with today's interval."""
         index = self.measurement.parts.index_of(self.today.interval_bytes)
         return int(self.measurement.parts.entries[index]), int(
             self.measurement.parts.time_entries[index]
@@ -66,16 +66,16 @@ class TuningCase:
 
     @property
     def index_share(self) -> float:
-        """Size of both indexes today, as a share of the log."""
+        """The size of both indexes today, as a share of the log."""
         current_cost = self.measurement.current_cost(self.today.interval_bytes)
         if self.measurement.log_bytes:
             return int(current_cost.parts.index_bytes[0]) / self.measurement.log_bytes
         return 0.0
 
     def measurement_at(self, interval_bytes: int) -> LogMeasurement:
-        """Returns the measurement with indexes of an interval, so that cases can be added up.
+        """Returns the measurement with indexes of one interval, so that cases can be added up.
 
-        These are the existing indexes if they have this interval, and otherwise replayed ones.
+        The existing indexes are used if they have this interval; otherwise a replay writes them.
         """
         is_own = self.today.interval_bytes == interval_bytes
         if is_own:
@@ -85,17 +85,17 @@ class TuningCase:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningSource:
-    """All cases of a path or a workload.
+    """All cases of a directory or a workload.
 
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
         metadata_left_out: whether KRaft's metadata log was left out. Its small batches need their
             dense index.
-        inactive_segments: segments that Kafka does not use, which were left out too.
+        inactive_segments: segments that Kafka does not use. They were left out too.
         broker_segments: the number of all segments of the broker; None without a broker directory.
-        default_interval: a broker's interval for topics without an interval of their own.
-        own_settings: other segment limits in a broker's files, by the field names of LogConfig.
+        default_interval: the broker's interval for topics that do not set their own.
+        own_settings: other segment limits in the broker's files, by the field names of LogConfig.
     """
 
     name: str
@@ -116,15 +116,15 @@ class TuningSource:
 
     @property
     def by_base_offset(self) -> bool:
-        """Whether scans read only 17 bytes per header, as since Kafka 4.1."""
+        """Whether a scan reads only 17 bytes per header, as since Kafka 4.1."""
         return versions.search_profile(self.version).by_base_offset
 
     @property
     def total(self) -> TuningCase:
         """The only case; for a broker, the sum of its topics as if all had the broker's interval.
 
-        A setting that no file of the broker has gets the largest value of all topics, because the
-        index size must be safe for every topic.
+        If a setting is in no file of the broker, the largest value of all topics is used, because
+        the index size must be safe for every topic.
         """
         if self.default_interval is None:
             return self.cases[0]

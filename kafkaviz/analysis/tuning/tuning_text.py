@@ -1,4 +1,4 @@
-"""The messages of a recommendation, and the command that changes a setting."""
+"""The messages for a recommendation, and the command that changes a setting."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -66,7 +66,7 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> Message:
-    """Returns the message that a setting stays or changes.
+    """Returns a message saying that a setting stays or changes.
 
     Args:
         is_known: whether the current value is known; otherwise it is assumed.
@@ -79,12 +79,12 @@ def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> 
 
 
 def main_reasons(recommendation: Recommendation) -> tuple[Reason, ...]:
-    """Returns the reasons that decide the recommendation, without those that are details."""
+    """Returns the reasons that decide the recommendation, and leaves out details."""
     return tuple(reason for reason in recommendation.reasons if reason.code not in DETAIL_CODES)
 
 
 def describe_reason(reason: Reason) -> Message:
-    """Returns the message for the reason's code, filled with the reason's values."""
+    """Returns the message for a reason."""
     values = reason.plain_values
     if reason.code == "topic-by-topic":
         return _describe_topics("interval_topics", reason.values["changing"])
@@ -130,7 +130,7 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _budget_values(values: Mapping) -> dict[str, object]:
-    """Returns, for each budget, the high end of the cost, which the verdict compares with it."""
+    """Returns for each budget the high end of the cost, with which the budget is compared."""
     cost = values["at"]
     costs = values["costs"]
     origin = "calibrated" if costs.calibrated else "measured"
@@ -189,7 +189,7 @@ def _on_disk_values(values: Mapping) -> dict[str, object]:
 
 
 def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
-    """Returns the message that names the topics that should get another value."""
+    """Returns a message with the topics that should get another value."""
     if not changed_values:
         return message(f"tuning_answer.{key}_none")
     names = [
@@ -200,7 +200,7 @@ def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
 
 
 def describe_names(names: Sequence[str | Message]) -> Message:
-    """Returns the first five names, and the number of the others."""
+    """Returns the first five names, and how many others there are."""
     first = tuple(names[:MAX_NAMES])
     others = len(names) - MAX_NAMES
     if others > 0:
@@ -237,7 +237,7 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns how much time a larger index would save, also as a share of a fetch."""
+    """Returns how much time a larger index would save, in µs and as a share of a fetch."""
     return message(
         "tuning_answer.price",
         interval=cost.interval_bytes,
@@ -247,7 +247,7 @@ def describe_price(cost: IntervalCost) -> Message:
 
 
 def describe_known(case: TuningCase, costs: LookupCosts) -> Message:
-    """Returns the message that says which numbers are counted, estimated or modelled."""
+    """Returns a message saying which numbers are counted, estimated or modelled."""
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
     how = message("tuning_answer.presets")
     if costs.calibrated:
@@ -303,7 +303,7 @@ def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
 
 
 def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
-    """Returns the numbers that segment.bytes decides, and how each is known."""
+    """Returns the numbers that depend on segment.bytes, and where each comes from."""
     named_numbers = {
         "overshoot": numbers.overshoot_bytes,
         "active": numbers.active_bytes,
@@ -327,9 +327,9 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:
-    """Returns Kafka's command that sets a value for a topic, or for all brokers if topic is None.
+    """Returns Kafka's command that sets a value for one topic, or for all brokers if it is None.
 
-    For brokers it uses the broker's name for the setting.
+    For all brokers, it has the broker's name for the setting.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]
