@@ -1,4 +1,4 @@
-"""What was clicked in a figure or table, kept until the page has acted on it.
+"""The last click in a figure or table, kept until the page has acted on it.
 
 Streamlit identifies a figure or table by its key and its contents. If the contents change in the
 run that a click starts, for example because the catalog has been completed meanwhile, the value
@@ -30,7 +30,7 @@ def keep(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
 
 
 def take(key: str) -> Any:
-    """Returns what was clicked in the element `key` since the last call, or None."""
+    """Returns the target of the last click in the element `key`, once; None without a click."""
     return st.session_state.pop(_state_key(key), None)
 
 

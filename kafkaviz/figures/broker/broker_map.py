@@ -751,8 +751,16 @@ def _short(name: str) -> str:
 
 
 def _annotation(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
-    place = {"y": y, "yanchor": "middle", "xanchor": anchor}
-    return theme.note(escape(text, quote=False), colour, size, borderpad=0, borderwidth=0, **place)
+    return theme.note(
+        escape(text, quote=False),
+        colour,
+        size,
+        y=y,
+        yanchor="middle",
+        xanchor=anchor,
+        borderpad=0,
+        borderwidth=0,
+    )
 
 
 def _axis_annotations(colours: Mapping[str, str]) -> list[dict]:
