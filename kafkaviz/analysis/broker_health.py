@@ -99,7 +99,7 @@ class Health:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some log directories of the broker were not read. They may prevent the start."""
+        """Whether some log directories of the broker were not read; these may prevent a start."""
         is_elsewhere = self.broker.lacks_metadata_log and not self.misses_metadata_log
         return is_elsewhere or any(
             finding.code == "log-directory-missing" for finding in self.findings
@@ -336,10 +336,10 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Adds facts to a health from a catalog which the catalog does not store; reads the broker now.
+    """Adds the facts that a catalog lacks to a health that was read from it.
 
     These are the present time for retention, the last offset of each tiered log in its store, and
-    why later segments are not uploaded.
+    why later segments are not uploaded. They are read from the broker's files.
     """
     broker = health.broker
     partitions = {
@@ -427,7 +427,7 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
 
 
 def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Finding]:
-    """Yields the findings; if the next start changes the file, adapts consequence and next step.
+    """Yields the findings; adapts consequence and next step if the next start changes the file.
 
     The check of a file does not know the other files of its log. For example, an .index has a wrong
     entry, but the broker was killed, so its next start rebuilds the index. Then the user does not

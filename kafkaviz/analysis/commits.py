@@ -130,7 +130,7 @@ class CommittedPartition:
 
     @property
     def is_held(self) -> bool:
-        """Whether an open transaction keeps a read_committed consumer from the end of the log."""
+        """Whether an open transaction keeps read_committed consumers from reading to the end."""
         if self.last_stable_offset is None or self.log_end_offset is None:
             return False
         return self.last_stable_offset < self.log_end_offset
@@ -173,7 +173,7 @@ class _GroupRecord:
 
 @dataclass(kw_only=True)
 class _Chain:
-    """The commits of one partition, before it is known which of them counts."""
+    """The commits for one partition, before it is known which one counts."""
 
     commits: deque[Commit] = field(default_factory=lambda: deque(maxlen=LISTED_COMMITS))
     count: int = 0

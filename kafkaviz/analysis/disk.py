@@ -245,7 +245,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Gives the records that the partition's next cleaning removes the use SUPERSEDED.
+    """Moves bytes to the use SUPERSEDED: the records that the partition's next cleaning removes.
 
     Args:
         superseded_bytes: the bytes of these records (Cleaning.superseded_bytes).

@@ -67,7 +67,7 @@ class OpenedPath:
 
     @property
     def base_offset(self) -> int | None:
-        """The base offset of the segment that the path names a file of, or None."""
+        """The base offset in the name of the segment's file, or None for any other path."""
         return self.file_name.base_offset if self.file_name else None
 
     def open_settings(self, overrides: Mapping[str, str]) -> Settings:

@@ -83,7 +83,7 @@ class RetentionLimits:
 
     @property
     def is_time_assumed(self) -> bool:
-        """Whether retention.ms is Kafka's default, as no file sets it."""
+        """Whether retention.ms is Kafka's default because no file sets it."""
         source = self.ms_source
         is_default = source is not None and source.key == "setting_source.default"
         return is_default and self.deletes is True
@@ -147,7 +147,7 @@ class SegmentRetention:
 
 @dataclass(frozen=True)
 class LogRetention:
-    """The segments of a log, the oldest first.
+    """The retention of a log's segments, the oldest first.
 
     Attributes:
         partition: the directory's name.
@@ -197,7 +197,7 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """How many bytes the log is larger than retention.bytes; negative if it is smaller.
+        """By how many bytes the log exceeds retention.bytes; negative if it is smaller.
 
         It is None without that limit.
         """

@@ -171,7 +171,7 @@ def decompress(
 def decompress_prefix(
     codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES
 ) -> tuple[bytes, CorruptBytes | None]:
-    """Returns the part of a damaged magic 2 batch that Kafka can decompress, and the error.
+    """Returns the part of a damaged batch of magic 2 that Kafka can decompress, and the error.
 
     Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream). If a read fails, the bytes
     that it has decompressed are lost. Only lz4 returns its data block by block, so its blocks

@@ -131,7 +131,7 @@ def codec(batches: np.ndarray | np.void) -> np.ndarray:
 
 
 def is_log_append_time(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether the broker set the timestamps of each batch, by its own clock."""
+    """Returns whether the broker set the timestamps in each batch by its own clock."""
     return (batches["attributes"] & LOG_APPEND_TIME) != 0
 
 

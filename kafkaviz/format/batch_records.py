@@ -407,7 +407,7 @@ class RecordHead(NamedTuple):
 def heads(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, *, is_streamed: bool = False
 ) -> Iterator[RecordHead]:
-    """Yields the head of each record of a complete batch of any magic, in order.
+    """Yields the head (offset and time) of each record in a complete batch of any magic.
 
     Args:
         data: the batch with its header.

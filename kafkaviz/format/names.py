@@ -129,7 +129,7 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Finds Kafka's own name for a segment file within the name of a copy, such as "orders-0_NAME".
+    """Finds Kafka's own name of a segment file in a copy's name, such as "orders-0_NAME".
 
     Returns None for any other file.
     """

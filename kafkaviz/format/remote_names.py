@@ -61,7 +61,7 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Checks the name in a manifest or record and returns it as a topic-partition.
+    """Returns the topic-partition that a manifest or record names, after checking the name.
 
     The check matters because the name becomes part of a path.
 

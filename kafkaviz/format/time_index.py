@@ -1,4 +1,4 @@
-"""The time index (.timeindex): after which offset a record can be newer than a timestamp.
+"""The time index (.timeindex): up to which offset no record is newer than a timestamp.
 
 The file is a sequence of 12-byte slots. In a segment with base offset 1000 the entry
 (1790000000000, 35) means: every record with a later timestamp has an offset above 1035. The file

@@ -310,7 +310,7 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The prefix that partition names get, per log directory (by its text), such as disk-b/.
+        """The prefix of partition names in each log directory, such as disk-b/, by its text.
 
         It is empty if there is only one log directory.
         """
@@ -343,7 +343,7 @@ class Broker:
         )
 
     def partition_name(self, partition: Partition) -> str:
-        """Returns the name by which `partition` finds it: orders-0, or disk-b/orders-0."""
+        """Returns the name that `Broker.partition` accepts for it: orders-0, or disk-b/orders-0."""
         if len(self._by_directory[partition.directory]) == 1:
             return partition.directory
         short_name = f"{partition.path.parent.name}/{partition.directory}"
@@ -663,7 +663,7 @@ def read_tiered_state(
     path: Path | str | None = None,
     directories: Collection[str] = (),
 ) -> TieredState:
-    """Returns where each segment in a store and its broker directory is.
+    """Returns where the segments of a store and of its broker directory are.
 
     Args:
         store: a folder with remote segments, an archive of one, or a path that join_tiered

@@ -186,7 +186,7 @@ def read(
     *,
     limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """Returns a range of a file, by default all bytes from `position` on. May end with the file.
+    """Returns a range of a file, by default all bytes from `position` on; shorter at its end.
 
     Raises:
         CannotOpen: no length is given, and more than `limit_bytes` are left.

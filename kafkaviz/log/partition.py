@@ -144,13 +144,13 @@ class Partition:
 
     @property
     def is_remote_alone(self) -> bool:
-        """Whether it has no local segments, because all are in tiered storage."""
+        """Whether all its segments are in tiered storage, so that none is local."""
         return bool(self.live) and all(
             segment.base_offset in self.remote_bases for segment in self.live
         )
 
     def without_remote(self) -> "Partition":
-        """Returns the local part of the partition; a broker start reads only this part."""
+        """Returns the local part of the partition. A starting broker reads only this part."""
         if not self.remote_bases and not self.remote_gaps:
             return self
         segments = tuple(

@@ -221,7 +221,7 @@ class Segment:
         return Index(entries, count, trailing_bytes)
 
     def index_ends(self) -> tuple[IndexEnd, IndexEnd]:
-        """Returns how many entries the .index and the .timeindex have, and the last one of each.
+        """Returns how many entries the .index and the .timeindex have, and their last entries.
 
         If the last slot of a file is written, only that slot is read.
         """

@@ -256,7 +256,7 @@ class FileBatch:
             raise fault.after(self.position) from None
 
     def to_batch(self) -> Batch:
-        """Returns this as a Batch; the reads that are only needed for this are not recorded."""
+        """Returns this as a Batch; reads that only this method needs are not recorded."""
         if self.is_legacy:
             try:
                 first = self._first_offset(

@@ -227,7 +227,7 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns the pages that searches read, one search just above each key, summed over all keys.
+    """Returns how many pages searches read in total, with one search just above each key.
 
     This is the sum of the last column of `floors` for these targets. Searches that begin with the
     same probes are simulated together.

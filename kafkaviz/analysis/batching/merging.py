@@ -216,7 +216,7 @@ def merge_batches(
     late_ms: int = 0,
     shared_ids: Sequence[int] = (),
 ) -> np.ndarray:
-    """Returns the number of the new batch of each record by one of the rules, shape (records,).
+    """Returns each record's new batch number by one of the two rules, shape (records,).
 
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
 
@@ -385,7 +385,7 @@ def _merge(
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:
-    """Returns the number of today's batch for each record, in the same form as `merge_batches`."""
+    """Returns which of today's batches each record is in, numbered as by `merge_batches`."""
     return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
 
 

@@ -37,7 +37,7 @@ class RankedTopic:
 
 
 def batching_topics(source: TuningSource) -> dict[str, BatchingTopic]:
-    """Returns the topics whose records can be read, by the name of their simulation case.
+    """Returns the topics whose records can be read, by the name of their tuning case.
 
     The result is empty for a workload.
     """

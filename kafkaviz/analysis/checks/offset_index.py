@@ -281,7 +281,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _release_findings(self, aims: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about entries that older releases, or their followers, write."""
+        """Yields findings about entries as only older releases, or their followers, write them."""
         claims = {
             Aim.COARSE: "finding.entries_per_append",
             Aim.FIRST_KEY: "finding.entries_of_first_offsets",

@@ -188,7 +188,7 @@ class BatchStream:
 
 
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the offsets of the records in some of the present rows, in order.
+    """Yields the offsets of the records in some of the current rows, in order.
 
     Only batches with gaps between offsets are decoded; for others, the header is enough. If a batch
     cannot be decoded, only the offsets before its fault are yielded.

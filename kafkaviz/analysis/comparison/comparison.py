@@ -138,7 +138,7 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """How far the log of one side ends before the other's.
+    """How far one side's log ends before the other's.
 
     Attributes:
         side: the side with the lower log end, "a" or "b".

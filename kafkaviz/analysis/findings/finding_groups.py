@@ -11,7 +11,7 @@ CUT_CODE = "recovery-will-truncate"
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Yields the groups, the worst first. A finding of its own is a group of one.
+    """Yields the groups, the worst first. A finding that no group includes is a group of its own.
 
     Two findings with one code are a group already if they are informative or about a predicted
     recovery.
@@ -27,7 +27,7 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 
 
 def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields the findings. If the next start only cuts off a tail, the two findings become one.
+    """Yields the findings; merges the two about a tail that the next start only cuts off.
 
     The one finding is about the tail, and has the consequence of cutting it off.
     """

@@ -305,7 +305,7 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the last metadata.version that the metadata log sets, after the file that sets it.
+    """Returns the file that sets the last metadata.version in the metadata log, and that version.
 
     If the log cannot be read, the newest readable snapshot is used.
     """
@@ -319,7 +319,7 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the metadata.version that formatting set, after the file that has it.
+    """Returns the file with the metadata.version that formatting set, and that version.
 
     The file is bootstrap.checkpoint, or since 4.4 the first snapshot. Formatting writes it, and it
     never changes.

@@ -139,7 +139,7 @@ def open_log_view(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> LogView:
-    """Returns the log as a broker of that version has it open after it has started.
+    """Returns the log as a broker of that version sees it after its start.
 
     Args:
         broker: the same as for `lookup`.

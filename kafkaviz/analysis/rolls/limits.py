@@ -135,7 +135,7 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """Returns the seconds until each limit alone would roll a segment, at each speed.
+    """Returns, for each speed, in how many seconds each limit alone would roll a segment.
 
     The time is infinite if the limit is never reached.
     """

@@ -229,7 +229,7 @@ def gaps(entries: np.ndarray) -> np.ndarray:
 def density(
     entries: np.ndarray, batches: int, indexed_batches: int, wrong_slots: np.ndarray = NO_SLOT
 ) -> Density:
-    """Returns how close to each other, in the .log, the entries of an .index are.
+    """Returns how densely the entries of an .index cover the .log.
 
     Args:
         batches: the number of batches.

@@ -245,7 +245,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots with keys up to `largest` that were not returned before, by key."""
+        """Returns the slots with keys up to `largest` that were not returned yet, by key."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]

@@ -451,7 +451,7 @@ class _RetentionPass:
 
 
 def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs that have records, because the next epoch begins at another offset."""
+    """Returns the epochs that have records: those whose next epoch begins at another offset."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -461,7 +461,7 @@ def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the size of the local segments above the last remote offset, or of all if unknown."""
+    """Returns the size of the local segments from this offset on, or of all if it is unknown."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -277,7 +277,7 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Adds to each segment that stays only because it is not uploaded the reason why it is not."""
+    """Adds the reason to each segment that is kept only because it is not uploaded."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:

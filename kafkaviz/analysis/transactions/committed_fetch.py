@@ -1,4 +1,4 @@
-"""One fetch by a read_committed consumer: how it learns which records to skip.
+"""One fetch by a read_committed consumer, and how the consumer learns which records to skip.
 
 The broker sends bytes from one .log, up to the last stable offset, and a list of the transactions
 that were aborted in that range. The broker gets the list from the .txnindex files:

@@ -367,7 +367,7 @@ def open_committed_log(
 
     Args:
         version: the Kafka release; by default the assumed one.
-        as_is: whether to read the present files, without the changes by a broker start.
+        as_is: whether to read the files as a broker start finds them, not as it leaves them.
         broker: the broker with all of its log directories that were opened.
 
     Raises:

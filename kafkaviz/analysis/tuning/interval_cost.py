@@ -164,7 +164,7 @@ def _compute(
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """Returns which budgets ("p99", "index") the high ends of the costs exceed."""
+    """Returns the budgets ("p99", "index") that the high ends of the costs exceed."""
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )

@@ -210,7 +210,7 @@ def _read_entries(segment: LogSegment) -> np.ndarray:
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
-    """Returns the position of a batch, from the last index entry at or before `position`.
+    """Returns where the batch of the last index entry at or before `position` starts.
 
     Returns 0 without such an entry, or if the entry does not point to its batch.
     """

@@ -327,7 +327,7 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:
-    """Returns Kafka's command that sets a value for one topic, or for all brokers if it is None.
+    """Returns Kafka's command that sets a value for a topic; for all brokers if `topic` is None.
 
     For all brokers, it has the broker's name for the setting.
     """

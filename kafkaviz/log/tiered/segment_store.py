@@ -242,7 +242,7 @@ def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
 def _named_by_manifest(
     partition: TopicIdPartition, segments: list[RemoteSegmentFiles]
 ) -> TopicIdPartition:
-    """Returns the topic-partition in a manifest, since a folder's name may have a prefix."""
+    """Returns the topic-partition in a manifest; the name of a folder may have a prefix."""
     for segment in segments:
         try:
             manifest = segment.manifest

@@ -101,7 +101,7 @@ class TieredPartition:
 
     @property
     def serving_segments(self) -> tuple[TieredSegment, ...]:
-        """The remote segments from which offsets are read that are no longer local, by offset."""
+        """The remote segments that have offsets to read which are no longer local, by offset."""
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property

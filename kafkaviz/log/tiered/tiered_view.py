@@ -1,4 +1,4 @@
-"""Shows a store of remote segments as a broker directory, alone or joined with a broker's own.
+"""Shows a store of remote segments as a broker directory, alone or joined with a real one.
 
 The view is a folder in kafkaviz's cache with links to the broker's files and to the remote
 segments, under the names that they had on the broker. For example, orders-0 may hold:

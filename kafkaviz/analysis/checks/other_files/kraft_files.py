@@ -87,7 +87,7 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """Yields the findings about bootstrap.checkpoint, which formatting a directory writes.
+    """Yields the findings about bootstrap.checkpoint, which is written when a disk is formatted.
 
     A starting broker reads its records without verifying the checksums.
     """
