@@ -226,7 +226,7 @@ def ensure_valid(data: bytes | memoryview) -> None:
     """Checks the checksum of a batch.
 
     Raises:
-        CorruptBytes: the checksum is wrong, with Kafka's message.
+        CorruptBytes: the checksum is wrong. The error has Kafka's message.
     """
     batch = batch_bytes(data)
     stored_crc, computed_crc, position = _checksums(batch)
@@ -263,7 +263,7 @@ def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
     """Splits a batch of magic 2 into its header and the bytes after it.
 
     Raises:
-        CorruptBytes: the batch is shorter than its header, with Kafka's message.
+        CorruptBytes: the batch is shorter than its header. The error has Kafka's message.
     """
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)

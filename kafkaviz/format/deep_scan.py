@@ -276,7 +276,7 @@ class DeepScan:
         """Checks the checksum of a batch that is larger than the buffer, chunk by chunk.
 
         Returns:
-            False if the file has lost the end of the batch.
+            False if the end of the batch is no longer in the file.
         """
         is_magic_2 = batch["magic"] >= MAGIC_2
         crc = 0
@@ -656,7 +656,7 @@ def _read_messages(
     """Checks and reads the messages and wrappers of magic 0 and 1, one at a time.
 
     Yields:
-        For each wrapper the messages inside it, and for each plain message that message.
+        Per wrapper the messages inside it; otherwise a single message.
     """
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]

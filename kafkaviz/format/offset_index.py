@@ -1,4 +1,4 @@
-"""The offset index (.index): near which byte of the .log an offset is.
+"""The offset index (.index): the byte of the .log near which to look for an offset.
 
 The file is a sequence of 8-byte slots. In a segment with base offset 1000 the entry (35, 4096)
 means: the batch that ends with offset 1035 starts at byte 4096 of the .log. While a broker uses the
@@ -6,8 +6,8 @@ file, it is longer than its entries; the rest is zeros.
 
 When a broker starts, it finds the end of a log by reading from the last entry on. Suppose a log has
 batches at positions 0, 500 and 900, the last batch ends with offset 29, and the last entry is (19,
-500). Kafka reads from 500, and the log ends at 30. If the log is cut at 400, Kafka finds no batch
-at 500, and the log ends at its base offset, although one batch is left.
+500). Kafka reads from 500, and the log ends at 30. If the log is truncated at 400, Kafka finds no
+batch at 500, and the log ends at its base offset, although one batch is left.
 """
 
 from collections.abc import Callable, Iterable

@@ -552,8 +552,8 @@ def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
     """Reads the size of a key or value.
 
     Returns:
-        The size, negative for null, and the position of the first byte, negative if the data is too
-        short.
+        The size (negative for null), and the position of the first byte (negative if the data is
+        too short).
     """
     number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
     size = varint.unfold32(number)

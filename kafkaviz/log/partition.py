@@ -64,7 +64,8 @@ class Partition:
         topic_id: the id in partition.metadata, or None.
         checkpoints: the broker's checkpoints for this partition.
         remote_bases: the base offsets of segments whose files are only in tiered storage.
-        remote_gaps: the offsets that tiered storage should have, ordered by offset.
+        remote_gaps: the offsets that should be in tiered storage but cannot be read, in ascending
+            order.
     """
 
     path: Path

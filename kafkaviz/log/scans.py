@@ -4,9 +4,8 @@ Each class does something that those above it in the list do not:
 
 - format.walk.Walk reads headers up to the first impossible length, as a broker's reader does. All
   other classes use it or do the same.
-- log.segment.BatchScan, from Segment.scan, is a Walk on a file: it opens the file for the time of
-  the iteration. It also fills in the fields that only the messages in a wrapper of magic 0 or 1
-  have.
+- log.segment.BatchScan, from Segment.scan, is a Walk on a file: it opens the file only during the
+  iteration. It also fills in the fields that only the messages in a wrapper of magic 0 or 1 have.
 - format.deep_scan.DeepScan computes checksums and decodes records in compiled loops.
 - HeaderScan here is a Walk that continues after damage. The data source and the bytes view use it:
   they begin at any position, so an index entry must prove the next batch.

@@ -88,7 +88,7 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
     """Returns the bounds of a log for a consumer with that isolation level.
 
     Raises:
-        FailedBounds: the last .index leads to bytes that Kafka does not take for a batch.
+        FailedBounds: the last .index leads to bytes that are not a batch for Kafka.
     """
     start = log.log_start_offset
     end = max(log_end_offset(log.active, profile), log.log_start_offset)
@@ -113,7 +113,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     the offsets before that batch can still be looked up.
 
     Raises:
-        FailedBounds: the entry leads to bytes that Kafka does not take for a batch.
+        FailedBounds: the entry leads to bytes that are not a batch for Kafka.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)

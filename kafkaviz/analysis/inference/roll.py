@@ -95,7 +95,7 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.bytes as a cause, or None if it does not fit.
 
-    It fits if no segment exceeds the limit, but would exceed it with the next batch.
+    It fits a roll if no segment exceeds the limit, but the rolled one would with the next batch.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {

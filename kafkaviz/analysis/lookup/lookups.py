@@ -2,8 +2,8 @@
 
 If the broker was stopped cleanly, it serves the files unchanged, even if they have wrong bytes.
 Otherwise it first recovers the segments with offsets above the recovery point. In both cases it
-recovers a segment that has no .index or has an invalid .txnindex; up to Kafka 2.2, any invalid
-index.
+recovers a segment that has no .index or an invalid .txnindex. Up to Kafka 2.2, it also recovers a
+segment with any other invalid index.
 """
 
 from collections.abc import Mapping, Sequence

@@ -137,8 +137,7 @@ def add_counts(
 ) -> None:
     """Adds histograms to the histograms of the same intervals in `flat`.
 
-    If `flat` has fewer bins for an interval, the bins of the added histogram that it lacks must be
-    zero.
+    If `flat` has fewer bins for an interval, the further bins of the added histogram must be zero.
     """
     for interval_number in range(len(starts) - 1):
         length = min(

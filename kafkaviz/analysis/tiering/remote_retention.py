@@ -246,7 +246,7 @@ class _RetentionPass:
     """One retention pass of a leader over its log, by the rules of its release.
 
     Attributes:
-        epochs: the leader epochs of the log that have records.
+        epochs: the log's leader epochs that have records.
     """
 
     partition: TieredPartition

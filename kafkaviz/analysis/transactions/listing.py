@@ -66,8 +66,8 @@ class Transaction:
         transactional_id: None if __transaction_state in this copy does not have it.
         first_offset: the transaction's first offset, according to this copy.
         last_offset: the offset of its last record; None if this copy has none of its records.
-        start_ms: the timestamp of its first batch in this copy; None without one. If the
-            transaction began below the log start, it really started earlier.
+        start_ms: the timestamp of its first batch in this copy; None without one. A transaction
+            that began below the log start started earlier than this.
         end_ms: the timestamp of its marker; None if it is open.
         begins_before_log: whether it began below the log start; None if neither a producer snapshot
             nor a .txnindex shows that. The true first offset may then be lower than `first_offset`.

@@ -12,9 +12,9 @@ a finished copy ends at or after all earlier copies in an epoch, it replaces tho
 before it, such as copies by another leader. These are the rules of RemoteLogMetadataCache and
 RemoteLogLeaderEpochState in Kafka 4.3.1.
 
-KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them.
-Compaction may then remove the record that announced a segment but keep its update, and a tombstone
-marks a deleted segment. Kafka ignores such an update if it has no key, and so do we.
+KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them. A
+tombstone then marks a deleted segment. Compaction may remove the record that announced a segment
+but keep an update of it. Kafka ignores such an update if it has no key, and so do we.
 """
 
 from bisect import bisect_left, bisect_right, insort
