@@ -53,10 +53,9 @@ def render_page() -> None:
     elements.draw_style(_stylesheet() + class_bar.stylesheet())
     _render_faults(faults)
     if position is None:
-        with elements.empty(
+        elements.empty(
             "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
-        ):
-            pass
+        )
     elif st.query_params.get(lesson_address.WORD):
         render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):

@@ -534,7 +534,6 @@ def _misconception(block: LessonBlock, number: int) -> None:
 
 
 def render_fault(fault: Exception, key: str) -> None:
-    with elements.state(
+    elements.state(
         f"figure_{key}", "error", say("workshop.figure_fault"), describe_error_sentence(fault)
-    ):
-        pass
+    )

@@ -4,13 +4,13 @@ Text is escaped unless it is Html, so that text from a file never becomes markup
 """
 
 import re
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape as to_html
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.inference.version import InferredRelease
@@ -224,20 +224,17 @@ def table_html(head: Html, rows: Iterable[Html]) -> Html:
     return tag("div", inner, class_="kv-tblwrap", tabindex=tab_index)
 
 
-@contextmanager
-def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Draws a notice that something is missing. The with statement's body draws a button below."""
+def empty(name: str, finding: str, reason: str, level: int = 2) -> DeltaGenerator:
+    """Draws a notice that something is missing, and returns the container for buttons below."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
         words = _finding_and_reason(finding, reason, level)
         st.html(tag("div", words, class_="kv-empty"))
-        with st.container(
+        return st.container(
             key=f"kv_act_{name}", horizontal=True, horizontal_alignment="center", gap=8
-        ):
-            yield
+        )
 
 
-@contextmanager
 def state(
     name: str,
     mark: str,
@@ -246,8 +243,8 @@ def state(
     evidence: Callable[[], None] | None = None,
     *,
     level: int = 2,
-) -> Generator[None]:
-    """Draws a problem and its reason. The body of the with statement draws the buttons below.
+) -> DeltaGenerator:
+    """Draws a problem and its reason, and returns the container for buttons below.
 
     Args:
         mark: one of SEVERITIES, or an icon name.
@@ -260,8 +257,7 @@ def state(
         st.html(tag("div", sign, tag("div", words), class_="kv-state"))
         if evidence:
             evidence()
-        with st.container(key=f"kv_act_{name}", horizontal=True, gap=8):
-            yield
+        return st.container(key=f"kv_act_{name}", horizontal=True, gap=8)
 
 
 def _finding_and_reason(finding: str, reason: str, level: int) -> Html:

@@ -207,10 +207,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
     try:
         view = _view(pair, _directories(comparison), offset, language())
     except KafkavizError as fault:
-        with elements.state(
-            "unread", "error", say("compare.not_ended"), describe_error_sentence(fault)
-        ):
-            pass
+        elements.state("unread", "error", say("compare.not_ended"), describe_error_sentence(fault))
         return
     with heading:
         elements.heading(view.title, say("compare.batches_below"))

@@ -98,8 +98,7 @@ def render_page() -> None:
 
 def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerComparison") -> None:
     if not comparison.partitions:
-        with elements.empty("compare", say("compare.of_nothing"), say("compare.of_nothing_why")):
-            pass
+        elements.empty("compare", say("compare.of_nothing"), say("compare.of_nothing_why"))
         return
     with st.container(gap=None, key="kv_compare"):
         render_partition_map(location, comparison)
@@ -275,15 +274,13 @@ def _request_address(first: str, second: str) -> None:
 def _render_no_second() -> None:
     directory = page_location.compared_directory()
     if not directory:
-        with elements.empty("compare", say("compare.no_second"), say("compare.no_second_why")):
-            pass
+        elements.empty("compare", say("compare.no_second"), say("compare.no_second_why"))
         return
     try:
         broker_cache.open_snapshot(directory)
     except CannotOpen as fault:
         reason = describe_error_sentence(fault)
-        with elements.state("second", "error", say("compare.second_fault"), reason):
-            pass
+        elements.state("second", "error", say("compare.second_fault"), reason)
 
 
 def _render_downloads(comparison: "BrokerComparison") -> None:

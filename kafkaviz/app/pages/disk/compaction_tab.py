@@ -59,8 +59,7 @@ def render(snapshot: BrokerSnapshot) -> None:
 
 
 def _render_empty(reason: str) -> None:
-    with elements.empty("compaction", say("compaction.empty"), reason):
-        pass
+    elements.empty("compaction", say("compaction.empty"), reason)
 
 
 def _render_logs(decisions: "CleanerDecisions") -> None:
@@ -181,13 +180,12 @@ def _render_result(
     _render_figure(decisions, log, cleaned)
     if cleaned.error:
         st.space(12)
-        with elements.state(
+        elements.state(
             "cleaning",
             "error",
             say("compaction.fails"),
             say("compaction.fails_why", error=cleaned.error),
-        ):
-            pass
+        )
     if cleaned.cleaning:
         st.space(20)
         _render_numbers(decisions, cleaned)

@@ -140,8 +140,7 @@ def _render_unreadable(shares: "Sequence[DiskShare]") -> None:
     folders = [archive.display_text(path) for path in paths]
     if folders:
         reason = say("common.names", names=tuple(folders))
-        with elements.state("unreadable", "warning", say("disk.unreadable"), reason):
-            pass
+        elements.state("unreadable", "warning", say("disk.unreadable"), reason)
         st.space(16)
 
 

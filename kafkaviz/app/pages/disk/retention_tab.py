@@ -55,8 +55,7 @@ def render(snapshot: BrokerSnapshot, health: "Health") -> None:
             chosen = _choose(snapshot, health, logs)
         _render_results(snapshot, health, chosen)
     else:
-        with elements.empty("retention", say("retention.empty"), say("retention.empty_below")):
-            pass
+        elements.empty("retention", say("retention.empty"), say("retention.empty_below"))
     _render_metadata(health)
 
 

@@ -49,8 +49,7 @@ def _count_text(answer: "QueryResult") -> str:
 def render_answer(result: "QueryResult", text: str) -> None:
     """Draws all rows, and above them a figure if a column can be drawn."""
     if not result.rows.num_rows:
-        with elements.empty("answer", say("explore.no_row"), say("explore.no_row_why")):
-            pass
+        elements.empty("answer", say("explore.no_row"), say("explore.no_row_why"))
         return
     _render_figure(result, find_question(text))
     with st.container(key="kv_answer_rows", gap=None):

@@ -149,14 +149,13 @@ def _render_mistake(text: str, error: "QueryError") -> None:
         if error_location
         else advice
     )
-    with elements.state(
+    elements.state(
         "wrong",
         "error",
         mistake,
         detail,
         partial(_render_line, error_location) if error_location else None,
-    ):
-        pass
+    )
 
 
 def _render_line(error_location: "ErrorLocation") -> None:
@@ -292,8 +291,6 @@ def _quoted(name: str) -> str | None:
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:
     """Draws a notice that the tables are missing: the pipeline is still reading, or has failed."""
     if ingests.is_awaited(snapshot):
-        with elements.empty("catalog", say("explore.being_made"), say("explore.being_made_why")):
-            pass
+        elements.empty("catalog", say("explore.being_made"), say("explore.being_made_why"))
         return
-    with elements.state("catalog", "info", say("explore.no_tables"), say("explore.no_tables_why")):
-        pass
+    elements.state("catalog", "info", say("explore.no_tables"), say("explore.no_tables_why"))

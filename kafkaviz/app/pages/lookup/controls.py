@@ -472,8 +472,5 @@ def render_fault() -> None:
     try:
         parse_keys(st.session_state.get(page_state.KEYS) or "")
     except ValueError as fault:
-        with elements.state(
-            "keys", "info", str(fault), say("lookup.keys_below", keys=DEFAULT_KEYS)
-        ):
-            pass
+        elements.state("keys", "info", str(fault), say("lookup.keys_below", keys=DEFAULT_KEYS))
         st.space(16)

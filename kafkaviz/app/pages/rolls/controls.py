@@ -200,10 +200,7 @@ def _edit_own_workload() -> Workload | None:
     try:
         return workloads.parse_own(text)
     except KafkavizError as fault:
-        with elements.state(
-            "own", "error", say("workloads.no_workload"), describe_error_sentence(fault)
-        ):
-            pass
+        elements.state("own", "error", say("workloads.no_workload"), describe_error_sentence(fault))
         return None
 
 

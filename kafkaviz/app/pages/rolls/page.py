@@ -86,8 +86,7 @@ def _render_simulated_log(tab: str) -> None:
     try:
         run = simulation_cache.simulate(chosen.workload, chosen.config)
     except KafkavizError as fault:
-        with elements.state("unmade", "error", say("rolls.unmade"), describe_error_sentence(fault)):
-            pass
+        elements.state("unmade", "error", say("rolls.unmade"), describe_error_sentence(fault))
         return
     roll_figures.render_notes(chosen.workload, chosen.config, run)
     if not run.history.segments:
@@ -116,8 +115,7 @@ def _render_partition(tab: str, location: Location) -> None:
     render_settings(log_rolls, len(location.partition.live))
     history = log_rolls.history
     if not history.segments:
-        with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
-            pass
+        elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below"))
     elif tab == LIMITS:
         roll_figures.render_limits(history, log_rolls.load, log_rolls.key)
     else:

@@ -93,8 +93,7 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
     """Draws a note. `name` identifies the note, because two notes can have the same mark."""
-    with elements.state(f"note_{name}", mark, finding, reason):
-        pass
+    elements.state(f"note_{name}", mark, finding, reason)
     st.space(16)
 
 

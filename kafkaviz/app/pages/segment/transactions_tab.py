@@ -45,18 +45,16 @@ def render(location: PartitionLocation, segment: Segment) -> None:
         return
     transactions = job.result
     if transactions.problem:
-        with elements.state(
+        elements.state(
             "transactions",
             "warning",
             say("transaction_lanes.unread"),
             to_sentence(render_message(transactions.problem)),
-        ):
-            pass
+        )
     elif not transactions.transactions:
-        with elements.empty(
+        elements.empty(
             "transactions", say("transaction_lanes.none"), say("transaction_lanes.none_why")
-        ):
-            pass
+        )
     if transactions.transactions:
         _render_lanes(location, segment, transactions)
 

@@ -55,8 +55,7 @@ def _render_measured(
         job: None for a source without records.
     """
     if job is None:
-        with elements.empty("batching", say("batching.workload"), say("batching.workload_below")):
-            pass
+        elements.empty("batching", say("batching.workload"), say("batching.workload_below"))
     elif job.result:
         answers = sorted(job.result.values(), key=lambda answer: -answer.saved_bytes)
         if len(answers) > 1:
@@ -130,8 +129,7 @@ def _render_batch_answer(context: TuningContext, answer: BatchingAnswer) -> None
     with figure:
         merging = answer.merging
         if merging is None:
-            with elements.empty("records", say("batching.nothing"), verdict.known):
-                pass
+            elements.empty("records", say("batching.nothing"), verdict.known)
         else:
             key = ("batches", context.key, answer.name)
             view = charts.view(key, lambda: batching_view.batch_rows(answer, merging))
@@ -166,8 +164,7 @@ def _render_codec_answer(context: TuningContext, answer: BatchingAnswer) -> None
         _render_verdict(verdict, "codec")
     with figure:
         if not answer.packed:
-            with elements.empty("records", say("batching.nothing"), verdict.known):
-                pass
+            elements.empty("records", say("batching.nothing"), verdict.known)
         else:
             _render_codecs(context, answer)
     _render_reasons(verdict)

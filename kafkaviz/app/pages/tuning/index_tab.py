@@ -319,10 +319,7 @@ def _render_size_curve(context: TuningContext) -> None:
     considered_bytes = _considered_config(context).segment_index_bytes
     today_bytes = context.config.segment_index_bytes
     if not {today_bytes, considered_bytes} <= {outcome.index_bytes for outcome in outcomes}:
-        with elements.state(
-            "refused", "error", say("tuning.cannot_write"), say("index_size.cannot")
-        ):
-            pass
+        elements.state("refused", "error", say("tuning.cannot_write"), say("index_size.cannot"))
         return
     today_interval = context.today.interval_bytes
     is_what_if = context.alternative_bytes != today_interval
@@ -493,10 +490,9 @@ def _render_replay(context: TuningContext) -> None:
         with st.spinner(say("tuning.appending")):
             pair = _replay(context.key, context.config, other_config, context.source)
     except KafkavizError as fault:
-        with elements.state(
+        elements.state(
             "refused_replay", "error", say("tuning.cannot_write"), describe_error_sentence(fault)
-        ):
-            pass
+        )
         return
     rows = replay_table.rows(*pair)
     heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]

@@ -300,13 +300,12 @@ def _render_left_out(context: TuningContext) -> None:
             )
             for problem in problems[:3]
         )
-        with elements.state(
+        elements.state(
             "left_out",
             "warning",
             say_count("tuning.left_out", len(problems), n=len(problems)),
             end_sentence(reason),
-        ):
-            pass
+        )
 
 
 @in_turn

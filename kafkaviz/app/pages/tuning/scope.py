@@ -253,10 +253,7 @@ def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
         if tuning_scope.name == workloads.OWN_TITLE:
             workloads.parse_own(text)
     except KafkavizError as fault:
-        with elements.state(
-            "own", "error", say("workloads.no_workload"), describe_error_sentence(fault)
-        ):
-            pass
+        elements.state("own", "error", say("workloads.no_workload"), describe_error_sentence(fault))
         return None
     return _workload_request(tuning_scope.name, text, _release())
 
@@ -334,8 +331,7 @@ def render_unmeasured(job: MeasureJob, tuning_scope: Scope) -> None:
         )
         return
     text = say("tuning.empty_below", name=option_text(tuning_scope.label))
-    with elements.empty("tuning", say("tuning.empty"), text):
-        pass
+    elements.empty("tuning", say("tuning.empty"), text)
 
 
 @st.fragment(run_every=0.5)
