@@ -226,7 +226,6 @@ def render_link() -> None:
         on_token_change=enter,
         on_revision_change=_go_on,
         width="content",
-        height="content",
     )
 
 

@@ -282,7 +282,6 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
                     key=f"kv_go_{number}",
                     on_click=open_step,
                     args=(lesson.name, parts[0]),
-                    help=None,
                     width="stretch",
                 )
 
@@ -520,12 +519,7 @@ def notes_button() -> None:
 
     From then on, each window follows the other one; see `follow`.
     """
-    _notes_button(
-        key="kv_notes_window",
-        data={"words": messages.table("stage")},
-        width="content",
-        height="content",
-    )
+    _notes_button(key="kv_notes_window", data={"words": messages.table("stage")}, width="content")
 
 
 def follow(place: str, on_place: Callable[[str], None]) -> None:
@@ -541,13 +535,7 @@ def follow(place: str, on_place: Callable[[str], None]) -> None:
         if other_place:
             on_place(other_place)
 
-    _follower(
-        key=FOLLOWER,
-        data={"place": place},
-        on_place_change=follow,
-        width="content",
-        height="content",
-    )
+    _follower(key=FOLLOWER, data={"place": place}, on_place_change=follow, width="content")
 
 
 def session_clock(first: float, last: float, total: float) -> None:
@@ -560,6 +548,4 @@ def session_clock(first: float, last: float, total: float) -> None:
     _clock(
         key="kv_session_clock",
         data={"plan": [first, last, total], "words": messages.table("stage")},
-        width="stretch",
-        height="content",
     )

@@ -389,7 +389,6 @@ def _choice_button(position: LessonPosition, letter: str, text: str, kind: str) 
             f"`{letter.upper()}`  {text}",
             key=f"kv_choice_{index}",
             args=(position.lesson.name, position.part, letter),
-            type="secondary",
             width="stretch",
             shortcut=str(index + 1),
             on_click=lesson_state.record_answer,

@@ -135,16 +135,13 @@ def copy_link(
         "about": about,
         "words": _words("copy_link", "copied", "not_allowed"),
     }
-    _copy_link(key="kv_copy_link", data=data, width="content", height="content")
+    _copy_link(key="kv_copy_link", data=data, width="content")
 
 
 def theme_button(paths: list[str]) -> None:
     """Draws the button that switches the theme. Streamlit stores the theme per path."""
     _theme_button(
-        key="kv_theme",
-        data={"paths": paths, "words": _words("light_or_dark")},
-        width="content",
-        height="content",
+        key="kv_theme", data={"paths": paths, "words": _words("light_or_dark")}, width="content"
     )
 
 
@@ -156,17 +153,13 @@ def keys(listen: str) -> str | None:
     """
     data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
     return _keys(
-        key="kv_listener",
-        data=data,
-        on_pressed_change=lambda: None,
-        width="content",
-        height="content",
+        key="kv_listener", data=data, on_pressed_change=lambda: None, width="content"
     ).pressed
 
 
 def focus() -> None:
     """Puts the cursor into the field of the dialog that contains this component."""
-    _focus(key="kv_focus", data={}, width="content", height="content")
+    _focus(key="kv_focus", data={}, width="content")
 
 
 def address(choices: dict[str, str | None]) -> None:
@@ -178,18 +171,17 @@ def address(choices: dict[str, str | None]) -> None:
         key="kv_address",
         data={"chosen": choices, "known": st.query_params.to_dict()},
         width="content",
-        height="content",
     )
 
 
 def sidebar() -> None:
     """Keeps clicks on the sidebar's links from getting lost while a run changes the links."""
-    _sidebar(key="kv_sidebar", data={}, width="content", height="content")
+    _sidebar(key="kv_sidebar", data={}, width="content")
 
 
 def one_step(query: str) -> None:
     """Makes `query` the query of the page, so that one Back in the browser undoes the change."""
-    _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
+    _one_step(key="kv_one_step", data={"query": query}, width="content")
 
 
 _stepper = register_component("stepper", "steps", "page_strip")
@@ -212,13 +204,7 @@ def stepper(
             disables choosing.
     """
     payload = data | bar() | {"picks": on_slot is not None}
-    _stepper(
-        key=key,
-        data=payload,
-        on_slot_change=on_slot or (lambda: None),
-        width="stretch",
-        height="content",
-    )
+    _stepper(key=key, data=payload, on_slot_change=on_slot or (lambda: None))
 
 
 def chosen_slot(lookup_key: str, key: str = "stepper") -> int | None:
@@ -232,12 +218,7 @@ _growth = register_component("growth", "steps")
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
     """Draws the data packed by growth.browser_payload. The address keeps the step as ?step=."""
-    _growth(
-        key=key,
-        data=data | bar() | {"words": messages.table("growth")},
-        width="stretch",
-        height="content",
-    )
+    _growth(key=key, data=data | bar() | {"words": messages.table("growth")})
 
 
 _ruler = register_component("ruler")
@@ -251,8 +232,6 @@ def ruler(data: bytes, key: str = "ruler") -> None:
         default={"pin": None, "slice": None},
         on_pin_change=_ignore,
         on_slice_change=_ignore,
-        width="stretch",
-        height="content",
     )
 
 
@@ -271,14 +250,7 @@ _bytes = register_component("bytes")
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
     """Draws the data packed by segment_bytes.browser_payload. Each request reruns the fragment."""
-    _bytes(
-        key=key,
-        data=data,
-        default={"want": None},
-        on_want_change=_ignore,
-        width="stretch",
-        height="content",
-    )
+    _bytes(key=key, data=data, default={"want": None}, on_want_change=_ignore)
 
 
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
@@ -299,7 +271,7 @@ def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
 
     The address keeps the selected finding.
     """
-    _findings(key=key, data=data, width="stretch", height="content")
+    _findings(key=key, data=data)
 
 
 _search_race = register_component("search_race", "steps", "page_strip", "race_lanes")
@@ -307,7 +279,7 @@ _search_race = register_component("search_race", "steps", "page_strip", "race_la
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
     """Draws the data packed by search_race.browser_payload. The address keeps ?storage=."""
-    _search_race(key=key, data=data | bar(), width="stretch", height="content")
+    _search_race(key=key, data=data | bar())
 
 
 _tail_growth = register_component("tail_growth", "race_lanes")
@@ -315,7 +287,7 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
     """Draws the data packed by tail_growth.browser_payload. The address keeps ?pages=."""
-    _tail_growth(key=key, data=data, width="stretch", height="content")
+    _tail_growth(key=key, data=data)
 
 
 _sql = register_component("sql")
@@ -331,7 +303,7 @@ def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -
         data: `text` is the query, `wrong` the range of its wrong characters or None, `longest` the
             maximum length in characters, and `run` the label of the button.
     """
-    _sql(key=key, data=data, on_asked_change=on_run, width="stretch", height="content")
+    _sql(key=key, data=data, on_asked_change=on_run)
 
 
 def last_query(key: str = "kv_sql") -> str | None:

@@ -41,7 +41,7 @@ def _toggle() -> None:
 def apply() -> None:
     if is_on():
         elements.draw_style(_stylesheet())
-        _projector(key="kv_projector_keys", data={}, width="content", height="content")
+        _projector(key="kv_projector_keys", data={}, width="content")
 
 
 @cache

@@ -152,7 +152,7 @@ def entries(data: dict[str, Any], key: str) -> None:
             offset). Once the answer is revealed, also `slot`, `from`, `passed` and `batch` of the
             search.
     """
-    _entries(key=key, data=data, width="stretch", height="content")
+    _entries(key=key, data=data)
 
 
 def make_lookup(block: LessonBlock) -> LookupContext:

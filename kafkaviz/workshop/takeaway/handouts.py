@@ -220,7 +220,7 @@ _print_page = register_component("print_page")
 
 
 def print_page(label: str) -> None:
-    _print_page(key="kv_print_page", data={"label": label}, width="content", height="content")
+    _print_page(key="kv_print_page", data={"label": label}, width="content")
 
 
 STYLE = Path(__file__).with_name("handouts.css")

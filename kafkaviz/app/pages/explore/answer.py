@@ -182,7 +182,6 @@ def _render_download(
         on_click="ignore",
         icon=":material/download:",
         key=f"kv_take_{suffix}",
-        width="content",
     )
 
 
