@@ -6,6 +6,7 @@ The unpacking of an archive has such a strip too, although the page waits for it
 import math
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,21 +67,25 @@ def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
     if job.error is not None:
         _render_check_failure(snapshot, job.error, release)
     else:
-        _render_check_progress(snapshot, release)
+        get_job = partial(check_jobs.get_or_start, snapshot, release)
+        render_read_partition(get_job, "health", "kv_check_cancel")
 
 
 @st.fragment(run_every=0.4)
-def _render_check_progress(snapshot: BrokerSnapshot, release: str) -> None:
-    job = check_jobs.get_or_start(snapshot, release)
+def render_read_partition(
+    get_job: Callable[[], Job[Any, ReadProgress]], page: str, button_key: str
+) -> None:
+    """Draws which partition a job reads, in a page's words. Reruns the page at the job's end."""
+    job = get_job()
     if job.is_over:
         st.rerun()
     name = job.progress().name
     text = (
-        say("health.reading_partition", partition=units.escape_controls(name))
+        say(f"{page}.reading_partition", partition=units.escape_controls(name))
         if name
-        else say("health.reading")
+        else say(f"{page}.reading")
     )
-    render_reading_job(job, text, button_key="kv_check_cancel")
+    render_reading_job(job, text, button_key=button_key)
 
 
 def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:

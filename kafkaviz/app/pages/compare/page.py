@@ -4,6 +4,7 @@ At the top are the second directory, the number of topic-partitions per relation
 """
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -90,7 +91,8 @@ def render_page() -> None:
     is_over = job.wait_until_over(QUICK_S)
     render_head(location, pair, job.result if is_over else None)
     if not is_over:
-        return render_progress(pair)
+        get_job = partial(comparisons.get_or_start, pair)
+        return progress_strip.render_read_partition(get_job, "compare", "kv_compare_cancel")
     if job.error is not None:
         return _render_failure(pair, job.error)
     _render_body(location, pair, cast("BrokerComparison", job.result))
@@ -121,20 +123,6 @@ def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerCo
         st.space(8)
         sources = (page_location.shell_paths(snapshot.broker, ",") for snapshot in pair)
         st.code(f"kafkaviz compare {' '.join(sources)}", language="bash", wrap_lines=True)
-
-
-@st.fragment(run_every=0.4)
-def render_progress(pair: SnapshotPair) -> None:
-    job = comparisons.get_or_start(pair)
-    if job.is_over:
-        st.rerun()
-    name = job.progress().name
-    text = (
-        say("compare.reading_partition", partition=units.escape_controls(name))
-        if name
-        else say("compare.reading")
-    )
-    progress_strip.render_reading_job(job, text, button_key="kv_compare_cancel")
 
 
 def _render_failure(pair: SnapshotPair, error: Exception) -> None:
