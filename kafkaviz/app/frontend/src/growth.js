@@ -92,32 +92,24 @@ function drawPicture(state, step, segment) {
     g = hatchedDrawing(w, HEIGHT, fillTemplate(data.words.picture, step));
   drawLog(state, g, w, step, segment);
   drawCounter(g, w, step, data);
-  drawIndex(
-    state,
-    g,
-    w,
-    190,
-    'offset',
-    step,
-    segment.offsets.slice(0, step.offsets),
-    step.new[0],
-    data.slots[0],
-    step.index_bytes,
-    '.index',
-  );
-  drawIndex(
-    state,
-    g,
-    w,
-    280,
-    'time',
-    step,
-    segment.times.slice(0, step.times),
-    step.new[1],
-    data.slots[1],
-    step.timeindex_bytes,
-    '.timeindex',
-  );
+  drawIndex(state, g, step, {
+    y: 190,
+    kind: 'offset',
+    entries: segment.offsets.slice(0, step.offsets),
+    isNew: step.new[0],
+    slots: data.slots[0],
+    fileBytes: step.index_bytes,
+    name: '.index',
+  });
+  drawIndex(state, g, step, {
+    y: 280,
+    kind: 'time',
+    entries: segment.times.slice(0, step.times),
+    isNew: step.new[1],
+    slots: data.slots[1],
+    fileBytes: step.timeindex_bytes,
+    name: '.timeindex',
+  });
   return g;
 }
 
@@ -239,8 +231,9 @@ function drawCounter(g, w, step, data) {
   );
 }
 
-function drawIndex(state, g, w, y, kind, step, entries, isNew, slots, fileBytes, name) {
-  const phrase = (key, values) => fillTemplate(state.data.words[key], values),
+function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, name }) {
+  const w = state.width,
+    phrase = (key, values) => fillTemplate(state.data.words[key], values),
     top = y + 10,
     h = 48,
     most = Math.max(1, Math.floor((w - (entries.length > 2 ? 110 : 30)) / 84)),

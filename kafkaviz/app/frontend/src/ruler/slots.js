@@ -1,6 +1,6 @@
 // The slots of both indexes in the lanes, each with its pointer.
 
-import { color, html, svg, svgText } from '../dom.js';
+import { color, html, svg, svgRect, svgText } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
@@ -21,20 +21,13 @@ export function chooseSlots(state, { written, slots }, room) {
   return [words, short].find(text => (textWidth(text) * 11) / 12 <= room) ?? '';
 }
 
+const slotBox = (X, lane, cw, look) => svgRect(X - cw / 2, lane.y, cw, lane.h, { rx: 3, ...look });
+
 export function drawUnwrittenSlot(X, lane, cw, words) {
-  const box = {
-    x: X - cw / 2,
-    y: lane.y,
-    width: cw,
-    height: lane.h,
-    rx: 3,
-    fill: 'url(#unwritten)',
-    stroke: color('unwritten'),
-    'stroke-dasharray': '4 3',
-  };
+  const look = { fill: 'url(#unwritten)', stroke: color('unwritten'), 'stroke-dasharray': '4 3' };
   const style = 'paint-order:stroke;stroke:var(--kv-unwritten-soft);stroke-width:6px';
   return [
-    svg('rect', box),
+    slotBox(X, lane, cw, look),
     ...(fitsText(cw, words)
       ? [svgText(X, lane.y + 21, words, { 'text-anchor': 'middle', style })]
       : []),
@@ -84,21 +77,13 @@ function drawIndexSlot(state, k, X, e, on) {
     colour = wrong ? 'torn' : 'offset',
     texts = [offsetIn(state, e.key, cw), `→ ${groupDigits(e.pos)}`];
   drawPointer(state, k, X, INDEX.y + INDEX.h, e.pos, on, colour, wrong ? '5 3' : null);
-  const box = {
-    x: X - cw / 2,
-    y: INDEX.y,
-    width: cw,
-    height: INDEX.h,
-    rx: 3,
-    fill: color(`${colour}-soft`),
-    ...ring(on, wrong, colour),
-  };
+  const look = { fill: color(`${colour}-soft`), ...ring(on, wrong, colour) };
   const words = fitsCode(cw, ...texts) ? twoLines(X, INDEX.y, ...texts, colour) : null;
   k.append(
     svg(
       'g',
       { class: on ? 'entry-mark on' : 'entry-mark' },
-      svg('rect', box),
+      slotBox(X, INDEX, cw, look),
       words,
       drawSlotName(state, e.slot, X - cw / 2, INDEX.y - 4),
     ),
@@ -162,19 +147,10 @@ function drawSlotName(state, slot, x, y, more = '') {
 }
 
 function drawAbsentSlot(X, lane, cw, words, shorter = '') {
-  const box = {
-    x: X - cw / 2,
-    y: lane.y,
-    width: cw,
-    height: lane.h,
-    rx: 3,
-    fill: 'none',
-    stroke: color('ink-3'),
-    'stroke-dasharray': '3 3',
-  };
+  const look = { fill: 'none', stroke: color('ink-3'), 'stroke-dasharray': '3 3' };
   const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';
   return [
-    svg('rect', box),
+    slotBox(X, lane, cw, look),
     svgText(X, lane.y + lane.h / 2 + 4, text, { 'text-anchor': 'middle', class: 'axt' }),
   ];
 }
