@@ -6,7 +6,7 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app.widgets import charts
-from kafkaviz.figures.plain_figure import PlainFigure
+from kafkaviz.figures.theme import PlainFigure
 
 
 @pytest.fixture

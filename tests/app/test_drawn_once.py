@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.app.widgets import charts
-from kafkaviz.figures.plain_figure import PlainFigure
+from kafkaviz.figures.theme import PlainFigure
 
 
 @pytest.mark.parametrize(

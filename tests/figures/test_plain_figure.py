@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import plotly.io
 import pytest
 
-from kafkaviz.figures.plain_figure import PlainFigure, typed_array
+from kafkaviz.figures.theme import PlainFigure, typed_array
 
 
 def line(**properties) -> PlainFigure:

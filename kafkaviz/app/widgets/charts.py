@@ -11,7 +11,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.messages import language, say
 
 if TYPE_CHECKING:
-    from kafkaviz.figures.plain_figure import PlainFigure
+    from kafkaviz.figures.theme import PlainFigure
 
 MAX_FIGURES = 256
 NO_TITLE_PX = 12  # padding above and below the template's title
@@ -66,7 +66,7 @@ def _figure(
 ) -> "PlainFigure":
     # imported here because importing plotly takes half a second: the page above a chart is drawn
     # first
-    from kafkaviz.figures.plain_figure import PlainFigure
+    from kafkaviz.figures.theme import PlainFigure
 
     return PlainFigure.from_plotly(_draw(_figure_view, mode))
 
@@ -83,7 +83,7 @@ def with_page_layout(
     plotly_figure: Any, selecting: Mapping[str, str] = MappingProxyType({})
 ) -> "PlainFigure":
     """Returns the figure with a layout that does not make the browser draw it twice."""
-    from kafkaviz.figures.plain_figure import PlainFigure
+    from kafkaviz.figures.theme import PlainFigure
 
     plain = plotly_figure.to_dict()
     layout = plain["layout"] | dict(selecting)

@@ -18,13 +18,13 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
 from kafkaviz.figures.broker.map_rows import CELLS, LARGEST, ORDERS, build_strip
-from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text.sentences import (
     end_sentence,
     join_semicolon,
     join_sentences,
     number_word,
 )
+from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say, say_count
 
 REMOTE = "remote"  # kind of a bar: its segment is only in tiered storage

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kafkaviz.figures import theme
 from kafkaviz.figures.explore.questions import AnswerRow, Question, partition_name
-from kafkaviz.figures.plain_figure import PlainFigure
+from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say
 from kafkaviz.units import (
     duration,

@@ -12,9 +12,9 @@ import numpy as np
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
-from kafkaviz.figures.plain_figure import PlainFigure, typed_array
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import join_sentences
+from kafkaviz.figures.theme import PlainFigure, typed_array
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause

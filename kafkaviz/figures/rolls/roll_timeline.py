@@ -12,8 +12,8 @@ import numpy as np
 
 from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, fill_limits
 from kafkaviz.figures import theme
-from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate

@@ -21,9 +21,9 @@ from kafkaviz.analysis.transactions.committed_offsets import (
 )
 from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, Transaction
 from kafkaviz.figures import theme
-from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text.sentences import capitalize, join_sentences
 from kafkaviz.figures.text.transaction_text import start_cell
+from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import Message, message, render, say, say_count
 from kafkaviz.units import format_count
 

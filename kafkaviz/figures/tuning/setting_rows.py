@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.plain_figure import PlainFigure
+from kafkaviz.figures.theme import PlainFigure
 
 ROW_PX = 27
 LEFT = 104
