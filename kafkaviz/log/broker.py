@@ -74,7 +74,7 @@ class LogDirectory:
     path: Path
     source: Path  # the path that the user gave: the directory, or its folder or archive
     properties: Mapping[str, str] = field(default_factory=dict)
-    is_clean: bool = False  # the clean-shutdown marker exists: a clean stop, and no start since
+    is_clean: bool = False  # the clean-shutdown marker exists: not started since
     # the content of the marker since 3.7 (KIP-966); before, it is empty
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
@@ -769,7 +769,7 @@ def _open_partition(
         remote_gaps = tiered_view.remote_gaps(path)
         if not remote_bases and not remote_gaps:
             return partition
-        # no broker start reads a store, so these problems do not make it unpredictable
+        # a broker start does not depend on the store, so it can be predicted despite these
         problems += (Problem(gap.path, gap.what) for gap in remote_gaps)
         return replace(partition, remote_bases=remote_bases, remote_gaps=remote_gaps)
     except CannotOpen as fault:

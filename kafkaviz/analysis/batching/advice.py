@@ -41,7 +41,7 @@ INDEX = "index"
 SECONDS = 4.0
 MIN_SECONDS = 0.05  # each topic gets at least this time
 MIN_SAMPLE_BYTES = 256 << 10  # each topic has at least this many bytes sampled
-# topics that brokers write, by settings of their own
+# topics that brokers write, with settings of their own
 INTERNAL_TOPICS = (
     METADATA_TOPIC,
     "__consumer_offsets",

@@ -31,7 +31,7 @@ BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
 LEVEL_BATCH_SIZES = (TODAY, 16 << 10, 128 << 10)
 PACK_SECONDS = 4.0
 BLOCK_BYTES = 1 << 20
-MIN_BLOCKS = 4  # unless the blocks would be smaller than a part
+MIN_BLOCKS = 4  # fewer only if the blocks would be smaller than a part
 # Batches up to this size are packed only from this first part of a block, unless the sample has at
 # most one block.
 PART_BYTES = 64 << 10

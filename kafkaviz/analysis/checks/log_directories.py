@@ -376,7 +376,7 @@ def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) ->
     """
     topic, partition = key
     if _is_unknown(image):
-        # at a stop, LogManager and ReplicaManager write both files for all present logs
+        # when a broker stops, LogManager and ReplicaManager write both files for all logs
         return message("evidence.checkpoint_of_stop") if directory.is_clean else MAY_BE_OLD
     topic_id = image.topic_ids.get(topic)
     replicas = image.replicas.get(topic_id or "", {}).get(partition, ())

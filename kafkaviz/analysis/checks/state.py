@@ -73,7 +73,7 @@ def check_partition(
     recovery_point = partition.checkpoints.recovery_point
     high_watermark = partition.checkpoints.high_watermark
     if not partition.live and not partition.remote_bases:
-        end = start or 0  # the start creates an empty segment there
+        end = start or 0  # a starting broker creates an empty segment there
     if end is not None and start is not None and start > end:
         yield _beyond_finding(
             "log-start-beyond-end",
