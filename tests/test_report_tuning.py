@@ -1,8 +1,8 @@
 """The report's section about the interval of a broker whose topics differ."""
 
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
-from kafkaviz.analysis.tuning import Budgets
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs
+from kafkaviz.analysis.tuning.recommendation import recommend_all
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.report.subject import ReportTuning
 from kafkaviz.report.tuning import _command
@@ -13,12 +13,12 @@ def test_a_keep_that_advises_topic_by_topic_has_a_line_for_each_topic(clean):
     source = open_source(clean)
     budgets, costs = Budgets(), cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     case = source.total
-    answers, broker_answer = tuning.recommend_all(source.cases, case, budgets, costs)
+    answers, broker_answer = recommend_all(source.cases, case, budgets, costs)
     report_tuning = ReportTuning(
         source=source,
         answers=answers,
         overall=broker_answer,
-        intervals=tuning.compute_costs(case.measurement, costs),
+        intervals=compute_costs(case.measurement, costs),
         budgets=budgets,
         costs=costs,
     )

@@ -182,7 +182,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from kafkaviz.analysis import tuning
     from kafkaviz.analysis.batching.advice import advise
     from kafkaviz.analysis.batching.ranking import (
         batching_topics,
@@ -191,11 +190,13 @@ def run(args: argparse.Namespace) -> int:
     )
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.json_objects import to_json_object
+    from kafkaviz.analysis.tuning.interval_cost import Budgets
     from kafkaviz.analysis.tuning.json_object import tuning_object
+    from kafkaviz.analysis.tuning.recommendation import recommend_all
     from kafkaviz.analysis.tuning.source import open_broker_source, open_source
     from kafkaviz.log.broker import open_broker
 
-    budgets = tuning.Budgets(**dict(args.budgets))
+    budgets = Budgets(**dict(args.budgets))
     progress = ByteProgress()
     if len(args.sources) > 1:
         source = open_broker_source(
@@ -223,7 +224,7 @@ def run(args: argparse.Namespace) -> int:
         storage=args.storage,
         calibration=calibration.load_calibration(),
     )
-    answers, recommendation = tuning.recommend_all(source.cases, source.total, budgets, costs)
+    answers, recommendation = recommend_all(source.cases, source.total, budgets, costs)
     progress = ByteProgress()
     topics = batching_topics(source).values()
     progress.expect({topic.name: topic.log_bytes for topic in topics})

@@ -54,9 +54,10 @@ def run(_args: argparse.Namespace) -> int:
 
 def _read(broker: "Broker") -> None:
     """Reads a batch per segment, checks the broker, and computes the tuning of one log."""
-    from kafkaviz.analysis import tuning
     from kafkaviz.analysis.broker_health import check
     from kafkaviz.analysis.cost import cost_model
+    from kafkaviz.analysis.tuning.interval_cost import Budgets
+    from kafkaviz.analysis.tuning.recommendation import recommend_all
     from kafkaviz.analysis.tuning.source import open_source
 
     for partition in broker.partitions:
@@ -66,7 +67,7 @@ def _read(broker: "Broker") -> None:
     check(broker)
     source = open_source(broker.path / PARTITION)
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    tuning.recommend_all(source.cases, source.total, tuning.Budgets(), costs)
+    recommend_all(source.cases, source.total, Budgets(), costs)
 
 
 def _dump(broker: "Broker") -> None:

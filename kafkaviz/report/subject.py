@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis import broker_health, overview, tuning
+from kafkaviz.analysis import broker_health, overview
 from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.cost import calibration, cost_model
@@ -23,7 +23,8 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.segment import tail
-from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, compute_costs
+from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend_all
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.errors import KafkavizError
@@ -292,14 +293,14 @@ def _tune(
     except KafkavizError as fault:
         return None, fault.message
     budgets = Budgets()
-    answers, overall = tuning.recommend_all(source.cases, source.total, budgets, costs)
+    answers, overall = recommend_all(source.cases, source.total, budgets, costs)
     if overall is None:
         return None, message("report.no_batch")
     return ReportTuning(
         source=source,
         answers=answers,
         overall=overall,
-        intervals=tuning.compute_costs(source.total.measurement, costs),
+        intervals=compute_costs(source.total.measurement, costs),
         budgets=budgets,
         costs=costs,
     ), ""

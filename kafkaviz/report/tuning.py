@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
-from kafkaviz.analysis import tuning
-from kafkaviz.analysis.tuning import SETTING, Recommendation, tuning_text
+from kafkaviz.analysis.tuning import tuning_text
+from kafkaviz.analysis.tuning.measurement import SETTING
+from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import BROKER
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import join_sentences
@@ -169,7 +170,7 @@ def _command(report_tuning: ReportTuning) -> Html:
 
 
 def _changes(recommendation: Recommendation | None) -> TypeGuard[Recommendation]:
-    return recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
+    return recommendation is not None and recommendation.verdict == TuningVerdict.CHANGE
 
 
 def _lines(lead: str, lines: Sequence[str]) -> Html:

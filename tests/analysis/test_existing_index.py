@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost import cold_reads
 from kafkaviz.analysis.cost.cost_model import lookup_costs
 from kafkaviz.analysis.segment import existing_index
 from kafkaviz.analysis.sweep import sweep_times
-from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
-from kafkaviz.analysis.tuning.measurement import MeasurementBuilder
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost
+from kafkaviz.analysis.tuning.measurement import CurrentConfig, MeasurementBuilder
+from kafkaviz.analysis.tuning.recommendation import TuningVerdict, recommend
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.archives.archive import unpack_if_archive
@@ -178,7 +179,7 @@ def test_today_is_what_the_index_has():
         gathering.result(),
         CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders"),
     )
-    recommendation = tuning.recommend(measured, today, Budgets(), lookup_costs(by_base_offset=True))
+    recommendation = recommend(measured, today, Budgets(), lookup_costs(by_base_offset=True))
     assert (
         recommendation.verdict == TuningVerdict.KEEP
         and recommendation.current_cost.row["headers_p99"] > 900
@@ -195,7 +196,7 @@ def test_today_is_what_the_index_has():
         on_disk["entries_replayed"],
         on_disk["headers_p99_replayed"],
     ) == (4096, 399, 6)
-    coarse = tuning.recommend(
+    coarse = recommend(
         measured, replace(today, is_coarse=True), Budgets(), lookup_costs(by_base_offset=True)
     )
     assert [reason.code for reason in coarse.reasons][-2:] == ["on-disk", "coarse"]
@@ -209,10 +210,10 @@ def test_directories_of_real_brokers(shared, name, topics):
     source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:
         if case.name in topics:
-            recommendation = tuning.recommend(
+            recommendation = recommend(
                 case.measurement, case.today, Budgets(), lookup_costs(by_base_offset=False)
             )
-            again = tuning.compute_cost(
+            again = compute_cost(
                 case.measurement, lookup_costs(by_base_offset=False), case.today.interval_bytes
             )
             replayed_p99, real = (

@@ -9,9 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
-from kafkaviz.analysis import rebuild, tuning
+from kafkaviz.analysis import rebuild
 from kafkaviz.analysis.batching.ranking import measure_batching
-from kafkaviz.analysis.tuning import Budgets
+from kafkaviz.analysis.tuning.interval_cost import Budgets
+from kafkaviz.analysis.tuning.recommendation import recommend_all
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
@@ -468,7 +469,7 @@ def test_the_topics_as_csv():
     }
     cases = [source.total for source in sources.values()]
     costs = tuning_context.lookup_costs(sources["payments-0"], "nvme")
-    recommendations, _ = tuning.recommend_all(cases, cases[0], Budgets(), costs)
+    recommendations, _ = recommend_all(cases, cases[0], Budgets(), costs)
     payments, empty_room = tuning_page.topic_values(cases, recommendations)
     index_bytes = 491 * 8 + 489 * 12
     assert payments[:5] == ("payments-0", 2_495_056, 1151.4, 4096, index_bytes)

@@ -195,9 +195,6 @@ def test_each_axis_says_what_is_on_it(outcomes):
         "index.interval.bytes (log.index.interval.bytes)",
     }
     assert names | {"time of a lookup"} <= set(map_notes)
-    asked_notes = notes(index_size_map.figure(index_size_map.before_sweep(map_view), "light"))
-    assert names <= set(asked_notes)
-    assert "time of a lookup" not in asked_notes
 
 
 def test_before_the_answer_there_is_today_alone(outcomes):
@@ -303,10 +300,3 @@ def test_names_of_close_marks_stand_apart(outcomes, considered, anchors):
     assert [
         name.yanchor for name in annotations if name.text in ("<b>today</b>", "<b>what if</b>")
     ] == anchors
-
-
-def test_before_the_answer_the_map_is_empty(outcomes):
-    asked = index_size_map.before_sweep(size_map(outcomes, (2048, DEFAULT)))
-    figure = index_size_map.figure(asked, "light")
-    assert [each.name for each in figure.data] == ["unknown", "today"]
-    assert asked.title == "Today index.interval.bytes is 150 B and segment.index.bytes is 300 B"

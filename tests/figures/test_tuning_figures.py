@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.tuning import Budgets, CurrentConfig
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs, compute_current_cost
+from kafkaviz.analysis.tuning.measurement import CurrentConfig
+from kafkaviz.analysis.tuning.recommendation import TuningVerdict, recommend, recommend_broker
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning import replay_table, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
@@ -24,8 +25,8 @@ USUAL = Budgets()
 def curve(
     profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
 ):
-    every = tuning.compute_costs(profile, costs)
-    now = tuning.compute_current_cost(profile, costs, today)
+    every = compute_costs(profile, costs)
+    now = compute_current_cost(profile, costs, today)
     return tuning_curve.view(
         every,
         now,
@@ -168,8 +169,8 @@ def test_nothing_else_is_considered():
 def test_an_interval_that_no_file_gives_is_not_called_todays():
     profile = measured(1000)
     view = tuning_curve.view(
-        tuning.compute_costs(profile, OLD),
-        tuning.compute_current_cost(profile, OLD, 4096),
+        compute_costs(profile, OLD),
+        compute_current_cost(profile, OLD, 4096),
         4096,
         least_batch_bytes=profile.parts.least_batch_bytes,
         budgets=USUAL,
@@ -182,7 +183,7 @@ def test_an_interval_that_no_file_gives_is_not_called_todays():
 def test_an_index_of_entire_appends_is_compared_with_its_replay():
     """Whole appends, not the interval, give the lookups of 64 KiB, so no interval is proposed."""
     profile = measured(1000)
-    every = tuning.compute_costs(profile, OLD)
+    every = compute_costs(profile, OLD)
     coarse = next(cost for cost in every if cost.interval_bytes >= 65_536)
     view = tuning_curve.view(
         every,
@@ -241,7 +242,7 @@ def test_without_a_budget_no_line():
 
 def test_every_interval_as_a_row():
     profile = measured(1000)
-    rows = tuning_curve.rows(tuning.compute_costs(profile, OLD))
+    rows = tuning_curve.rows(compute_costs(profile, OLD))
     assert len(rows) == len(profile.parts.intervals) and all(
         len(row) == len(tuning_curve.COLUMNS) for row in rows
     )
@@ -295,7 +296,7 @@ def test_a_log_written_again():
 
 def recommendation_text(profile, budgets: Budgets = USUAL, today: CurrentConfig | None = None):
     today = today or CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
-    return tuning_verdict.view(tuning.recommend(profile, today, budgets, NEW))
+    return tuning_verdict.view(recommend(profile, today, budgets, NEW))
 
 
 def test_keep_and_why():
@@ -323,7 +324,7 @@ def test_tiny_batches_are_not_mended_by_an_interval():
 
 def figure_headline(profile, budgets: Budgets = USUAL, topic: str = "orders") -> str:
     today = CurrentConfig(interval_bytes=4096, interval_source="as typed", topic=topic)
-    return tuning_verdict.figure_headline(tuning.recommend(profile, today, budgets, NEW))
+    return tuning_verdict.figure_headline(recommend(profile, today, budgets, NEW))
 
 
 def test_a_headline_begins_with_the_budget():
@@ -347,9 +348,9 @@ def test_a_headline_begins_with_the_budget():
 
 def test_topics_that_differ_leave_the_broker_no_other_interval():
     today = CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
-    total = tuning.recommend(measured(97, 20_000, 1, 2), today, USUAL, NEW)
-    changed = replace(total, verdict=tuning.TuningVerdict.CHANGE, value=1024)
-    answer = tuning.recommend_broker({"orders": total, "clicks": changed}, total)
+    total = recommend(measured(97, 20_000, 1, 2), today, USUAL, NEW)
+    changed = replace(total, verdict=TuningVerdict.CHANGE, value=1024)
+    answer = recommend_broker({"orders": total, "clicks": changed}, total)
     assert tuning_verdict.figure_headline(answer).endswith("the 50 µs budget (90 µs at worst)")
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning import Budgets, Gain, Reason
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
-from kafkaviz.analysis.tuning.recommendation import ReasonCode
+from kafkaviz.analysis.tuning.interval_cost import Budgets, Gain, IntervalCost, compute_cost
+from kafkaviz.analysis.tuning.measurement import CurrentConfig
+from kafkaviz.analysis.tuning.recommendation import Reason, ReasonCode, recommend
 from kafkaviz.figures.tuning.tuning_verdict import describe_all, reason_sentence
 from tests.support.tuning import measured
 
@@ -20,8 +20,8 @@ LESS, MORE, EITHER = Range(15.8, 18.9, 42.0), Range(-42.0, -18.9, -15.8), Range(
 SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
 
 
-def at() -> tuning.IntervalCost:
-    return tuning.compute_cost(measured(1000), COSTS, 4096)
+def at() -> IntervalCost:
+    return compute_cost(measured(1000), COSTS, 4096)
 
 
 def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
@@ -117,9 +117,9 @@ def test_every_code_has_its_sentence():
 
 
 def test_an_answer_shows_all_its_reasons():
-    recommendation = tuning.recommend(
+    recommendation = recommend(
         measured(1000),
-        tuning.CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
+        CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),
         Budgets(),
         COSTS,
     )

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from kafkaviz import units
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.batching import batching_text
 from kafkaviz.analysis.batching.advice import BATCHES, CODEC, INDEX, BatchingAnswer
 from kafkaviz.analysis.batching.batch_advice import CHANGE, BatchAdvice
@@ -24,8 +23,10 @@ from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.tuning import IntervalCost, Recommendation
-from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes
+from kafkaviz.analysis.tuning.interval_cost import IntervalCost, compute_costs
+from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
+from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
+from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes, limits_at
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (
     alter_line,
@@ -179,19 +180,19 @@ def _render_index(
     case = source.total
     is_broker = source.kind == BROKER
     topic = None if is_broker else case.today.topic
-    name = tuning.BROKER_SETTING if is_broker else tuning.SETTING
+    name = BROKER_SETTING if is_broker else SETTING
     text = headline(recommendation, name)
-    if recommendation.verdict == tuning.TuningVerdict.KEEP:
+    if recommendation.verdict == TuningVerdict.KEEP:
         source_text = case.today.interval_source
         text = message("cli_tune.with_source", text=text, source=source_text)
     yield from _wrap_part(say("cli_tune.head_index"), text)
-    if recommendation.verdict == tuning.TuningVerdict.CHANGE:
-        yield f"  {alter_line(tuning.SETTING, recommendation.value, topic)}"
-        yield from _wrap("", describe_reach(tuning.SETTING))
+    if recommendation.verdict == TuningVerdict.CHANGE:
+        yield f"  {alter_line(SETTING, recommendation.value, topic)}"
+        yield from _wrap("", describe_reach(SETTING))
     for reason in main_reasons(recommendation):
         yield from _wrap(say("cli_tune.label_because"), describe_reason(reason))
     yield from _wrap(say("cli_tune.label_price"), describe_price(recommendation.current_cost))
-    limits = tuning.limits_at(case.measurement, case.today.config, recommendation.value)
+    limits = limits_at(case.measurement, case.today.config, recommendation.value)
     yield from _wrap(say("cli_tune.label_limits"), describe_limits(limits))
     yield from _render_segment_size(source, topic)
     yield from _render_unset(case)
@@ -279,7 +280,7 @@ def _rows(
     """
     today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
-    for interval in tuning.compute_costs(case.measurement, costs):
+    for interval in compute_costs(case.measurement, costs):
         if interval.interval_bytes == today.interval_bytes:
             yield today, say("cli_tune.today")
             if interval.row != today.row:
@@ -299,7 +300,7 @@ def _render_topics(source: TuningSource, topics: Sequence[RankedTopic]) -> Itera
         lines = [
             *(line for advice in _changed_advice(topic) for line in setting_lines(advice)),
             *(
-                f"{tuning.SETTING}={cast(Recommendation, topic.recommendation).value}"
+                f"{SETTING}={cast(Recommendation, topic.recommendation).value}"
                 for part, _ in topic.savings
                 if part == INDEX
             ),

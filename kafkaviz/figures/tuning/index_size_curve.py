@@ -29,11 +29,10 @@ BOTTOM = 42
 # positions as shares of the figure's height
 TIMES_FROM = 0.54  # start of the upper panel
 ROLLS_TO = 0.28  # end of the lower panel
-MARKS_TO = 0.94  # upper end of the lines that mark a size
+NAME_SHARE = 0.075  # height of a line's name
 MIDDLE_BITS = 16  # from 64 KiB on, the name of a line is on its left
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 TICK_BITS = 4  # two ticks that are closer would have overlapping texts
-SAFE_NAME_SHARE = 0.075  # distance of the names of two safe sizes, as a share of the height
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
 # without a considered size, today's is compared with a size that causes this many times as many
@@ -42,23 +41,6 @@ TIMES_AS_MANY = 8
 # up to this ratio of the longest lookup to the shortest, the size hardly matters
 ALIKE_RATIO = 1.2
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
-COLUMNS = (
-    "segment_index_bytes",
-    "offset_slots",
-    "usable_time_slots",
-    "ends_a_segment",
-    "segment_log_bytes",
-    "rolls_a_gib",
-    "rolls_a_day",
-    "entries",
-    "headers_mean",
-    "probes_mean",
-    "plain_probes_mean",
-    "tail_probes",
-    "pages_mean",
-    "cold_reads_mean",
-    "cold_mean_us",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,31 +249,29 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
     )
 
 
+# the columns of the CSV file
+VALUES: dict[str, Callable[[IndexSizeOutcome, LookupCosts], float | str]] = {
+    "segment_index_bytes": lambda size, _: size.index_bytes,
+    "offset_slots": lambda size, _: size.offset_slots,
+    "usable_time_slots": lambda size, _: size.usable_time_slots,
+    "ends_a_segment": lambda size, _: str(size.cause),
+    "segment_log_bytes": lambda size, _: round(size.log_bytes),
+    "rolls_a_gib": lambda size, _: round(size.rolls_per_gib, 3),
+    "rolls_a_day": lambda size, _: round(size.rolls_per_day, 3) if size.open_ms else "",
+    "entries": lambda size, _: size.entries,
+    "headers_mean": lambda size, _: round(size.headers, 3),
+    "probes_mean": lambda size, _: round(size.search().mean_probes, 3),
+    "plain_probes_mean": lambda size, _: round(size.search(warm=False).mean_probes, 3),
+    "tail_probes": lambda size, _: size.search().tail_probes,
+    "pages_mean": lambda size, _: round(size.search().mean_pages, 3),
+    "cold_reads_mean": lambda size, _: round(size.cold_index_reads, 3),
+    "cold_mean_us": lambda size, costs: round(size.cold_us(costs).typical, 3),
+}
+COLUMNS = tuple(VALUES)
+
+
 def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple]:
-    values = []
-    for outcome in outcomes:
-        search = outcome.search()
-        plain = outcome.search(warm=False)
-        values.append(
-            (
-                outcome.index_bytes,
-                outcome.offset_slots,
-                outcome.usable_time_slots,
-                str(outcome.cause),
-                round(outcome.log_bytes),
-                round(outcome.rolls_per_gib, 3),
-                round(outcome.rolls_per_day, 3) if outcome.open_ms else "",
-                outcome.entries,
-                round(outcome.headers, 3),
-                round(search.mean_probes, 3),
-                round(plain.mean_probes, 3),
-                search.tail_probes,
-                round(search.mean_pages, 3),
-                round(outcome.cold_index_reads, 3),
-                round(outcome.cold_us(costs).typical, 3),
-            )
-        )
-    return values
+    return [tuple(value(outcome, costs) for value in VALUES.values()) for outcome in outcomes]
 
 
 # the columns of a table of sizes, by the keys of their heads
@@ -334,16 +314,14 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     chart = go.Figure([_time_line(curve, colours), _roll_line(curve, colours)])
     step_us = next(tick for tick in COST_TICKS_US if 3 * tick > curve.most_us)
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
-    safe_lines, safe_names = _safe_lines(curve, colours)
-    mark_lines, mark_names = _marks(curve, colours)
+    lines, names = _named_lines(curve, colours)
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
-        shapes=[*_full_areas(curve, colours), *safe_lines, *mark_lines],
+        shapes=[*_full_areas(curve, colours), *lines],
         annotations=[
-            *safe_names,
-            *mark_names,
+            *names,
             theme.vertical_axis_name(say("index_size.axis_cold"), colours, left_px=LEFT, y=1.0),
             theme.vertical_axis_name(say("index_size.axis_log"), colours, left_px=LEFT, y=ROLLS_TO),
             theme.axis_name(config_def.label("segment.index.bytes"), colours),
@@ -434,57 +412,40 @@ def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
     ]
 
 
-def _safe_lines(
+def _named_lines(
     curve: IndexSizeCurveView, colours: dict[str, str]
 ) -> tuple[list[dict], list[dict]]:
-    """Returns a line at each safe size, and its name in the lower part of the upper panel."""
+    """Returns the lines of the safe, today's and the considered sizes, and their names.
+
+    The names of safe sizes are in the lower part of the upper panel, the others below it.
+    """
+    labelled = [
+        (size, text, "time", "solid" if row else "2px,3px", row)
+        for row, (size, text) in enumerate(curve.safe_sizes)
+    ]
+    labelled.append((curve.sizes[curve.today], say("curves.word_today"), "ink", "4px,3px", -1))
+    if curve.considered is not None:
+        size = int(curve.sizes[curve.considered])
+        name = f"<b>{say('curves.considered', interval=format_bytes(size))}</b>"
+        labelled.append((size, name, "ink", "solid", -2))
     lines = []
     names = []
-    for number, (safe_bytes, text) in enumerate(curve.safe_sizes):
-        x = float(np.log2(safe_bytes))
+    for size, text, colour, dash, row in labelled:
+        x = float(np.log2(size))
         is_left = x > MIDDLE_BITS
-        line = {"width": 1.4, "color": colours["time"], "dash": "solid" if number else "2px,3px"}
+        line = {"width": 1.4, "color": colours[colour], "dash": dash}
         lines.append(theme.vertical_line(x, line) | {"xref": "x"})
         names.append(
             theme.note(
                 text,
-                colours["time_text"],
+                colours["time_text" if colour == "time" else colour],
                 x=x,
                 xanchor="right" if is_left else "left",
                 xshift=-5 if is_left else 5,
                 yref="paper",
-                y=TIMES_FROM + SAFE_NAME_SHARE * number,
+                y=TIMES_FROM + NAME_SHARE * row,
                 yanchor="bottom",
                 bgcolor=colours["raised"],
-            )
-        )
-    return lines, names
-
-
-def _marks(curve: IndexSizeCurveView, colours: dict[str, str]) -> tuple[list[dict], list[dict]]:
-    """Returns the lines that mark today's and the considered size, and names below the panel."""
-    marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
-    if curve.considered is not None:
-        size = format_bytes(int(curve.sizes[curve.considered]))
-        name = f"<b>{say('curves.considered', interval=size)}</b>"
-        marks.append((curve.considered, name, {"width": 1.6}))
-    lines = []
-    names = []
-    for number, (place, text, line) in enumerate(marks):
-        x = float(np.log2(curve.sizes[place]))
-        is_left = x < MIDDLE_BITS
-        shape = theme.vertical_line(x, line | {"color": colours["ink"]})
-        lines.append(shape | {"xref": "x", "y1": MARKS_TO})
-        names.append(
-            theme.note(
-                text,
-                colours["ink"],
-                x=x,
-                xanchor="left" if is_left else "right",
-                xshift=5 if is_left else -5,
-                yref="paper",
-                y=TIMES_FROM - 0.04 - 0.065 * number,
-                yanchor="middle",
             )
         )
     return lines, names

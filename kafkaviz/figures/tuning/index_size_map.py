@@ -5,7 +5,7 @@ which the .log has the same size at the roll. Rolls are counted, microseconds ar
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
@@ -84,10 +84,6 @@ class IndexSizeMapView:
         return np.log2(self.sizes.astype(float))
 
     @property
-    def is_unknown(self) -> bool:
-        return bool(np.isnan(self.cold_us).all())
-
-    @property
     def marks(self) -> list[MapMark]:
         return [mark for mark in (self.today, self.considered) if mark]
 
@@ -152,22 +148,6 @@ def view(
     )
 
 
-def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
-    """Returns the map before any cost is computed: both axes and today's mark."""
-    return replace(
-        size_map,
-        title=say(
-            "index_size.map_asked",
-            interval=format_bytes(size_map.today.interval_bytes),
-            size=format_bytes(size_map.today.index_bytes),
-        ),
-        cold_us=np.full_like(size_map.cold_us, np.nan),
-        safe_bytes=np.full_like(size_map.safe_bytes, np.nan),
-        roll_lines={},
-        considered=None,
-    )
-
-
 def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
     """Says how the cost changes with each setting alone, while the other stays at today's value."""
     ends = [format_us(end) for values in (across_us, up_us) for end in (min(values), max(values))]
@@ -208,9 +188,8 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
     y = size_map.y
     chart = go.Figure(
         [
-            *_cost_cells(size_map, colours),
-            *_lines_of_rolls(size_map, colours),
-            *_safe_line(size_map, colours),
+            _cost_cells(size_map, colours),
+            *_lines(size_map, colours),
             *_mark_traces(size_map, colours),
         ]
     )
@@ -239,64 +218,40 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             theme.vertical_axis_name(
                 config_def.label("segment.index.bytes"), colours, left_px=LEFT, y=1.0
             ),
-            *_cost_name(size_map, colours),
+            theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
+            | {"x": 1, "xanchor": "right", "xshift": RIGHT - 4},
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
         ],
     )
     return chart
 
 
-def _cost_name(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    if size_map.is_unknown:
-        return []
-    name = theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
-    return [name | {"x": 1, "xanchor": "right", "xshift": RIGHT - 4}]
-
-
-def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Heatmap]:
-    if size_map.is_unknown:
-        return [_unknown_cells(size_map, colours)]
+def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:
     low = float(np.nanmin(size_map.cold_us))
     high = float(np.nanmax(size_map.cold_us))
     high = max(high, 1.05 * low)
     ticks = [tick for tick in COST_TICKS_US if low <= tick <= high] or [low]
     darkest = _mix(colours["raised"], colours["scan"], DARKEST)
-    return [
-        go.Heatmap(
-            x=size_map.x,
-            y=size_map.y,
-            z=np.log10(size_map.cold_us),
-            zmin=np.log10(low),
-            zmax=np.log10(high),
-            colorscale=[[0, colours["scan_soft"]], [1, darkest]],
-            text=size_map.hover_texts,
-            hovertemplate="%{text}<extra></extra>",
-            hoverongaps=False,
-            name="cost",
-            showscale=True,
-            colorbar={
-                "tickvals": np.log10(ticks).tolist(),
-                "ticktext": [format_us(tick) for tick in ticks],
-                "thickness": 10,
-                "outlinewidth": 0,
-                "x": 1.01,
-                "tickfont": {"size": 12, "color": colours["ink_3"]},
-            },
-        )
-    ]
-
-
-def _unknown_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:
     return go.Heatmap(
         x=size_map.x,
         y=size_map.y,
-        z=np.zeros_like(size_map.cold_us),
-        colorscale=[[0, colours["hover"]], [1, colours["hover"]]],
-        xgap=1,
-        ygap=1,
-        showscale=False,
-        hoverinfo="skip",
-        name="unknown",
+        z=np.log10(size_map.cold_us),
+        zmin=np.log10(low),
+        zmax=np.log10(high),
+        colorscale=[[0, colours["scan_soft"]], [1, darkest]],
+        text=size_map.hover_texts,
+        hovertemplate="%{text}<extra></extra>",
+        hoverongaps=False,
+        name="cost",
+        showscale=True,
+        colorbar={
+            "tickvals": np.log10(ticks).tolist(),
+            "ticktext": [format_us(tick) for tick in ticks],
+            "thickness": 10,
+            "outlinewidth": 0,
+            "x": 1.01,
+            "tickfont": {"size": 12, "color": colours["ink_3"]},
+        },
     )
 
 
@@ -308,32 +263,18 @@ def _mix(ground: str, colour: str, share: float) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in channels)
 
 
-def _lines_of_rolls(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
-    return [
-        go.Scatter(
-            x=size_map.x,
-            y=np.log2(sizes),
-            mode="lines",
-            line={"color": colours["ink_2"], "width": 1},
-            name=f"rolls at {target}",
-            hoverinfo="skip",
-        )
+def _lines(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
+    """Draws where rolls happen at each size in `ROLLS_AT`, and the border of the safe sizes."""
+    thin = {"color": colours["ink_2"], "width": 1}
+    border = {"color": colours["ink"], "width": 1.8, "dash": "5px,3px", "shape": "hvh"}
+    lines: list[tuple[str, np.ndarray, dict]] = [
+        (f"rolls at {target}", np.log2(sizes), thin)
         for target, sizes in size_map.roll_lines.items()
     ]
-
-
-def _safe_line(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
-    if not np.isfinite(size_map.safe_bytes).any():
-        return []
+    lines.append(("safe", np.log2(size_map.safe_bytes) - 0.5, border))
     return [
-        go.Scatter(
-            x=size_map.x,
-            y=np.log2(size_map.safe_bytes) - 0.5,
-            mode="lines",
-            line={"color": colours["ink"], "width": 1.8, "dash": "5px,3px", "shape": "hvh"},
-            name="safe",
-            hoverinfo="skip",
-        )
+        go.Scatter(x=size_map.x, y=y, mode="lines", line=line, name=name, hoverinfo="skip")
+        for name, y, line in lines
     ]
 
 

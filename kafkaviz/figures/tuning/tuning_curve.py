@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
-from kafkaviz.analysis.tuning import Budgets, IntervalCost
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences
 from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
@@ -283,6 +283,16 @@ def _hover_text(interval_cost: IntervalCost) -> str:
     return "<br>".join((name, headers, entries, times))
 
 
+# the columns of the CSV file
+COLUMNS = (
+    *("interval_bytes", "entries", "index_bytes", "index_percent"),
+    *("headers_mean", "headers_p50", "headers_p90", "headers_p99", "headers_max"),
+    "skipped_bytes_mean",
+    *("warm_p99_us_low", "warm_p99_us", "warm_p99_us_high"),
+    *("cold_mean_us_low", "cold_mean_us", "cold_mean_us_high"),
+)
+
+
 def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
     """Returns rows of interval, entries, bytes, headers and modelled times, unformatted."""
     return [
@@ -335,26 +345,6 @@ def table(
     ]
     intervals = [cost.interval_bytes for cost in costs_by_interval]
     return heads, cells, intervals.index(today_bytes)
-
-
-COLUMNS = (
-    "interval_bytes",
-    "entries",
-    "index_bytes",
-    "index_percent",
-    "headers_mean",
-    "headers_p50",
-    "headers_p90",
-    "headers_p99",
-    "headers_max",
-    "skipped_bytes_mean",
-    "warm_p99_us_low",
-    "warm_p99_us",
-    "warm_p99_us_high",
-    "cold_mean_us_low",
-    "cold_mean_us",
-    "cold_mean_us_high",
-)
 
 
 def most_headers(headers_p99: np.ndarray) -> float:

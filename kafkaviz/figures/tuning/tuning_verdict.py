@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning import Reason, Recommendation, TuningVerdict
+from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.analysis.tuning.tuning_text import describe_reason, main_reasons
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence

@@ -10,11 +10,13 @@ from functools import partial
 import numpy as np
 
 from kafkaviz import config_def, units, versions
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs, compute_current_cost
+from kafkaviz.analysis.tuning.measurement import SETTING
+from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict, recommend
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
@@ -79,13 +81,13 @@ def _view_key(block: LessonBlock, location: SegmentLocation) -> tuple[str, ...]:
 def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
     source = open_source(location.partition.path)
     case = source.total
-    budgets = tuning.Budgets()
+    budgets = Budgets()
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    intervals = tuning.compute_costs(case.measurement, costs)
+    intervals = compute_costs(case.measurement, costs)
     today = case.today.interval_bytes
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
         raise NoValue(message("lesson.not_swept", value=considered_bytes))
-    current = tuning.compute_current_cost(case.measurement, costs, today)
+    current = compute_current_cost(case.measurement, costs, today)
     view = curve.view(
         intervals,
         current,
@@ -94,17 +96,17 @@ def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
         budgets=budgets,
         costs=costs,
     )
-    recommendation = tuning.recommend(case.measurement, case.today, budgets, costs)
+    recommendation = recommend(case.measurement, case.today, budgets, costs)
     return LessonTuning(
         location, view, intervals, _verdict(recommendation) if recommendation else "", today
     )
 
 
-def _verdict(recommendation: tuning.Recommendation) -> str:
-    keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
+def _verdict(recommendation: Recommendation) -> str:
+    keeps_setting = recommendation.verdict == TuningVerdict.KEEP
     return say(
         "tuning_answer.keep" if keeps_setting else "workshop.tuning_change",
-        name=tuning.SETTING,
+        name=SETTING,
         today=recommendation.current_cost.interval_bytes,
         value=recommendation.value,
     )
@@ -221,21 +223,15 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
 
 
 def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
-    return [_pair(sizes.curve, sizes.size_map, block, key)]
+    left = drawing(index_size_curve.figure, sizes.curve, block, f"{key}_curve")
+    right = drawing(index_size_map.figure, sizes.size_map, block, f"{key}_map")
+    return [Group([left, right], gap_px=20, is_row=True)]
 
 
 def _draw_sizes_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the effect of the current size only."""
+    """Returns the curve at the current size only."""
     curve = index_size_curve.before_sweep(sizes.curve)
-    return [_pair(curve, index_size_map.before_sweep(sizes.size_map), block, f"{key}_asked")]
-
-
-def _pair(
-    curve: IndexSizeCurveView, size_map: IndexSizeMapView, block: LessonBlock, key: str
-) -> Group:
-    left = drawing(index_size_curve.figure, curve, block, f"{key}_curve")
-    right = drawing(index_size_map.figure, size_map, block, f"{key}_map")
-    return Group([left, right], gap_px=20, is_row=True)
+    return [drawing(index_size_curve.figure, curve, block, f"{key}_asked")]
 
 
 def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
@@ -292,7 +288,7 @@ def _share(location: SegmentLocation) -> FetchShare:
     source = open_source(location.partition.path)
     case = source.total
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    current = tuning.compute_current_cost(case.measurement, costs, case.today.interval_bytes)
+    current = compute_current_cost(case.measurement, costs, case.today.interval_bytes)
     headers = float(current.row["headers_mean"])
     return FetchShare(location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
 

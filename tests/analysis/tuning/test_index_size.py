@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
+from kafkaviz.analysis.tuning.interval_cost import compute_cost
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
@@ -326,7 +327,7 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
     outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
-    cost = tuning.compute_cost(case.measurement, NEW, interval)
+    cost = compute_cost(case.measurement, NEW, interval)
     assert outcome
     assert outcome.headers == pytest.approx(float(cost.row["headers_mean"]), rel=0.02)
     assert outcome.log_reads == pytest.approx(cost.cold_reads_mean, rel=0.02)

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
+from kafkaviz.analysis.tuning.segment_size import footprint_at, limits_at
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.messages import message
 
@@ -42,7 +42,7 @@ def test_what_is_preallocated_is_each_topics_own(broker):
     """The small indexes of one topic and the large ones of the others are counted separately."""
     rooms = broker.total.today.index_rooms
     assert len(rooms) == sum(case.today.partitions for case in broker.cases) and len(set(rooms)) > 1
-    footprint = tuning.footprint_at(broker.total.measurement, broker.total.today, 4096)
+    footprint = footprint_at(broker.total.measurement, broker.total.today, 4096)
     assert footprint["preallocated_bytes"] == sum(room // 8 * 8 + room // 12 * 12 for room in rooms)
 
 
@@ -68,7 +68,7 @@ def test_an_index_that_is_safe_is_one_number(name, clean, broker):
     )
     case = source.total
     config, interval = case.today.config, case.today.interval_bytes
-    limits = tuning.limits_at(case.measurement, config, interval)
+    limits = limits_at(case.measurement, config, interval)
     assert (
         limits.safe_index_bytes
         == {"clean": 3_043_770, "heartbeat": 3_883_350, "sensors-seconds-0": 3_690_510}[name]

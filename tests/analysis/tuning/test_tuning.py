@@ -7,13 +7,26 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cold_reads import ColdReads
-from kafkaviz.analysis.tuning import Budgets, CurrentConfig, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
-from kafkaviz.analysis.tuning.measurement import MeasurementBuilder, merge_measurements
-from kafkaviz.analysis.tuning.recommendation import ReasonCode
+from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost
+from kafkaviz.analysis.tuning.measurement import (
+    CurrentConfig,
+    MeasurementBuilder,
+    merge_measurements,
+)
+from kafkaviz.analysis.tuning.recommendation import (
+    ReasonCode,
+    Recommendation,
+    TuningVerdict,
+    candidates,
+    not_fixed,
+    recommend,
+    recommend_all,
+    recommend_broker,
+)
+from kafkaviz.analysis.tuning.segment_size import limits_at
 from kafkaviz.simulate.config import LogConfig
 from tests.analysis import arrays
 
@@ -44,7 +57,7 @@ def codes(recommendation: Recommendation) -> list[str]:
 
 
 def test_batches_of_16_kb_keep_the_default():
-    recommendation = tuning.recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
+    recommendation = recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
     assert (recommendation.verdict, recommendation.value) == (TuningVerdict.KEEP, 4096)
     assert "every-batch-indexed" in codes(recommendation) and "smaller-too-little" in codes(
         recommendation
@@ -62,7 +75,7 @@ def test_tiny_batches_get_a_value_that_is_not_worth_a_change(costs, value):
 
     The gain is given with its range and is too small.
     """
-    recommendation = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
+    recommendation = recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
     assert (recommendation.verdict, recommendation.value, recommendation.considered_bytes) == (
         TuningVerdict.KEEP,
         4096,
@@ -94,7 +107,7 @@ def test_tiny_batches_get_a_value_that_is_not_worth_a_change(costs, value):
 
 @pytest.mark.parametrize(("costs", "budget_us", "value"), [(OLD, 25, 256), (NEW, 15, 256)])
 def test_who_asks_for_less_gets_a_change(costs, budget_us, value):
-    recommendation = tuning.recommend(
+    recommendation = recommend(
         measured(97, 20_000, 1, 2), today(), Budgets(p99_us=budget_us), costs
     )
     assert (recommendation.verdict, recommendation.value, codes(recommendation)[-1]) == (
@@ -131,15 +144,15 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
     exact = replace(
         OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2)
     )
-    recommendation = tuning.recommend(gathering.result(), today(), Budgets(p99_us=budget), exact)
+    recommendation = recommend(gathering.result(), today(), Budgets(p99_us=budget), exact)
     assert recommendation.considered_bytes == 1 << (interval.bit_length() - 1)
 
 
 def test_a_gain_within_its_error_is_not_counted():
     """The next lower interval would gain less than a fifth of the budget at the low end."""
     measurement = measured(1000)
-    over = tuning.compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
-    recommendation = tuning.recommend(measurement, today(), Budgets(p99_us=over), OLD)
+    over = compute_cost(measurement, OLD, 4096).p99_us.high - 0.1
+    recommendation = recommend(measurement, today(), Budgets(p99_us=over), OLD)
     assert (recommendation.verdict, recommendation.value) == (
         TuningVerdict.KEEP,
         4096,
@@ -151,7 +164,7 @@ def test_a_needlessly_dense_index_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
     gathering = MeasurementBuilder(extra_intervals={0}, by_base_offset=True)
     gathering.add([arrays.batches([500] * 3000, [5] * 3000)])
-    recommendation = tuning.recommend(gathering.result(), today(0), Budgets(), NEW)
+    recommendation = recommend(gathering.result(), today(0), Budgets(), NEW)
     assert (
         recommendation.verdict == TuningVerdict.CHANGE
         and recommendation.value > 4096
@@ -161,8 +174,8 @@ def test_a_needlessly_dense_index_is_made_smaller():
 
 
 def test_nothing_is_proposed_below_the_smallest_batch():
-    assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
-    recommendation = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
+    assert candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
+    recommendation = recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
     assert (
         recommendation.verdict,
         recommendation.value,
@@ -204,7 +217,7 @@ def test_nothing_is_proposed_below_the_smallest_batch():
 )
 def test_what_no_interval_can_do_is_reported(size, records, budgets, considered, words):
     """Then nothing is changed, and the nearest interval is named with how far it misses the budget."""
-    recommendation = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
+    recommendation = recommend(measured(size, 4000, records), today(), budgets, NEW)
     assert (
         recommendation.verdict,
         recommendation.value,
@@ -222,7 +235,7 @@ def test_what_no_interval_can_do_is_reported(size, records, budgets, considered,
 
 def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
     """A tenth of a per cent: the smallest interval that fits, not one without an entry."""
-    recommendation = tuning.recommend(
+    recommendation = recommend(
         measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.001), NEW
     )
     assert (recommendation.verdict, recommendation.value, codes(recommendation)[-1]) == (
@@ -233,11 +246,9 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
     assert (
         recommendation.proposed_cost.index_share
         <= 0.001
-        < tuning.compute_cost(measured(1000, 20_000), NEW, 16_384).index_share
+        < compute_cost(measured(1000, 20_000), NEW, 16_384).index_share
     )
-    wide = tuning.recommend(
-        measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW
-    )
+    wide = recommend(measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW)
     assert (wide.verdict, wide.considered_bytes, codes(wide)[-1]) == (
         TuningVerdict.KEEP,
         512,
@@ -246,7 +257,7 @@ def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
 
 
 def test_who_asks_for_nothing_changes_nothing():
-    recommendation = tuning.recommend(measured(500), today(), UNBOUND, NEW)
+    recommendation = recommend(measured(500), today(), UNBOUND, NEW)
     assert (
         recommendation.verdict,
         recommendation.considered_bytes,
@@ -261,7 +272,7 @@ def test_who_asks_for_nothing_changes_nothing():
 
 
 def test_too_few_batches_say_nothing():
-    recommendation = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
+    recommendation = recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
     assert (
         recommendation.verdict == TuningVerdict.KEEP
         and codes(recommendation)[-1] == "too-little-data"
@@ -270,26 +281,26 @@ def test_too_few_batches_say_nothing():
 
 def test_an_empty_log_has_no_answer():
     result = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True).result()
-    assert tuning.recommend(result, today(), Budgets(), NEW) is None
+    assert recommend(result, today(), Budgets(), NEW) is None
 
 
 def test_remote_storage_bounds_what_a_read_carries():
     """Five per cent of a fetch of 1 MiB; half the index bytes cache twice the segments."""
     measurement = measured(1000, 20_000)
-    recommendation = tuning.recommend(measurement, today(is_tiered=True), Budgets(p99_us=None), OLD)
+    recommendation = recommend(measurement, today(is_tiered=True), Budgets(p99_us=None), OLD)
     assert (recommendation.verdict, recommendation.value) == (TuningVerdict.CHANGE, 32_768)
     assert codes(recommendation)[-1] == "smaller-for-tiered"
     values = recommendation.reasons[-1].values
     assert values["cached_segments_other"] > 2 * values["cached_segments_now"]
     words = tuning_text.describe_reason(recommendation.reasons[-1])
     assert words.key == "tuning_reason.smaller-for-tiered"
-    assert "bound-tiered" not in codes(tuning.recommend(measurement, today(), UNBOUND, OLD))
+    assert "bound-tiered" not in codes(recommend(measurement, today(), UNBOUND, OLD))
 
 
 def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
     costs = cost_model.lookup_costs(by_base_offset=False, storage="hdd")
-    assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
-    assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
+    assert max(candidates(measured(16_384), today(), costs)) <= 16_384
+    assert "bound-hdd" in codes(recommend(measured(16_384), today(), Budgets(), costs))
 
 
 def test_a_disk_that_was_measured_to_seek_takes_none_either():
@@ -298,16 +309,16 @@ def test_a_disk_that_was_measured_to_seek_takes_none_either():
         OLD,
         storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000)),
     )
-    assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
+    assert "bound-hdd" in codes(recommend(measured(16_384), today(), Budgets(), costs))
 
 
 def test_a_cold_lookup_reads_its_index_too():
     """At one entry per batch the index is larger, and its search takes more reads."""
     sparse, other = (
-        tuning.compute_cost(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
+        compute_cost(measured(100, 200_000), NEW, interval) for interval in (0, 65_536)
     )
     assert sparse.index_reads > other.index_reads == 1.0
-    reason = next(why for why in tuning.not_fixed(sparse, measured(100), NEW) if why.code == "cold")
+    reason = next(why for why in not_fixed(sparse, measured(100), NEW) if why.code == "cold")
     words = tuning_text.describe_reason(reason)
     assert words.key == "tuning_reason.cold"
     assert (words["index"], words["reads"]) == (sparse.index_reads, sparse.cold_reads_mean)
@@ -316,8 +327,7 @@ def test_a_cold_lookup_reads_its_index_too():
 def test_old_batches_cost_half():
     measurement = measured(1000)
     new, old = (
-        tuning.compute_cost(replace(measurement, one_read_share=share), OLD, 4096)
-        for share in (0.0, 1.0)
+        compute_cost(replace(measurement, one_read_share=share), OLD, 4096) for share in (0.0, 1.0)
     )
     assert old.p99_us.typical - OLD.first_us.typical == pytest.approx(
         (new.p99_us.typical - OLD.first_us.typical) / 2
@@ -328,7 +338,7 @@ def test_lookups_by_what_they_look_for():
     """From 4.1 on a lookup inside a batch reads one header more than that of its first offset; one
     by timestamp starts at the entry's own batch.
     """
-    costs = tuning.compute_cost(measured(1000, by_base_offset=True), NEW, 4096).by_target
+    costs = compute_cost(measured(1000, by_base_offset=True), NEW, 4096).by_target
     assert list(costs) == ["base_offset", "every_offset", "timestamp"]
     assert costs["every_offset"]["headers_max"] == costs["base_offset"]["headers_max"] + 1
     assert (costs["base_offset"]["headers_p99"], costs["timestamp"]["headers_p99"]) == (6, 5)
@@ -341,7 +351,7 @@ def test_which_limit_binds(index_bytes, binding):
     """At 10 MiB the segment is full first, at 100 KiB the time index."""
     measurement = measured(1000)
     config = LogConfig(segment_index_bytes=index_bytes)
-    limits = tuning.limits_at(measurement, config, 4096)
+    limits = limits_at(measurement, config, 4096)
     assert limits.binding == binding
     assert limits.ends_bytes["time-index-full"] == pytest.approx(
         (index_bytes // 12 - 1) * 5000, rel=0.01
@@ -353,7 +363,7 @@ def test_which_limit_binds(index_bytes, binding):
         (limits.least_index_bytes - 48, False),
     ):
         assert (
-            tuning.limits_at(measurement, replace(config, segment_index_bytes=room), 4096).binding
+            limits_at(measurement, replace(config, segment_index_bytes=room), 4096).binding
             == "size"
         ) == is_safe
 
@@ -361,15 +371,13 @@ def test_which_limit_binds(index_bytes, binding):
 def test_a_safe_index_is_one_for_full_segments():
     """A gigabyte with an entry per 5268 bytes, each with a time entry: 3.06 MB at any speed."""
     measurement = replace(measured(5268), bytes_per_s=20.0)
-    limits = tuning.limits_at(measurement, LogConfig(), 4096)
+    limits = limits_at(measurement, LogConfig(), 4096)
     assert limits.binding == "time"
     assert tuning_text.describe_limits(limits).key == "tuning_answer.limit_time"
     assert limits.safe_index_bytes == pytest.approx(3.06e6, rel=0.002)
     assert (
         limits.safe_index_bytes
-        == tuning.limits_at(
-            replace(measurement, bytes_per_s=None), LogConfig(), 4096
-        ).safe_index_bytes
+        == limits_at(replace(measurement, bytes_per_s=None), LogConfig(), 4096).safe_index_bytes
     )
 
 
@@ -380,9 +388,7 @@ def test_a_bootstrap_is_the_same_every_time():
     ).tolist()
     gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
     gathering.add([arrays.batches(sizes)])
-    hot, other = (
-        tuning.recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2)
-    )
+    hot, other = (recommend(gathering.result(), today(), Budgets(p99_us=20), NEW) for _ in range(2))
     assert hot.gain == other.gain
     alone = (
         hot.current_cost.row["headers_mean"] - hot.proposed_cost.row["headers_mean"]
@@ -439,9 +445,7 @@ def test_measuring_shows_how_far_it_is():
 
 def test_an_index_of_whole_appends_is_kept():
     """The effect of an interval is not known there: only a newer release helps."""
-    recommendation = tuning.recommend(
-        measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD
-    )
+    recommendation = recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
     assert (recommendation.verdict, recommendation.value, codes(recommendation)[-1]) == (
         TuningVerdict.KEEP,
         4096,
@@ -457,14 +461,14 @@ def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
             name="a", today=today(interval), measurement=measured(97, 20_000, 1, 2)
         )
 
-    each, both = tuning.recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
+    each, both = recommend_all([tuned(64)], tuned(4096), Budgets(), NEW)
     assert (each["a"].verdict, each["a"].current_cost.interval_bytes) == (TuningVerdict.CHANGE, 64)
     assert (both.verdict, both.value, both.current_cost.interval_bytes) == (
         TuningVerdict.KEEP,
         4096,
         4096,
     )
-    each, both = tuning.recommend_all([tuned(64)], tuned(64), Budgets(), NEW)
+    each, both = recommend_all([tuned(64)], tuned(64), Budgets(), NEW)
     assert both is each["a"]
 
 
@@ -473,11 +477,10 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
     tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
     merged = merge_measurements([tiny, large])
     tiny_recommendation, other = (
-        tuning.recommend(measurement, today(), Budgets(p99_us=15), NEW)
-        for measurement in (tiny, large)
+        recommend(measurement, today(), Budgets(p99_us=15), NEW) for measurement in (tiny, large)
     )
-    both = tuning.recommend(merged, today(), Budgets(p99_us=15), NEW)
-    broker_recommendation = tuning.recommend_broker({"a": tiny_recommendation, "b": other}, both)
+    both = recommend(merged, today(), Budgets(p99_us=15), NEW)
+    broker_recommendation = recommend_broker({"a": tiny_recommendation, "b": other}, both)
     assert (
         broker_recommendation.verdict,
         broker_recommendation.value,
@@ -490,17 +493,12 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
     assert "1 topic would gain from an interval of its own: a (256)" in str(
         tuning_text.describe_reason(broker_recommendation.reasons[0])
     )
-    assert (
-        tuning.recommend_broker({"a": tiny_recommendation}, tiny_recommendation)
-        is tiny_recommendation
-    )
+    assert recommend_broker({"a": tiny_recommendation}, tiny_recommendation) is tiny_recommendation
 
 
 def test_an_old_follower_is_reported():
     """A release that indexes an append once costs 1.5 times the batches of a fetch."""
-    recommendation = tuning.recommend(
-        measured(1000, 20_000, per_append=True), today(), Budgets(), OLD
-    )
+    recommendation = recommend(measured(1000, 20_000, per_append=True), today(), Budgets(), OLD)
     reason = next(reason for reason in recommendation.reasons if reason.code == "followers")
     assert reason.values["headers_mean"] == pytest.approx(1.5 * (1 << 20) / 1000, rel=0.05)
 
@@ -511,7 +509,7 @@ def test_every_reason_has_words():
         (measured(97, 20_000, 1), today(), Budgets()), (measured(16_384), today(is_tiered=True), UNBOUND),
         (measured(16_384, per_append=True), today(is_coarse=True), Budgets()), (measured(97, 100, 1), today(), Budgets(p99_us=1)),
     ):  # fmt: skip
-        recommendation = tuning.recommend(measurement, settings, budgets, OLD)
+        recommendation = recommend(measurement, settings, budgets, OLD)
         for reason in (*recommendation.reasons, *recommendation.not_fixed):
             assert len(str(tuning_text.describe_reason(reason))) > 20
             codes_seen.add(reason.code)

@@ -8,10 +8,10 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import config_def, units
-from kafkaviz.analysis import rebuild, tuning
+from kafkaviz.analysis import rebuild
 from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.tuning import SETTING, IntervalCost, TuningVerdict, tuning_text
+from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.index_size import (
     INDEX_SIZES,
     IndexSizeOutcome,
@@ -21,7 +21,14 @@ from kafkaviz.analysis.tuning.index_size import (
     safe_index_size,
     sweep_index_sizes,
 )
-from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes
+from kafkaviz.analysis.tuning.interval_cost import IntervalCost
+from kafkaviz.analysis.tuning.measurement import SETTING
+from kafkaviz.analysis.tuning.recommendation import TuningVerdict
+from kafkaviz.analysis.tuning.segment_size import (
+    SEGMENT_SETTING,
+    advise_segment_sizes,
+    footprint_at,
+)
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning.tuning_context import (
@@ -532,7 +539,7 @@ def _replay(
 
 def _render_footprint(context: TuningContext) -> None:
     today = replace(context.case.today, config=_considered_config(context))
-    footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
+    footprint = footprint_at(context.case.measurement, today, context.alternative_bytes)
     texts = {name: units.format_count(footprint[name]) for name in ("files", "maps", "maps_left")}
     texts |= {
         name: units.format_bytes(footprint[f"{name}_bytes"])

@@ -9,10 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.batching.batching_text import main_sentence
 from kafkaviz.analysis.batching.ranking import batching_topics, rank_topics
-from kafkaviz.analysis.tuning import BROKER_SETTING, SETTING, Recommendation, tuning_text
+from kafkaviz.analysis.tuning import tuning_text
+from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
+from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
@@ -202,7 +203,7 @@ def render_topics(context: TuningContext) -> None:
     recommendations = context.answer.recommendations
     cases = sorted(context.source.cases, key=lambda case: -case.index_share)
     changing = sum(
-        recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
+        recommendation is not None and recommendation.verdict == TuningVerdict.CHANGE
         for recommendation in recommendations.values()
     )
     elements.heading(say("tuning.topics"), _gain_text(changing, len(cases)))

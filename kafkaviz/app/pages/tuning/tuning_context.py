@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import streamlit as st
 
-from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
-from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
+from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, compute_costs
 from kafkaviz.analysis.tuning.json_object import tuning_object
+from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend_all
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope
@@ -268,12 +268,12 @@ def answer(
 ) -> TuningAnswer:
     source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
-    recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, costs)
+    recommendations, recommendation = recommend_all(source.cases, case, budgets, costs)
     return TuningAnswer(
         case,
         recommendation,
         recommendations,
-        tuning.compute_costs(case.measurement, costs) if recommendation else (),
+        compute_costs(case.measurement, costs) if recommendation else (),
     )
 
 
