@@ -310,7 +310,7 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The prefix of partition names in each log directory, such as disk-b/, by its text.
+        """The prefix of partition names, such as disk-b/, by the `text` of the log directory.
 
         It is empty if there is only one log directory.
         """

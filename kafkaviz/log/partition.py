@@ -222,7 +222,7 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """Returns the producers below this offset.
+        """Returns the producer snapshot at this offset, which describes the producers below it.
 
         Raises:
             CannotOpen: no snapshot has this offset.

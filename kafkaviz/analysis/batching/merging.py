@@ -11,13 +11,13 @@ a range:
     linger.ms 10, low       |a b     c|      |d e|             |f|     d e ends after 0 + 10
     linger.ms 10, high      |a b     c        d e|             |f|     d is at or before 0 + 10
 
-- *low*, the fewest merged: today's batch joins the open batch if all its records have times from
-  the opening of that batch to (but excluding) its opening + linger.ms. Bytes before compression
-  decide when a batch is full. Batches without a producer id are not merged, because each may come
-  from another producer. RecordAccumulator.drain sends the open batches of all partitions of a
-  broker once one of them is ready. So if a producer id is in several partitions, an open batch is
-  sent at the next multiple of linger.ms: in the worst case, batches of other partitions cause a
-  request every linger.ms.
+- *low*, the fewest merged: today's batch joins the open batch if the times of all its records are
+  at or after the opening of that batch, and before the opening + linger.ms. Bytes before
+  compression decide when a batch is full. Batches without a producer id are not merged, because
+  each may come from another producer. RecordAccumulator.drain sends the open batches of all
+  partitions of a broker once one of them is ready. So if a producer id is in several partitions, an
+  open batch is sent at the next multiple of linger.ms: in the worst case, batches of other
+  partitions cause a request every linger.ms.
 - *high*, the most merged: today's batch joins if its first record is at or before the opening +
   linger.ms + a delay, because the producer's thread may be late (`delay_ms`). Compressed bytes
   decide when a batch is full. They are estimated as in CompressionRatioEstimator, with 1.05 times

@@ -61,7 +61,7 @@ class ColdReads:
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
-        """Returns the estimated counts for a whole log; these are the counts for parts of it.
+        """Returns estimated counts for a whole log, if this object has the counts for parts of it.
 
         Args:
             first_lookups: the same as in SweepParts.scaled.

@@ -27,8 +27,8 @@ class NoRowReason(StrEnum):
 class Selection(NamedTuple):
     """A requested offset and its row, or why it has no row.
 
-    If `offset` is "", no offset was requested, and `row` is instructive. `slot` and `time` are the
-    slots of the .index and .timeindex to show, or NONE.
+    If `offset` is "", no offset was requested, and `row` is the row of an instructive batch. `slot`
+    and `time` are the slots of the .index and .timeindex to show, or NONE.
     """
 
     offset: str

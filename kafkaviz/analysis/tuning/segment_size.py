@@ -5,7 +5,7 @@ The setting segment.bytes decides when segments roll. Four numbers depend on it:
 - the bytes that a log keeps beyond its retention: up to one segment, because Kafka deletes whole
   segments
 - the size of the active segment, which is never compacted, and not deleted before it rolls
-- the bytes that a broker reads again if it was killed and starts: at most the active segments
+- the bytes that a killed broker reads again when it starts: at most the active segments
 - the memory maps of the broker: two per segment with loaded indexes; vm.max_map_count limits them
 """
 
@@ -142,7 +142,7 @@ class SegmentNumbers:
         overshoot_bytes: the most that is kept beyond retention.bytes or retention.ms; None if these
             are unknown or delete nothing.
         active_bytes: the .log bytes of the active segments.
-        recovered_bytes: the most that the broker reads again if it was killed and starts.
+        recovered_bytes: the most that the broker, if it is killed, reads again when it starts.
         maps: memory maps of all segments of the broker, once their indexes are loaded.
     """
 

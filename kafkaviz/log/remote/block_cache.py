@@ -214,7 +214,8 @@ class CachedFile(io.FileIO):
         """Ensures that all blocks come from one version of the object, if the store has versions.
 
         Raises:
-            CannotOpen: the version differs from that of the blocks in the file, which are dropped.
+            CannotOpen: the object has another version than the blocks in the file. These blocks are
+                dropped.
         """
         extent = self._extents[0]
         remote = _remote_object(self._path, extent)
