@@ -493,7 +493,7 @@ def test_what_is_no_time_is_not_shown_as_one(clean, target):
 
 
 def test_a_wrong_question_is_no_damage(clean, monkeypatch):
-    def refused(*arguments: object) -> None:
+    def refused(*arguments: object, **options: object) -> None:
         raise KafkavizError(verbatim("Kafka has a time index from 0.10.1 on"))
 
     monkeypatch.setattr(lookup_cache, "lookup_context", refused)

@@ -36,6 +36,23 @@ def test_the_figure_is_seen_on_a_projector(server, page, projector):
     assert page.evaluate(VISIBLE) >= 0.8
 
 
+def test_the_warm_section_is_marked_from_its_first_slot(server, page):
+    """Slot 6143 is the last one of page 11: the mark begins on that page, and not on page 10."""
+    page.goto(f"{server}/page_cache?lang=en&pages=14")
+    boxes = (
+        page.locator(".lane svg")
+        .nth(1)
+        .evaluate(
+            """svg => [...svg.querySelectorAll('rect')].map(({ x, y, width, height }) =>
+          [x, y, width, height].map(length => length.baseVal.value))"""
+        )
+    )
+    # the mark follows the sixteen places for pages; of its boxes only it is 9 px high
+    mark = next(box for box in boxes if box[3] == 9)
+    page_11 = boxes[boxes.index(mark) - 16 + 11]
+    assert 3 <= page_11[0] + page_11[2] - mark[0] <= 6
+
+
 def test_the_middles_jump_without_the_server(server, page):
     """From the 13th to the 14th page by key nothing is sent; a reload keeps the size."""
     sent = []

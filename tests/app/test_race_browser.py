@@ -190,6 +190,10 @@ def test_the_steps_open_on_the_first_probe(browser, server, language, width, hei
         assert values == [
             target, entries, warm_from, "1", warm_from, "7\u202f167", "–", "221\u202f187"
         ]  # fmt: skip
+        # of page 11 one slot belongs to the warm section, and of page 10 none
+        marks = page.locator(".pages .page .warm")
+        assert [marks.nth(number).locator("i").count() for number in (10, 11, 12)] == [0, 1, 1]
+        assert 4 <= marks.nth(11).locator("i").bounding_box()["width"] <= 6
         parts = [".bar", ".say", ".fx", ".code", ".waits", ".vals"]
         page.wait_for_function(
             f"wanted => {{ const [share, inside] = ({SHARES})(wanted); return share === 1 && inside; }}",
