@@ -533,8 +533,8 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
     """Reads the header at a position; also called by compiled functions.
 
     Returns:
-        0, the position and size of the key, the position and size of the value; the size of null is
-        negative. At a fault: the fault, its position, the number read there, and two zeros.
+        (0, position of the key, its size, position of the value, its size); the size of null is
+        negative. At a fault: (fault, its position, the number read there, 0, 0).
     """
     key_size, key = _stretch(data, position, end)
     if key < 0:

@@ -3,7 +3,7 @@
 A transaction without a marker either still runs, or hangs. The coordinator's records show which:
 
     tx-payments-2   producer 4   Ongoing since 09:29:45, timeout 50 min   it runs until 10:19:45
-    tx-payments-3   producer 5   CompleteAbort                            an open one hangs
+    tx-payments-3   producer 5   CompleteAbort                            it hangs if still open
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -346,7 +346,7 @@ def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, in
 
 
 def _read_map(stream: TarStream) -> list[int]:
-    """Reads the number of ranges, then the offset and length of each. Each is a decimal line.
+    """Reads the number of ranges, then each range's offset and length; each number is a line.
 
     Zeros fill the last block.
     """
