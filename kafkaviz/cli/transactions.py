@@ -10,7 +10,7 @@ from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.cli.common.output import ByteProgress
-from kafkaviz.messages import Text, message, say, say_count
+from kafkaviz.messages import Text, message, render, say, say_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         FetchedBatch,
         IndexStep,
     )
-    from kafkaviz.analysis.transactions.coordinator import CoordinatorState, Hold
+    from kafkaviz.analysis.transactions.coordinator import CoordinatorState
     from kafkaviz.analysis.transactions.listing import PartitionTransactions, Transaction
     from kafkaviz.log.broker import Broker
     from kafkaviz.log.partition import Partition
@@ -218,7 +218,7 @@ def _render(
 
 def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> Iterator[Text]:
     from kafkaviz.analysis.transactions.listing import Outcome
-    from kafkaviz.figures.text.transaction_text import start_cell
+    from kafkaviz.figures.text.transaction_text import describe_verdict, start_cell
 
     if partition.problem and partition.log_end is None and not partition.transactions:
         yield say("errors.of_path", path=partition.partition, problem=partition.problem)
@@ -237,13 +237,17 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
     if held_by:
         yield "  " + say(
             "transactions.held_by",
-            who=_describe_producer(held_by),
+            who=held_by.producer_name,
             epoch=held_by.producer_epoch,
             offset=held_by.first_offset,
             since=_describe_start(held_by),
         )
         if partition.hold:
-            yield from _render_hold(partition.hold)
+            if partition.hold.open_ms is not None:
+                yield "  " + say(
+                    "transactions.open_for", time=units.duration(partition.hold.open_ms)
+                )
+            yield "  " + describe_verdict(partition.hold)
         if held_by.begins_before_log is None:
             yield "  " + say("transactions.abort_unknown")
         elif partition.hold and partition.hold.verdict != "ending":
@@ -279,22 +283,10 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
             say(f"transaction_lanes.{transaction.outcome.value}"),
             start_cell(transaction),
             "" if transaction.end_ms is None else units.moment(transaction.end_ms),
-            _describe_producer(transaction),
+            render(transaction.producer_name),
         )
     if partition.transaction_count > len(last_ones):
         yield "  " + say_count("transactions.earlier", partition.transaction_count - len(last_ones))
-
-
-def _render_hold(hold: "Hold") -> Iterator[Text]:
-    if hold.open_ms is not None:
-        yield "  " + say("transactions.open_for", time=units.duration(hold.open_ms))
-    known = {"state": hold.coordinator_state}
-    if hold.timeout_ms is not None:
-        known["timeout"] = units.duration(hold.timeout_ms)
-    if hold.until_ms is not None:
-        known["until"] = units.moment(hold.until_ms, fraction=False)
-    values = {name: value for name, value in known.items() if value is not None}
-    yield "  " + say(f"transactions.verdict_{hold.verdict.value}", **values)
 
 
 def _row(*cells: str) -> str:
@@ -324,16 +316,6 @@ def _describe_start(transaction: "Transaction") -> str:
         return moment
     known = "before" if transaction.begins_before_log else "maybe_before"
     return say(f"transactions.since_{known}", moment=moment)
-
-
-def _describe_producer(transaction: "Transaction") -> str:
-    if transaction.transactional_id is None:
-        return say("finding.producer", producer=transaction.producer_id)
-    return say(
-        "finding.transactional_producer",
-        producer=transaction.producer_id,
-        id=transaction.transactional_id,
-    )
 
 
 def _render_fetch(fetch: "CommittedFetch") -> Iterator[Text]:

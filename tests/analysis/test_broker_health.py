@@ -581,9 +581,9 @@ def test_an_open_transaction_names_its_producer(clean, tmp_path, has_state):
     health = checked(path)
     found = only(health, "open-transaction")
     assert (found.severity, found.partition) == ("info", "payments-0")
-    name = " ('tx-payments-2')" if has_state else ""
+    name = "tx-payments-2 (producer 4)" if has_state else "producer 4"
     assert str(found.message).startswith(
-        f"producer 4{name} began a transaction at offset 18\u202f900 at 2026-11-21 09:29:45.807 and "
+        f"{name} began a transaction at offset 18\u202f900 at 2026-11-21 09:29:45.807 and "
         "last wrote to it at "
     )
     line = (

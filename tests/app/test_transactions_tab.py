@@ -32,13 +32,15 @@ def opened(directory, partition="payments-0", segment=15904, **query):
 def test_the_lanes_what_holds_them_and_the_table(clean):
     at = opened(clean)
     html = page_html(at)
-    who = say("transaction_lanes.named", producer=4, id="tx-payments-2")
+    who = say("finding.transactional_producer", producer=4, id="tx-payments-2")
     assert say("transaction_lanes.title", offset=18900, producer=who) in html
     assert html.count("kv-sw txn-") == 5 + 5
     assert say("transaction_lanes.n_skipped", n=342) in html
     newest_ms = plan.newest_ms(open_broker(clean))
     age_ms = newest_ms - 1795253385807
     assert say("transaction_lanes.age", age=age_ms, moment=newest_ms) in html
+    until = {"timeout": "50 min", "until": "2026-11-21 10:19:45"}
+    assert to_sentence(say("transactions.verdict_ongoing", **until)) in html
     rows = html.split(say("transaction_lanes.head_took"))[1].split("</table>")[0]
     assert rows.count("<tr") == 40 and f"{format_count(18900)}–{format_count(18906)}" in rows
     assert len(at.get("plotly_chart")) == 1

@@ -29,7 +29,7 @@ def test_a_broker_has_its_transactions_by_partition(clean, capsys):
     assert head.startswith("payments-0: ")
     assert head.endswith("stable offset 18900, log end 18920; 398 committed, 163 aborted, 1 open")
     assert held_by.strip() == (
-        "read_committed consumers wait for producer 4 ('tx-payments-2'), epoch 189, whose "
+        "read_committed consumers wait for tx-payments-2 (producer 4), epoch 189, whose "
         "transaction began at offset 18900, 2026-11-21 09:29:45.807"
     )
     assert open_for.strip() == "it has been open for 42.2 s, up to the newest time in this copy"

@@ -3,9 +3,8 @@
 import pytest
 
 from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
-from kafkaviz.analysis.transactions.listing import list_transactions
+from kafkaviz.analysis.transactions.listing import list_transactions, name_producer
 from kafkaviz.figures.segment import fetch_steps
-from kafkaviz.figures.segment.transaction_lanes import name_producer
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import render, say
 from kafkaviz.units import ungroup

@@ -83,11 +83,13 @@ def test_the_newest_transactions_of_the_active_segment(payments):
     view = transaction_lanes.view(payments, 15904, BASES)
     assert len(view.transactions) == MAX_TRANSACTIONS
     assert [lane.name for lane in view.lanes] == [
-        say("transaction_lanes.named", id=name, producer=producer_id)
+        say("finding.transactional_producer", id=name, producer=producer_id)
         for producer_id, name in ((2, "tx-payments-0"), (3, "tx-payments-1"), (4, CUT_NAME))
     ]
     assert (view.first_offset, view.end_offset, view.stable_offset) == (17589, 18920, 18900)
-    who = say("transaction_lanes.named", producer=4, id=view.transactions[0].transactional_id)
+    who = say(
+        "finding.transactional_producer", producer=4, id=view.transactions[0].transactional_id
+    )
     assert view.title == say("transaction_lanes.title", offset=18900, producer=who)
     assert say("transaction_lanes.began", moment=1795253385807) in view.held_by
     assert say("transaction_lanes.older", n=57) in view.caption

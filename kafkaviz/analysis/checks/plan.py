@@ -23,7 +23,8 @@ from kafkaviz.analysis.restart.next_start import (
     own_file_steps,
 )
 from kafkaviz.analysis.retention import RetentionLimits
-from kafkaviz.analysis.transactions.coordinator import read_transactional_ids
+from kafkaviz.analysis.transactions import coordinator
+from kafkaviz.analysis.transactions.coordinator import CoordinatorState
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.deep_scan import CheckLevel
@@ -83,8 +84,12 @@ class CheckPlan:
         return self.broker.may_be_running()
 
     @cached_property
+    def coordinator_states(self) -> Mapping[int, CoordinatorState] | None:
+        return coordinator.read_states(self.broker.partitions)
+
+    @property
     def transactional_ids(self) -> Mapping[int, str]:
-        return read_transactional_ids(self.broker.partitions)
+        return coordinator.transactional_ids(self.coordinator_states)
 
     def facts(self, partition: Partition) -> PartitionFacts:
         policy = self._policy(partition)

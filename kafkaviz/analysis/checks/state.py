@@ -22,7 +22,12 @@ from kafkaviz.analysis.findings.finding import (
     Release,
     finding,
 )
-from kafkaviz.analysis.transactions.listing import abort_command, abort_command_before_3_0, start_ms
+from kafkaviz.analysis.transactions.listing import (
+    abort_command,
+    abort_command_before_3_0,
+    name_producer,
+    start_ms,
+)
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
@@ -162,11 +167,7 @@ def _open_transactions(
         segment = first_summaries[producer].segment
         age = facts.now_ms - begin.last_ms
         is_hanging = age > HANGING_MS
-        who = message("finding.producer", producer=producer)
-        if producer in transactional_ids:
-            who = message(
-                "finding.transactional_producer", producer=producer, id=transactional_ids[producer]
-            )
+        who = name_producer(producer, transactional_ids.get(producer))
         begin_ms = _begin_ms(segment, begin.position)
         text = message(
             "finding.open_transaction",

@@ -127,11 +127,6 @@ def read_states(partitions: Iterable[Partition]) -> dict[int, CoordinatorState] 
     return {state.producer_id: state for state in states.values()} if is_there else None
 
 
-def read_transactional_ids(partitions: Iterable[Partition]) -> dict[int, str]:
-    """Returns each producer's newest transactional id, by producer id."""
-    return transactional_ids(read_states(partitions))
-
-
 def transactional_ids(states: Mapping[int, CoordinatorState] | None) -> dict[int, str]:
     """Returns each producer's transactional id, from the result of read_states."""
     states = states or {}

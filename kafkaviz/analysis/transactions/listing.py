@@ -58,6 +58,13 @@ class Outcome(StrEnum):
     OPEN = "open"
 
 
+def name_producer(producer_id: int, transactional_id: str | None) -> Message:
+    """Returns the name of a producer: its transactional.id if known, and its id."""
+    if transactional_id is None:
+        return message("finding.producer", producer=producer_id)
+    return message("finding.transactional_producer", producer=producer_id, id=transactional_id)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Transaction:
     """A transaction of one producer, in one partition.
@@ -83,6 +90,10 @@ class Transaction:
     end_ms: int | None = None
     marker_offset: int | None = None
     begins_before_log: bool | None = False
+
+    @property
+    def producer_name(self) -> Message:
+        return name_producer(self.producer_id, self.transactional_id)
 
     def abort_command(self, partition: str) -> str:
         """Returns the command that aborts the transaction, if it is open and hangs."""

@@ -16,6 +16,7 @@ from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.analysis.transactions.committed_fetch import CommittedFetch, explain_committed_fetch
+from kafkaviz.analysis.transactions.coordinator import CoordinatorState
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -169,6 +170,14 @@ def transactional_ids(snapshot: BrokerSnapshot) -> Mapping[int, str]:
         return _plan(snapshot).transactional_ids
     except KafkavizError:
         return {}
+
+
+def coordinator_states(snapshot: BrokerSnapshot) -> Mapping[int, CoordinatorState] | None:
+    """Returns the coordinator's states by producer id; None if they are missing or unreadable."""
+    try:
+        return _plan(snapshot).coordinator_states
+    except KafkavizError:
+        return None
 
 
 def newest_ms(snapshot: BrokerSnapshot) -> int | None:

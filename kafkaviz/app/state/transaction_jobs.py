@@ -4,6 +4,7 @@ A job reads the log to its end, which takes eight seconds for 1 GiB in small bat
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +17,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 
 if TYPE_CHECKING:
+    from kafkaviz.analysis.transactions.coordinator import CoordinatorState
     from kafkaviz.analysis.transactions.listing import PartitionTransactions
 
 # the job fails with CannotOpen if the partition has no .log
@@ -31,9 +33,10 @@ def transaction_jobs() -> JobRegistry[tuple[str, str], TransactionJob]:
 
 
 def get_or_start(snapshot: BrokerSnapshot, partition: Partition) -> TransactionJob:
-    transactional_ids = segment_cache.transactional_ids(snapshot)
+    states = segment_cache.coordinator_states(snapshot)
+    newest_ms = segment_cache.newest_ms(snapshot)
     progress = ReadProgress(0, partition.live_log_bytes, partition.label)
-    work = partial(_read, snapshot.broker, partition, transactional_ids)
+    work = partial(_read, snapshot.broker, partition, states, newest_ms)
     return transaction_jobs().get_or_start(
         (snapshot.key, snapshot.broker.partition_name(partition)), lambda: Job(work, progress)
     )
@@ -48,15 +51,21 @@ def restart(snapshot: BrokerSnapshot, partition: Partition) -> None:
 def _read(
     broker: Broker,
     partition: Partition,
-    transactional_ids: Mapping[int, str],
+    states: "Mapping[int, CoordinatorState] | None",
+    newest_ms: int | None,
     report: Callable[[ReadProgress], None],
 ) -> "PartitionTransactions":
+    from kafkaviz.analysis.transactions import coordinator
     from kafkaviz.analysis.transactions.listing import list_transactions
 
     total_bytes = partition.live_log_bytes
-    return list_transactions(
+    transactions = list_transactions(
         partition,
-        transactional_ids,
+        coordinator.transactional_ids(states),
         lambda name, share: report(ReadProgress(round(share * total_bytes), total_bytes, name)),
         broker=broker,
     )
+    if transactions.held_by is None or states is None or newest_ms is None:
+        return transactions
+    hold = coordinator.judge(partition.label, transactions.held_by, states, newest_ms)
+    return replace(transactions, hold=hold)

@@ -17,8 +17,7 @@ from kafkaviz.analysis.transactions.committed_fetch import (
     IndexStep,
 )
 from kafkaviz.analysis.transactions.committed_offsets import OffsetFate
-from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions
-from kafkaviz.figures.segment.transaction_lanes import name_producer
+from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, name_producer
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, file_stem, format_count

@@ -19,10 +19,15 @@ from kafkaviz.analysis.transactions.committed_offsets import (
     ReadRuns,
     count_offsets,
 )
-from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, Transaction
+from kafkaviz.analysis.transactions.listing import (
+    Outcome,
+    PartitionTransactions,
+    Transaction,
+    name_producer,
+)
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import capitalize, join_sentences
-from kafkaviz.figures.text.transaction_text import start_cell
+from kafkaviz.figures.text.sentences import capitalize, join_sentences, to_sentence
+from kafkaviz.figures.text.transaction_text import describe_verdict, start_cell
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import Message, message, render, say, say_count
 from kafkaviz.units import format_count
@@ -224,7 +229,7 @@ def _title(
     if stable_offset > end_offset:
         return say("transaction_lanes.title_past_end")
     if transactions.held_by is not None:
-        who = producer(transactions.held_by)
+        who = transactions.held_by.producer_name
         return say("transaction_lanes.title", offset=stable_offset, producer=who)
     is_end = stable_offset == transactions.log_end
     return say(f"transaction_lanes.title_{'end' if is_end else 'stops'}", offset=stable_offset)
@@ -238,16 +243,16 @@ def _held_by(transactions: PartitionTransactions, newest_ms: int | None) -> str:
         "transaction_lanes.held",
         _end_of_log(transactions) - transactions.last_stable_offset,
         offset=transactions.last_stable_offset,
-        producer=producer(held_by),
+        producer=held_by.producer_name,
         epoch=held_by.producer_epoch,
         since=_began(held_by),
     )
-    if held_by.begins_before_log is not False or newest_ms is None or held_by.start_ms is None:
-        return sentence
-    if newest_ms < held_by.start_ms:
-        return sentence
-    age_ms = newest_ms - held_by.start_ms
-    return join_sentences([sentence, say("transaction_lanes.age", age=age_ms, moment=newest_ms)])
+    age = ""
+    is_start_known = held_by.begins_before_log is False and held_by.start_ms is not None
+    if is_start_known and newest_ms is not None and newest_ms >= held_by.start_ms:
+        age = say("transaction_lanes.age", age=newest_ms - held_by.start_ms, moment=newest_ms)
+    verdict = to_sentence(describe_verdict(transactions.hold)) if transactions.hold else ""
+    return join_sentences([sentence, age, verdict])
 
 
 def _began(transaction: Transaction) -> Message:
@@ -256,17 +261,6 @@ def _began(transaction: Transaction) -> Message:
         known = "before" if transaction.begins_before_log else "maybe_before"
         return message(f"transaction_lanes.began_{known}")
     return message("transaction_lanes.began", moment=transaction.start_ms)
-
-
-def producer(transaction: Transaction) -> Message:
-    return name_producer(transaction.producer_id, transaction.transactional_id)
-
-
-def name_producer(producer_id: int, transactional_id: str | None) -> Message:
-    """Returns the name of a producer: its transactional.id if known, and its id."""
-    if transactional_id is None:
-        return message("finding.producer", producer=producer_id)
-    return message("transaction_lanes.named", producer=producer_id, id=transactional_id)
 
 
 def _lane(transactions: Sequence[Transaction], log_end: int) -> Lane:
@@ -303,7 +297,7 @@ def _hover_lines(transaction: Transaction) -> tuple[str, ...]:
     return (
         say(
             "transaction_lanes.hover_producer",
-            producer=producer(transaction),
+            producer=transaction.producer_name,
             epoch=transaction.producer_epoch,
         ),
         say(
@@ -339,7 +333,7 @@ def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
     return [
         (
             _offsets(transaction),
-            render(producer(transaction)),
+            render(transaction.producer_name),
             str(transaction.producer_epoch),
             say(f"transaction_lanes.{transaction.outcome}"),
             start_cell(transaction),

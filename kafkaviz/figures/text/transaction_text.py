@@ -1,7 +1,8 @@
-"""The times of a transaction, for the tables of the command and of the page."""
+"""The start of a transaction and its coordinator's verdict, for the command and the page."""
 
 from kafkaviz import units
-from kafkaviz.analysis.transactions.listing import Transaction
+from kafkaviz.analysis.transactions.listing import Hold, Transaction
+from kafkaviz.messages import say
 
 # by begins_before_log: how the start relates to the time of the first batch in this copy
 _MARKS = {True: "< ", None: "≤ ", False: ""}
@@ -12,3 +13,14 @@ def start_cell(transaction: Transaction) -> str:
     if transaction.start_ms is None:
         return units.MISSING
     return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)
+
+
+def describe_verdict(hold: Hold) -> str:
+    """Says what the coordinator knows about an open transaction."""
+    known = {"state": hold.coordinator_state}
+    if hold.timeout_ms is not None:
+        known["timeout"] = units.duration(hold.timeout_ms)
+    if hold.until_ms is not None:
+        known["until"] = units.moment(hold.until_ms, fraction=False)
+    values = {name: value for name, value in known.items() if value is not None}
+    return say(f"transactions.verdict_{hold.verdict.value}", **values)

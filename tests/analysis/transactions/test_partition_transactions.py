@@ -12,7 +12,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz.analysis.transactions import listing as transactions_module
-from kafkaviz.analysis.transactions.coordinator import read_transactional_ids
+from kafkaviz.analysis.transactions.coordinator import read_states, transactional_ids
 from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, list_transactions
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import producer_snapshot
@@ -29,7 +29,7 @@ from tests.support.transactions import ANSWERS, SIMULATED
 
 
 def read_all(broker: Broker) -> dict[str, PartitionTransactions]:
-    ids = read_transactional_ids(broker.partitions)
+    ids = transactional_ids(read_states(broker.partitions))
     return {
         partition.directory: list_transactions(partition, ids)
         for partition in broker.partitions
