@@ -111,7 +111,7 @@ def test_each_thing_is_counted_once():
         "cut 1\u202f600 bytes off one log",
         "delete one file",
         "delete one directory of deleted topics",
-        "rebuild indexes of three segments",
+        "rebuild the indexes of three segments",
     )
 
 
@@ -143,10 +143,10 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
         Restart(True, True, (SNAPSHOT, epochs, DELETIONS[1], TOPIC)), 7
     )
     usual = (
-        "one directory of deleted topics, one file that waited for deletion, one snapshot, one "
-        "leader-epoch-checkpoint file"
+        "delete one directory of deleted topics, delete one file that ends in .deleted, write or "
+        "delete one snapshot and rewrite one leader-epoch-checkpoint file"
     )
-    assert restart_forecast_text.describe(forecast) == f"change only what every start does: {usual}"
+    assert restart_forecast_text.describe(forecast) == f"do only what every start does: {usual}"
     assert (
         restart_forecast_text.describe(restart_forecast.forecast(Restart(True, True, ()), 7))
         == "change nothing"
@@ -161,10 +161,10 @@ def test_the_page_and_the_command_say_the_same(sample, request):
     title = health_view.view(health).verdict.title
     doings = restart_forecast_text.describe(health.forecast)
     if health.broker.lacks_metadata_log:
-        assert title == f"Nothing here stops the next start, which will {doings}"
+        assert title == f"Nothing read here stops this broker from starting. It will {doings}"
         assert f"which will {doings}; the broker's other" in lines[2]
     else:
-        assert title == f"This broker will start, and {doings}"
+        assert title == f"This broker will start. It will {doings}"
         assert lines[2].endswith(f"will succeed, and {doings}")
     assert health.forecast.logs == len(health.broker.partitions)
 

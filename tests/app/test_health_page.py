@@ -27,7 +27,7 @@ def test_a_killed_broker(killed):
     message = sent(page(killed))
     assert (
         message["verdict"]["kind"] == "warning"
-        and "which will cut 1\u202f021 bytes off three logs" in message["verdict"]["title"]
+        and "It will cut 1\u202f021 bytes off three logs" in message["verdict"]["title"]
     )
     assert {bar["name"] for bar in message["strip"]["bars"] if bar["cut_bytes"]} == {
         "append-time-0",

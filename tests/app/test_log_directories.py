@@ -185,7 +185,7 @@ def test_findings_and_steps_name_their_directory(disks):
 @pytest.mark.parametrize(
     ("damaged", "title"),
     [
-        ((), "This broker will start, and "),
+        ((), "This broker will start. It will "),
         (("disk-b",), "This broker will start without {0}/disk-b"),
         (("disk-b", "disk-c"), "This broker will start without {0}/disk-b and {0}/disk-c"),
         (NAMES, "This broker will not start: "),

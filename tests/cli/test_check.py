@@ -181,11 +181,11 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     assert main(["check", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith(
-        "nothing here stops the next start (not stopped cleanly), which will change only"
+        "nothing here stops the next start (not stopped cleanly), which will do only"
     )
     assert " ".join(map(str.strip, lines[3:5])) == (
-        "It was not stopped cleanly, so 1 log is read again from its recovery point, and its "
-        "indexes rebuilt to the same bytes."
+        "It was not stopped cleanly, so the start reads 1 log again from its recovery point and "
+        "rebuilds its indexes to the same bytes."
     )
 
 
@@ -647,7 +647,7 @@ def test_the_command_the_page_and_the_report_say_what_was_not_read(disks, names,
     out = tmp_path / "report.html"
     main(["report", *paths, "-o", str(out)])
     html = out.read_text()
-    assert "Nothing here stops the next start, which will " in html
+    assert "Nothing read here stops this broker from starting. It will " in html
     assert "other log directories were not read." in html and "will start" not in html
 
 

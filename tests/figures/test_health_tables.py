@@ -75,7 +75,7 @@ def test_many_alike_are_one_row():
     )
     assert rows.title == "Steps of the start: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
     assert (
-        within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B")
+        within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B in length")
         and within.shown == tables.FIRST_ROWS
     )
 

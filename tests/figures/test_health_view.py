@@ -68,27 +68,27 @@ def nothing(file: str, position: int, length: int) -> bytes:
             Restart(True, True, ()),
             [],
             "ok",
-            "This broker will start, and change nothing",
-            "It was stopped cleanly, so contents are not checked at the start.",
+            "This broker will start. It will change nothing",
+            "It was stopped cleanly, so the start does not check the contents of its files.",
         ),
         (
             Restart(True, True, ()),
             [finding_of("index-offset-mismatch")],
             "error",
-            "This broker will start, and change nothing",
+            "This broker will start. It will change nothing",
             (
-                "It was stopped cleanly, so contents are not checked at the start. One error will "
-                "remain: the start does not notice it."
+                "It was stopped cleanly, so the start does not check the contents of its files. "
+                "One error will remain: the start does not notice it."
             ),
         ),
         (
             Restart(False, True, AGAIN),
             [],
             "warning",
-            "This broker will start, and rebuild indexes of three segments",
+            "This broker will start. It will rebuild the indexes of three segments",
             (
-                "It was not stopped cleanly, so 3 logs are read again from their recovery points, "
-                "and their indexes rebuilt."
+                "It was not stopped cleanly, so the start reads 3 logs again from their recovery "
+                "points and rebuilds their indexes."
             ),
         ),
         (
@@ -106,11 +106,11 @@ def nothing(file: str, position: int, length: int) -> bytes:
             ],
             "warning",
             (
-                "This broker will start, and cut 100 bytes off one log, and rebuild indexes of "
-                "three segments"
+                "This broker will start. It will cut 100 bytes off one log and rebuild the indexes "
+                "of three segments"
             ),
-            "It was not stopped cleanly, so 3 logs are read again from their recovery points, and "
-            "their indexes rebuilt. One log ends in bytes that are not a batch: 100 are a batch cut "
+            "It was not stopped cleanly, so the start reads 3 logs again from their recovery points "
+            "and rebuilds their indexes. One log ends in bytes that are not a batch: 100 are a batch cut "
             "short. No whole batch is lost.",
         ),
         (
@@ -131,8 +131,8 @@ def nothing(file: str, position: int, length: int) -> bytes:
             ),
             [],
             "warning",
-            "This broker will start, and delete one file",
-            "It was stopped cleanly, so contents are not checked at the start.",
+            "This broker will start. It will delete one file",
+            "It was stopped cleanly, so the start does not check the contents of its files.",
         ),
         (
             Restart(
@@ -151,7 +151,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [finding_of("becomes-stray")],
             "error",
             "This broker will start, but not serve one directory, which it treats as stray",
-            "It was stopped cleanly, so contents are not checked at the start. "
+            "It was stopped cleanly, so the start does not check the contents of its files. "
             "One directory will be renamed to end in -stray; its finding says why.",
         ),
         (
@@ -259,10 +259,10 @@ def test_what_is_read_again_and_comes_out_the_same_is_reported():
         ),
     )
     verdict = health_view.start_verdict([], same, 2)
-    assert verdict.title == "This broker will start, and change nothing"
+    assert verdict.title == "This broker will start. It will change nothing"
     again = (
-        "It was not stopped cleanly, so 2 logs are read again from their recovery points, and "
-        "their indexes rebuilt to the same bytes."
+        "It was not stopped cleanly, so the start reads 2 logs again from their recovery points "
+        "and rebuilds their indexes to the same bytes."
     )
     assert verdict.text == again
     strip = health_view.recovery_strip(same, LOGS)

@@ -17,8 +17,8 @@ WORDS = {
     "en": {
         "Health": "Health",
         "Tuning": "Tuning",
-        "starts": "This broker will start, and ",
-        "partial": "Nothing here stops the next start, which will ",
+        "starts": "This broker will start. It will ",
+        "partial": "Nothing read here stops this broker from starting. It will ",
         "unread": "other log directories were not read",
         "unknown": "the metadata log is not in an opened log directory",
     },

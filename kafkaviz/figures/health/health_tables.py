@@ -86,11 +86,9 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
         else _short_path(steps_alike[0].partition or say("health.broker_directory"))
     )
     size_bytes = sum(step.size_bytes or 0 for step in steps_alike)
-    size_text = (
-        units.format_bytes(size_bytes)
-        if steps_alike[0].action in ("truncate", "delete") and size_bytes
-        else ""
-    )
+    size_text = ""
+    if steps_alike[0].action in ("truncate", "delete") and size_bytes:
+        size_text = _length_text(steps_alike[0], size_bytes)
     files_text = say_count("health.files_in", len(steps_alike), where=location)
     cells = (
         say(f"health.does_{steps_alike[0].action}"),
@@ -138,8 +136,14 @@ def _severity(step: StartupStep) -> str:
     return "info"
 
 
+def _length_text(step: StartupStep, size_bytes: int) -> str:
+    """Returns a size; of deleted files it says that it is their length: sparse ones use less."""
+    size = units.format_bytes(size_bytes)
+    return say("health.in_length", size=size) if step.action == "delete" else size
+
+
 def _size_text(step: StartupStep) -> str:
-    size = "" if step.size_bytes is None else units.format_bytes(step.size_bytes)
+    size = "" if step.size_bytes is None else _length_text(step, step.size_bytes)
     if step.from_position is not None:
         position_text = units.format_count(step.from_position)
         if step.action == "truncate":

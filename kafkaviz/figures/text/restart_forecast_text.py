@@ -10,7 +10,7 @@ from functools import reduce
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.figures.text.sentences import count_phrase, join_and, join_comma
+from kafkaviz.figures.text.sentences import count_phrase, join_and
 from kafkaviz.messages import say, say_count
 from kafkaviz.versions import Release
 
@@ -68,7 +68,7 @@ def describe(forecast: RestartForecast) -> str:
             lambda first, then: say("restart_forecast.then", before=first, after=then),
             change_texts(forecast),
         )
-    usual_changes = join_comma(_usual_changes(forecast))
+    usual_changes = join_and(_usual_changes(forecast))
     if usual_changes:
         return say("restart_forecast.usual", steps=usual_changes)
     return say("restart_forecast.nothing")
