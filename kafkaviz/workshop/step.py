@@ -342,7 +342,7 @@ PIECE_PX = 92  # width of a field for one of a rule's answers
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Draws the multiple choice question and, once answered, exercises and misconceptions."""
+    """Draws the question; once it is answered, the exercise; and after both, misconceptions."""
     blocks = [
         block
         for kinds in (("predict",), ("exercise",), ("misleads",))
@@ -351,11 +351,9 @@ def render_questions(position: LessonPosition) -> None:
     for number, block in enumerate(blocks):
         if block.kind == "predict":
             _predict(block, position, number)
-        elif not lesson_state.is_answered(position):
-            continue
-        elif block.kind == "exercise":
+        elif block.kind == "exercise" and lesson_state.is_answered(position):
             _exercise(block, position, number)
-        else:
+        elif lesson_state.is_settled(position):
             _misconception(block, number)
 
 

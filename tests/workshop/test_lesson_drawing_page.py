@@ -21,19 +21,31 @@ def page(**query: str) -> AppTest:
 @pytest.mark.parametrize(
     ("lesson", "at", "answer", "asked", "is_so"),
     [
-        ("three-files", "2", "a", "how large is its .index?", "0.19 % of the bytes of its .log"),
-        ("batches", "1", "b", "What does the broker send first?", "the whole batch 64–66 is sent"),
+        (
+            "three-files",
+            "2",
+            "a",
+            "three possible sizes of its .index",
+            "0.19 % of the bytes of its .log",
+        ),
+        ("batches", "1", "b", "Five batches around offset 65", "the whole batch 64–66 is sent"),
         ("batches", "2", "b", "61 of 427 bytes are header", "covers bytes 21 to 426"),
         (
             "warm-section",
             "1",
             "b",
-            "Which pages does it read with one more page?",
+            "At 13 pages a lookup of the newest offset reads pages 0, 6, 9, 11, 12",
             "the middles have moved",
         ),
-        ("warm-section", "3", "c", "which pages will a lookup find cold?", "56 faults while"),
-        ("time", "4", "a", "which record does it get?", "Offset 3\u202f452 is the answer"),
-        ("rolls", "1", "x", "Which one is reached first?", "The time index is at its limit"),
+        ("warm-section", "3", "c", "The index grows to 40 pages", "56 faults while"),
+        ("time", "4", "a", "The timestamps of records around", "Offset 3\u202f452 is the answer"),
+        (
+            "rolls",
+            "1",
+            "x",
+            "Every append brings each limit closer",
+            "The time index is at its limit",
+        ),
     ],
 )
 def test_a_figure_asks_before_it_answers(lesson, at, answer, asked, is_so):

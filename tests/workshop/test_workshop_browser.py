@@ -45,7 +45,7 @@ def test_a_lesson_by_keyboard(server, page):
     page.wait_for_url("**step=last-offset_1_0.7**")
     press(page, "n")
     heading(page, "What the entry says")
-    page.get_by_text("Where does the search for offset 21 begin?").wait_for()
+    page.get_by_text("Five entries, and the batch that holds offset 21").wait_for()
     press(page, "1")
     page.get_by_text("Not right", exact=True).wait_for()
     page.get_by_text("The search for offset 21 begins at slot 1").wait_for()
@@ -157,7 +157,7 @@ def test_chinese_and_the_hand_out(server, page):
 @pytest.mark.parametrize(
     ("lesson", "part", "title", "next_title"),
     [
-        ("warm-section", 4, "First the last 8 KiB", "What others pay"),
+        ("warm-section", 4, "The last 8 KiB first", "What a lagging reader pays"),
         pytest.param("time", 2, "Why times only rise", "Four steps", marks=pytest.mark.nightly),
     ],
 )

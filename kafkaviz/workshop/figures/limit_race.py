@@ -284,7 +284,7 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         0, 0, start_text, colours["ink_2"], xanchor="left", xshift=14, yshift=14, align="left"
     )
     return _frame(race_view, mode, [start], [*limits, start_note]).update_layout(
-        shapes=[_limit_line(colours)]
+        shapes=[_limit_line(colours)], yaxis_showgrid=False
     )
 
 

@@ -350,11 +350,10 @@ def _draw_growth(growth_view: GrowthView, block: LessonBlock, key: str) -> list[
 
 
 def _draw_growth_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns only the step of the growing log at which the stepper will start."""
+    """Returns only the first step of the growing log: later ones may show the answer."""
     message = growth_figure.browser_payload(growth_view)
-    data = stepper_data(block, key)
-    step = message["steps"][int(data["begin"])]
-    base = message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}
+    data = stepper_data(block, key) | {"begin": 0, "steps": message["steps"][:1]}
+    base = message | data | {"key": f"{message['key']} ?"}
     return [Component(partial(growth, base, key=key))]
 
 
