@@ -58,7 +58,7 @@ def test_a_log_that_grew(folder, log):
 
 def test_a_log_that_shrank(folder, log):
     at = page(folder, "refunds-0", 1)
-    last = sent(at)[1]["batch"]["last"][-1] + 1
+    last = sent(at)[1]["batch"]["last_offset"][-1] + 1
     at = page(folder, "refunds-0", 1, pin=str(last))
     assert sent(at)[0]["asked"]["row"] == BATCHES - 1
     os.truncate(log, end_of(log))
@@ -167,4 +167,4 @@ def test_another_log_in_its_place(folder, log, monkeypatch):
     at.query_params["pin"] = str(int(batches["last_offset"][100]))
     words, tables = sent(again(at))
     assert words["slice"]["rows"] == BATCHES
-    assert tables["batch"]["first"][0] == batches["base_offset"][9] - 1
+    assert tables["batch"]["base_offset"][0] == batches["base_offset"][9] - 1

@@ -35,7 +35,7 @@ def test_a_broker_has_its_transactions_by_partition(clean, capsys):
     assert open_for.strip() == "it has been open for 42.2 s, up to the newest time in this copy"
     assert coordinator.strip() == (
         "the coordinator has it as ongoing, timeout 50 min, until 2026-11-21 10:19:45: do not "
-        "abort it before"
+        "abort it before then"
     )
     assert abort.endswith(f": {ABORT}") and "if it is open after that" in abort
     assert [line.partition(":")[0] for line in others[:-1]] == [

@@ -244,7 +244,11 @@ def test_columns_are_those_of_the_segment():
     """Offsets are relative; NONE where a link has no other end or a time entry no slot."""
     segment_anatomy = even(9, base_offset=2**60)
     columns = sent(segment_anatomy, 4)[1]
-    assert columns["batch"]["first"].tolist() == list(range(9)) == columns["batch"]["last"].tolist()
+    assert (
+        columns["batch"]["base_offset"].tolist()
+        == list(range(9))
+        == columns["batch"]["last_offset"].tolist()
+    )
     assert columns["batch"]["slot"].tolist() == [NONE] * 5 + [0] + [NONE] * 3
     assert columns["batch"]["via"].tolist() == [NONE] * 5 + [0] * 4
     entry = {name: column.tolist() for name, column in columns["entry"].items()}
@@ -271,5 +275,5 @@ def test_offsets_that_damage_pushed_beyond_int64():
     table = arrays.batches([100, 100], base_offset=2**62)
     table["last_offset"][1] = -(2**62) - 5
     columns = sent(arrays.anatomy(table, None, None, 2**62), 0)[1]
-    relative = int(columns["batch"]["last"][1])
+    relative = int(columns["batch"]["last_offset"][1])
     assert (2**62 + relative + 2**63) % 2**64 - 2**63 == -(2**62) - 5

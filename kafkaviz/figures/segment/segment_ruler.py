@@ -27,7 +27,7 @@ from kafkaviz.binary.spans import FieldDisplay
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_sentences, sentence_gap
 from kafkaviz.format import spans_batch
-from kafkaviz.format.batch import HEADER, LEGACY_HEADER
+from kafkaviz.format.batch import BATCH, HEADER, LEGACY_HEADER
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, table
 
@@ -103,17 +103,6 @@ def build_overview(
     return SegmentOverview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))
 
 
-# fields of a batch's header that the browser cannot compute from other columns
-STORED_FIELDS = (
-    "leader_epoch",
-    "magic",
-    "crc",
-    "attributes",
-    "base_timestamp_ms",
-    "producer_id",
-    "producer_epoch",
-    "base_sequence",
-)
 HEX_FIELDS = ("crc", "attributes")
 Columns = dict[str, np.ndarray]  # columns by name; those of one table have the same length
 WHOLE_ROWS = 5000
@@ -216,18 +205,8 @@ def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
 
 
 def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
-    fields = _field_columns(
-        batches,
-        position="position",
-        size="size_bytes",
-        newest="max_timestamp_ms",
-        records="record_count",
-    )
-    fields |= {name: batches[name] for name in STORED_FIELDS}
-    return fields | {
-        "first": batches["base_offset"] - base_offset,
-        "last": batches["last_offset"] - base_offset,
-    }
+    offsets = {name: batches[name] - base_offset for name in ("base_offset", "last_offset")}
+    return {name: batches[name] for name in field_names(BATCH)} | offsets
 
 
 def _field_columns(table: np.ndarray, **names: str) -> Columns:

@@ -21,10 +21,6 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     These are replicas to create, logs to cut, files and directories to delete, and indexes to
     rebuild, without routine changes such as the deletion of leftovers.
     """
-    cut_values = {
-        "bytes": units.format_count(forecast.cut_bytes),
-        "logs": count_phrase("common.n_logs", forecast.cut_logs),
-    }
     counts_texts = (
         (
             forecast.created_replicas,
@@ -32,7 +28,12 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
         ),
         (
             forecast.cut_logs,
-            lambda: say_count("restart_forecast.cut", forecast.cut_bytes, **cut_values),
+            lambda: say_count(
+                "restart_forecast.cut",
+                forecast.cut_bytes,
+                bytes=units.format_count(forecast.cut_bytes),
+                logs=count_phrase("common.n_logs", forecast.cut_logs),
+            ),
         ),
         (
             forecast.deleted_files,
@@ -102,7 +103,7 @@ def evidence_text(release: Release) -> str:
 def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
     """Yields the routine changes, which a start also makes in a healthy directory."""
     for key, count in (
-        ("directories", forecast.deleted_directories),
+        ("delete_directories", forecast.deleted_directories),
         ("waiting", forecast.waiting_files),
         ("snapshots", forecast.snapshots),
         ("epochs", forecast.epochs),

@@ -17,10 +17,9 @@ def start_cell(transaction: Transaction) -> str:
 
 def describe_verdict(hold: Hold) -> str:
     """Says what the coordinator knows about an open transaction."""
-    known = {"state": hold.coordinator_state}
-    if hold.timeout_ms is not None:
-        known["timeout"] = units.duration(hold.timeout_ms)
-    if hold.until_ms is not None:
-        known["until"] = units.moment(hold.until_ms, fraction=False)
-    values = {name: value for name, value in known.items() if value is not None}
-    return say(f"transactions.verdict_{hold.verdict.value}", **values)
+    return say(
+        f"transactions.verdict_{hold.verdict.value}",
+        state=hold.coordinator_state or "",
+        timeout="" if hold.timeout_ms is None else units.duration(hold.timeout_ms),
+        until="" if hold.until_ms is None else units.moment(hold.until_ms, fraction=False),
+    )

@@ -21,7 +21,7 @@ export const timeText = (ts, cut = [-13, -1]) =>
 
 const dateTimeText = ts => (isDate(ts) ? `${dateText(isoText(ts))} ${timeText(ts)}` : timeText(ts));
 
-export const batchRange = (state, b) =>
+export const range = (state, b) =>
   b.first >= 0n
     ? `${groupDigits(b.first)}–${groupDigits(b.last)}`
     : fillTemplate(state.data.words.up_to, { last: groupDigits(b.last) });
@@ -55,7 +55,7 @@ export function renderSentence(state) {
       ? sentences(
           state,
           phrase(state, 'batch', {
-            range: batchRange(state, b),
+            range: range(state, b),
             position: groupDigits(b.pos),
             size: groupDigits(b.size),
           }),
@@ -136,12 +136,7 @@ function describePastEnd(state, e) {
       ? { first: groupDigits(target.first), missed: describeMiss(state, e, target) }
       : {};
   return home
-    ? badPhrase(
-        state,
-        `past${begins}`,
-        { range: batchRange(state, home), ...values },
-        e.pos - home.pos,
-      )
+    ? badPhrase(state, `past${begins}`, { range: range(state, home), ...values }, e.pos - home.pos)
     : badPhrase(state, `past_away${begins}`, values);
 }
 
@@ -166,7 +161,7 @@ function describeTime(state, t) {
       sentence,
       b
         ? badPhrase(state, 'time_other', {
-            range: batchRange(state, b),
+            range: range(state, b),
             moment: dateTimeText(b.ts),
           })
         : badPhrase(state, 'time_other_away'),

@@ -5,7 +5,7 @@ import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
 import { chain } from './selection.js';
-import { batchRange, dateText, isDate, isoText, timeText } from './sentence.js';
+import { dateText, isDate, isoText, range, timeText } from './sentence.js';
 
 import { fitsCode, fitsText, label, ring, twoLines } from './shapes.js';
 
@@ -223,80 +223,67 @@ export function drawLink(state, k, X, t, e, on) {
     );
 }
 
-const BYTE_PX = 24; // the scale of the fields of slots
-
 // Draws the fields of the selected slots, and of the selected batch's header.
 export function renderFields(state) {
   const { words } = state.data,
     { batch, entry, time } = chain(state, state.hover ?? state.pin),
-    base = groupDigits(state.base),
     relative = offset => groupDigits(offset - state.base);
-  state.$('fields').replaceChildren(
-    ...drawGroup('time', time && `${words.file_time} ${slotWords(state, time.slot)}`, () => [
+  const sum = e => `${groupDigits(state.base)} + ${relative(e.key)} = ${groupDigits(e.key)}`;
+  const groups = [
+    time && [
+      'time group',
+      `${words.file_time} ${slotWords(state, time.slot)}`,
       [words.timestamp, 8, groupDigits(time.ts)],
       [words.relative_offset, 4, `+${relative(time.offset)}`],
-    ]),
-    ...drawGroup(
-      'offset',
-      entry &&
-        `${words.file_offset} ${slotWords(state, entry.slot)} · ${base} + ${relative(entry.key)} = ${groupDigits(entry.key)}`,
-      () => [
-        [words.relative_offset, 4, `+${relative(entry.key)}`],
-        [words.position, 4, groupDigits(entry.pos)],
-      ],
-    ),
-    ...drawGroup('log', batch && headerTitle(state, batch), () => headerFields(state, batch)),
-  );
+    ],
+    entry && [
+      'offset group',
+      `${words.file_offset} ${slotWords(state, entry.slot)} · ${sum(entry)}`,
+      [words.relative_offset, 4, `+${relative(entry.key)}`],
+      [words.position, 4, groupDigits(entry.pos)],
+    ],
+    batch && ['log group', ...headerFields(state, batch)],
+  ];
+  state.$('fields').replaceChildren(...groups.filter(Boolean).map(drawGroup));
 }
 
-const drawGroup = (file, title, fields) =>
-  title
-    ? [
-        html(
-          'div',
-          { class: `group ${file}` },
-          html('div', { class: 'lab' }, title),
-          html(
-            'div',
-            { class: 'row' },
-            fields().map(field => drawField(file, field)),
-          ),
-        ),
-      ]
-    : [];
-
-const drawField = (file, [name, bytes, value]) =>
+const drawGroup = ([kind, title, ...fields]) =>
   html(
     'div',
-    { class: 'field', style: file === 'log' ? null : `width:${bytes * BYTE_PX}px` },
-    html('b', { class: 'mono' }, value),
-    html('span', {}, `${name} ${bytes} B`),
+    { class: kind },
+    html('div', { class: 'lab' }, title),
+    ...fields.map(([name, bytes, value]) =>
+      html(
+        'div',
+        { class: 'field', style: `--bytes:${bytes}` },
+        html('b', { class: 'mono' }, value),
+        `${name} ${bytes} B`,
+      ),
+    ),
   );
 
-const headerTitle = (state, b) =>
-  fillTemplate(state.data.words.header, {
-    range: batchRange(state, b),
-    bytes: headerFields(state, b).reduce((sum, [, bytes]) => sum + bytes, 0),
-    size: groupDigits(b.size),
-  });
-
-// Returns the fields of a batch's header: name, number of bytes, value.
+// Returns a title, and the fields of a batch's header; a magic that Kafka does not know counts as 2.
 function headerFields(state, b) {
-  const length = b.size - 12; // the offset and the length itself do not count
-  const values = {
+  const { headers, words } = state.data,
+    fields = headers[b.field('magic')] ?? headers[2],
+    length = b.size - 12; // the offset and the length itself do not count
+  const computed = {
     offset: b.last,
     message_size_bytes: length,
     timestamp_ms: b.ts,
     base_offset: b.first,
     batch_length_bytes: length,
     last_offset_delta: b.last - b.first,
-    max_timestamp_ms: b.ts,
-    record_count: b.n,
   };
-  return state.data.headers[b.field('magic')].map(([name, bytes, column, isHex]) => {
-    const value = values[column] ?? b.field(column);
-    return [name, bytes, isHex ? hexText(value, bytes) : groupDigits(value)];
-  });
+  const bytes = fields.reduce((sum, field) => sum + field[1], 0),
+    at = { range: range(state, b), bytes, size: groupDigits(b.size) };
+  return [
+    fillTemplate(words.header, at),
+    ...fields.map(([name, size, column, isHex]) => {
+      const value = computed[column] ?? b.field(column);
+      return [name, size, isHex ? hexText(value, size) : groupDigits(value)];
+    }),
+  ];
 }
 
 const hexText = (value, bytes) =>
