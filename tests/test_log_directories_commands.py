@@ -111,7 +111,7 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
 def test_the_partition_that_a_hint_names_is_there(disks, capsys):
     assert main(["lookup", str(disks), "--offset", "5"]) == 2
     text = " ".join(capsys.readouterr().err.split())
-    assert f"{disks}/disk-a/__cluster_metadata-0" in text
+    assert f"{disks}/disk-c/audit-0" in text
 
 
 @pytest.mark.parametrize(("name", "interval"), [("disk-a/orders-2", 1024), ("moved", None)])
