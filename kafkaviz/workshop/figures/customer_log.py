@@ -202,7 +202,7 @@ def _values(settings: TopicSettings) -> Mapping[str, SettingValue]:
     ratio = SettingValue(
         name="min.cleanable.dirty.ratio",
         value=settings.min_cleanable_dirty_ratio,
-        origin=Origin.DEFAULT,
+        origin=Origin.TYPED,
         source_name="min.cleanable.dirty.ratio",
         source=verbatim(""),
     )
