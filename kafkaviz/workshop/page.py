@@ -199,7 +199,11 @@ def _render_track_picker(lessons: Sequence[Lesson]) -> None:
     name = st.menu_button(
         say("track.minutes", minutes=current_minutes),
         tracks,
-        format_func=lambda name: _track_label(lessons, name),
+        format_func=lambda name: say(
+            f"track.{name or 'long'}",
+            steps=sum(len(lesson_state.parts(lesson, name)) for lesson in lessons),
+            minutes=f"{lesson_state.minutes(lessons, name):g}",
+        ),
         type="tertiary",
         key="kv_pick_track",
         help=say("track.help"),
@@ -207,14 +211,6 @@ def _render_track_picker(lessons: Sequence[Lesson]) -> None:
     if name is not None and name != lesson_state.track():
         lesson_state.set_track(name)
         st.rerun()
-
-
-def _track_label(lessons: Sequence[Lesson], name: str) -> str:
-    return say(
-        f"track.{name or 'long'}",
-        steps=sum(len(lesson_state.parts(lesson, name)) for lesson in lessons),
-        minutes=f"{lesson_state.minutes(lessons, name):g}",
-    )
 
 
 def _numbered_title(number: int, lesson: Lesson) -> str:
@@ -445,7 +441,16 @@ def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             st.html(lesson_head(minutes, say("workshop.finish")))
             sentences = (say(f"workshop.end_{n}") for n in range(1, REMEMBERED + 1))
             st.html(tag("ol", *(tag("li", inline_html(text)) for text in sentences)))
-            _render_homework(lessons)
+            if HOMEWORK[0] in {lesson.name for lesson in lessons}:
+                st.html(tag("h2", say("workshop.homework"), class_="kv-h2"))
+                st.markdown(say("workshop.homework_asks"))
+                st.button(
+                    say("workshop.homework_open"),
+                    icon=":material/home_work:",
+                    key="kv_homework",
+                    on_click=open_step,
+                    args=HOMEWORK,
+                )
             with st.container(horizontal=True, gap=8):
                 back = (position.lesson.name, position.part)
                 st.button(
@@ -459,19 +464,6 @@ def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
                     render_downloads(lessons, position.number)
         with scores:
             _render_scores(lessons)
-
-
-def _render_homework(lessons: Sequence[Lesson]) -> None:
-    if HOMEWORK[0] in {lesson.name for lesson in lessons}:
-        st.html(tag("h2", say("workshop.homework"), class_="kv-h2"))
-        st.markdown(say("workshop.homework_asks"))
-        st.button(
-            say("workshop.homework_open"),
-            icon=":material/home_work:",
-            key="kv_homework",
-            on_click=open_step,
-            args=HOMEWORK,
-        )
 
 
 def _render_scores(lessons: Sequence[Lesson]) -> None:

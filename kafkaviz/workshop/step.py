@@ -133,7 +133,14 @@ def _word_help(taught: Collection[str], text: str) -> str | None:
 
 def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
-        _progress(lessons)
+        question_keys = [
+            question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
+        ]
+        answer_letters = lesson_state.answers()
+        answer_count = sum(question_key in answer_letters for question_key in question_keys)
+        text = say("workshop.progress", done=answer_count, count=len(question_keys))
+        st.html(tag("span", text, class_="kv-sm kv-fnt"), width="content")
+        _reset(lesson_state.answer_count())
         st.button(
             say("glossary.title"),
             icon=":material/dictionary:",
@@ -186,17 +193,6 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         "disabled": is_waiting,
     }
     st.button(label, on_click=open_step, args=next_step, **arguments)
-
-
-def _progress(lessons: Sequence[Lesson]) -> None:
-    question_keys = [
-        question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
-    ]
-    answer_letters = lesson_state.answers()
-    answer_count = sum(question_key in answer_letters for question_key in question_keys)
-    text = say("workshop.progress", done=answer_count, count=len(question_keys))
-    st.html(tag("span", text, class_="kv-sm kv-fnt"), width="content")
-    _reset(lesson_state.answer_count())
 
 
 def _reset(count: int) -> None:

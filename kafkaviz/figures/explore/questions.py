@@ -56,10 +56,6 @@ def _count_partitions(rows: Sequence[AnswerRow]) -> int:
     return len({partition_name(row) for row in rows})
 
 
-def _due_bytes(rows: Sequence[AnswerRow]) -> int:
-    return sum(row["log_bytes"] for row in rows if row["state"] in DUE_STATES)
-
-
 QUESTIONS = (
     _question(
         "half-full",
@@ -598,7 +594,7 @@ QUESTIONS = (
         "log_bytes",
         lambda rows: say(
             "questions.retention_title",
-            due=format_bytes(_due_bytes(rows)),
+            due=format_bytes(sum(row["log_bytes"] for row in rows if row["state"] in DUE_STATES)),
             all=format_bytes(sum(row["log_bytes"] for row in rows)),
         ),
         lambda row: say(

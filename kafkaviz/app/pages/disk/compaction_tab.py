@@ -190,7 +190,16 @@ def _render_result(
         st.space(20)
         _render_numbers(decisions, cleaned)
     st.space(12)
-    _render_command(snapshot, decisions, log, cleaned)
+    ratio = () if log.decision.is_eligible else ("--set", f"{DIRTY_RATIO}={MIN_RATIO}")
+    command = _command("compaction", snapshot, decisions, log, *ratio)
+    st.code(command, language="bash", wrap_lines=True)
+    tables.download(
+        "JSON",
+        lambda: cleaning_json(snapshot, decisions, log, cleaned),
+        f"{units.escape_controls(log.partition.replace('/', '-'))}-compaction.json",
+        "kv_compaction_json",
+        "application/json",
+    )
 
 
 def _render_numbers(decisions: "CleanerDecisions", cleaned: "CleanedLog") -> None:
@@ -211,24 +220,6 @@ def _render_numbers(decisions: "CleanerDecisions", cleaned: "CleanedLog") -> Non
         tables.table([say(head) for head in compaction_view.HORIZON_HEADS], horizon_rows, "lrrrl")
     else:
         elements.paragraph(say("compaction.no_horizons"), is_faint=True)
-
-
-def _render_command(
-    snapshot: BrokerSnapshot,
-    decisions: "CleanerDecisions",
-    log: "DecidedLog",
-    cleaned: "CleanedLog",
-) -> None:
-    ratio = () if log.decision.is_eligible else ("--set", f"{DIRTY_RATIO}={MIN_RATIO}")
-    command = _command("compaction", snapshot, decisions, log, *ratio)
-    st.code(command, language="bash", wrap_lines=True)
-    tables.download(
-        "JSON",
-        lambda: cleaning_json(snapshot, decisions, log, cleaned),
-        f"{units.escape_controls(log.partition.replace('/', '-'))}-compaction.json",
-        "kv_compaction_json",
-        "application/json",
-    )
 
 
 def cleaning_json(

@@ -47,9 +47,11 @@ def render(snapshot: BrokerSnapshot, health: "Health") -> None:
 
     logs = retention_view.named_logs(health)
     if logs:
-        elements.figure_head(
-            retention_text.headline_text(logs), _clock_text(health, logs[0].now_ms)
-        )
+        interval = health.effective_settings.find("", "log.retention.check.interval.ms")
+        texts = [say("retention.clock", when=units.moment(logs[0].now_ms, fraction=False))]
+        if interval.is_known:
+            texts.append(say("retention.passes", time=units.duration(int(interval.value))))
+        elements.figure_head(retention_text.headline_text(logs), join_sentences(texts))
         st.space(16)
         with st.container(key="kv_set"):
             chosen = _choose(snapshot, health, logs)
@@ -57,14 +59,6 @@ def render(snapshot: BrokerSnapshot, health: "Health") -> None:
     else:
         elements.empty("retention", say("retention.empty"), say("retention.empty_below"))
     _render_metadata(health)
-
-
-def _clock_text(health: "Health", now_ms: int) -> str:
-    interval = health.effective_settings.find("", "log.retention.check.interval.ms")
-    texts = [say("retention.clock", when=units.moment(now_ms, fraction=False))]
-    if interval.is_known:
-        texts.append(say("retention.passes", time=units.duration(int(interval.value))))
-    return join_sentences(texts)
 
 
 def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
