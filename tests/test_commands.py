@@ -288,8 +288,8 @@ def test_a_port_in_use_is_reported(server, capsys):
         assert main(["app", "--port", str(port)]) == 2
     error_text = capsys.readouterr().err
     assert error_text == (
-        f"kafkaviz: port {port} is in use; name another, or leave --port out for the next free "
-        "one\n"
+        f"kafkaviz: port {port} is in use; name another, or leave out --port to use the "
+        "next free one\n"
     )
     assert server == [] and main(["app", "--port", str(port)]) is None and len(server) == 1
 

@@ -320,7 +320,7 @@ def test_the_gaps_of_the_strip_leave_room_for_its_logs(logs, gap):
         for number in range(logs)
     )
     assert f"gap:{gap}" in health_part._strip(
-        RecoveryStrip("The start will read", bars, "", "")
+        RecoveryStrip("When it starts", bars, "", "")
     ).replace(" ", "")
 
 

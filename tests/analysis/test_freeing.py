@@ -239,7 +239,7 @@ def test_the_order_as_json(damaged):
     freeing = health_object(health)["freeing"]
     [step] = freeing["steps"]
     assert step["kind"] == "leftover" and len(step["paths"]) == 2
-    assert step["cost"].startswith("Nothing. The start deletes")
+    assert step["cost"].startswith("Nothing. Kafka deletes")
     assert ".swap" in step["check"]
     [price] = freeing["indexes"]
     assert price["reads"]["segments"] == health.index_prices()[0].reads.segments

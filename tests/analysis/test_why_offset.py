@@ -76,7 +76,7 @@ def test_a_damaged_batch_is_left_out_and_reported():
         ),
     )
     assert explanation.closest == RecordTime(16, practice.START_MS + 2050)
-    assert "1 batch near the target left out" in " ".join(figure.view(explanation).notes)
+    assert "1 batch near the target was left out" in " ".join(figure.view(explanation).notes)
 
 
 def test_every_target_has_its_closest_record():

@@ -80,7 +80,7 @@ def test_a_parted_partition_and_who_leads():
     assert "If b leads, a drops 70 records: 180 to 249" in page_html(page(tp="bids-0", leader="b"))
     html = page_html(page(tp="bids-0", leader="a"))
     assert "If a leads, b drops 40 records: 180 to 219" in html
-    assert "the follower lacks that epoch, cuts to 180 and asks again" in html
+    assert "the follower lacks that epoch, truncates its log to 180 and asks again" in html
 
 
 def test_both_ends_of_a_log_are_included(comparison):

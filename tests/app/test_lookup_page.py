@@ -476,7 +476,7 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
     text = page_html(at)
     assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
     assert (
-        "2 batches near the target left out, since their records cannot be read" in text
+        "2 batches near the target were left out, because their records cannot be read" in text
         and "byte 353" in text
     )
 

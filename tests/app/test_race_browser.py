@@ -74,7 +74,7 @@ def test_the_next_race_opens_at_its_end(page, server):
     expect(title).to_contain_text("which one finds it first?")
     page.keyboard.press("End")
     expect(title).to_contain_text(
-        "pays one probe more and here waits for 2 cold pages more: 200 µs."
+        "pays one more probe and here waits for 2 cold pages more: 200 µs."
     )
     page.get_by_role("button", name="Reader at the tail").click()
     expect(title).to_contain_text("Plain binary search waits for 1 cold page")

@@ -39,7 +39,7 @@ def test_from_the_broker_to_a_recommendation(server, page):
     heading(page, "Tuning")
     page.get_by_text("Topic by topic, the densest index first").wait_for()
     page.get_by_role("tab", name="Batches").click()
-    page.get_by_text("Topic by topic, the most to save first").wait_for()
+    page.get_by_text("Topics, the largest saving first").wait_for()
     page.get_by_role("tab", name="Index").click()
     page.get_by_text("Topic by topic, the densest index first").wait_for()
     assert "tune=Whole+broker" in page.url and page.locator(

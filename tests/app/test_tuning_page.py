@@ -67,7 +67,7 @@ def test_the_batches():
     """The verdict, a row per setting, the reasons, and the producers; no record is shown."""
     at = page(tp="payments-0", tab="Batches")
     text = page_html(at)
-    assert "Keep the batches" in text
+    assert "Keep the batches as they are" in text
     assert "Today a batch holds 11.4 records in 1.49 KiB, and headers take 4.0 % of the log" in text
     assert "Larger batches would save at most 2 % of the log" in text
     assert "inferred from the gaps between the batches of each producer" in text
@@ -170,7 +170,7 @@ def test_a_headline_is_that_of_the_verdict(query):
     assert verdict and titles[0].startswith(verdict[1])
     assert "A lookup reads " in text
     is_full = query.get("tp") == "tiny-index-0"
-    assert titles[1].endswith(", so today too") == is_full
+    assert titles[1].endswith(", as it does today") == is_full
 
 
 @pytest.mark.parametrize("tab", tuning_page.EARLIER_TABS)
@@ -282,7 +282,7 @@ def test_another_index_size():
     text = page_html(at)
     assert (
         "A lookup takes 295 µs to 811 µs. At an interval of 150 B the time index ends segments below "
-        "3.46 MiB, so today too"
+        "3.46 MiB, as it does today"
     ) in text
     assert f"At 10 MiB: 811 µs instead of 297 µs on cold pages, and 12{T}341 times fewer " in text
     assert (
@@ -332,7 +332,7 @@ def test_the_log_written_again():
 
 def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeypatch):
     def refuses(*_, **__):
-        raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
+        raise KafkavizError(verbatim("with these settings Kafka fails with X: too large"))
 
     monkeypatch.setattr(rebuild, "compare", refuses)
     text = page_html(page(tp="payments-0", tab="Index"))

@@ -441,7 +441,7 @@ def test_a_cut_tail_is_one_finding_of_the_text_and_two_of_the_json(killed, capsy
     cuts = [finding for finding in findings if finding["code"] == "recovery-will-truncate"]
     assert len(cuts) == 3 and "recovery-will-truncate" not in text
     assert "3 errors, 6 warnings" in text
-    assert text.count("The next start cuts these bytes off") == 3
+    assert text.count("The broker cuts these bytes off at its next start") == 3
 
 
 def test_seven_holes_are_seven_lines(with_holes, capsys):

@@ -37,7 +37,8 @@ def test_an_open_transaction_says_how_far_read_committed_gets(clean, capsys):
     _, behind, held, *_ = capsys.readouterr().out.splitlines()
     assert behind.startswith("payments-0: the group is at 17971 of 18920, 949 behind")
     assert held == (
-        "  read_committed gets no further than 18900: an open transaction, see kafkaviz transactions"
+        "  read_committed consumers get no further than 18900 because of an open transaction; "
+        "see kafkaviz transactions"
     )
     assert main([*call, "--json"]) == 0
     [group] = json.loads(capsys.readouterr().out)["groups"]

@@ -201,7 +201,10 @@ def test_what_has_no_answer_is_null(clean, capsys):
         )
         == 0
     )
-    assert f"to the last stable offset {stable} is for this consumer" in capsys.readouterr().out
+    assert (
+        f"no record for this consumer from there to the last stable offset {stable}"
+        in capsys.readouterr().out
+    )
 
 
 def test_the_words_say_each_step(clean, capsys):
@@ -399,7 +402,7 @@ def test_a_start_that_ends_with_an_exception_is_reported(killed, tmp_path, capsy
         captured = capsys.readouterr()
         error = json.loads(captured.out).get("start_error", "")
         assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told
-        assert (f"next start ends here with {error}" in captured.err) == is_told
+        assert (f"next start fails here with {error}" in captured.err) == is_told
 
 
 def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, capsys):
@@ -411,7 +414,7 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
     err = capsys.readouterr().err
     assert (
         "a .log of more than 2147483647 bytes is shown with its content on disk" in err
-        and "next start would rebuild" not in err
+        and "as the broker would rebuild" not in err
     )
 
 

@@ -139,7 +139,10 @@ def test_what_no_start_gets_through_is_kafkas_exception(shared, tmp_path, capsys
     assert (
         "IllegalArgumentException: Attempt to append to a full time index (size = 84)." in out.err
     )
-    assert "a start that recovers the segment fails" in out.err and "segment.index.bytes" in out.err
+    assert (
+        "the broker does not start if it recovers the segment" in out.err
+        and "segment.index.bytes" in out.err
+    )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -193,7 +193,7 @@ def test_a_log_that_the_cleaner_rewrote_is_reported(clean, tmp_path, capsys):
     )
     assert (
         capsys.readouterr().out.splitlines()[-1]
-        == "  the log is compacted: the cleaner writes other entries than appends do"
+        == "  the log is compacted: the cleaner does not write the same entries as appends do"
     )
     assert (
         main(["simulate", "--replay", str(clean / "orders-0"), "--out", str(tmp_path / "b")]) == 0

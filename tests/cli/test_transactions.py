@@ -37,7 +37,7 @@ def test_a_broker_has_its_transactions_by_partition(clean, capsys):
         "the coordinator has it as ongoing, timeout 50 min, until 2026-11-21 10:19:45: do not "
         "abort it before then"
     )
-    assert abort.endswith(f": {ABORT}") and "if it is open after that" in abort
+    assert abort.endswith(f": {ABORT}") and "if it is still open after that" in abort
     assert [line.partition(":")[0] for line in others[:-1]] == [
         "__consumer_offsets-1",
         "__consumer_offsets-2",
@@ -114,7 +114,9 @@ def test_a_fetch_is_explained_step_by_step(clean, capsys):
         "its last stable offset 579 reaches the upper bound, so the search ends"
     )
     assert steps[4] == "  the consumer gets 1 aborted transaction with these bytes"
-    assert steps[6] == "  offsets 301 to 314, producer 4: skipped, its transaction was aborted"
+    assert (
+        steps[6] == "  offsets 301 to 314, producer 4: skipped because its transaction was aborted"
+    )
     assert main([*call, "--json"]) == 0
     fetch = json.loads(capsys.readouterr().out)["fetch"]
     assert [step["decision"] for step in fetch["steps"]] == [
@@ -169,7 +171,7 @@ def test_a_refused_txnindex_is_one_line(clean, tmp_path, capsys):
     assert "Unexpected aborted transaction version 1" in printed and printed.count("\n") == 1
     assert main(["transactions", str(tmp_path / "payments-0")]) == 0
     printed = capsys.readouterr().out
-    assert f"{path.name} cannot be read, so that the first offsets" in printed
+    assert f"{path.name} cannot be read, so the first offsets" in printed
     assert "398 committed, 163 aborted, 1 open" in printed  # the .log tells them all
 
 

@@ -188,7 +188,11 @@ def test_the_verdict_on_batches_begins_with_today():
     )
     kept = replace(BATCH_ADVICE, verdict=KEEP, settings=(), saving=NO_SAVING)
     verdict = batching_view.batch_verdict(replace(ANSWER, batches=kept))
-    assert (verdict.headline, verdict.lines, verdict.price) == ("Keep the batches", (), ())
+    assert (verdict.headline, verdict.lines, verdict.price) == (
+        "Keep the batches as they are",
+        (),
+        (),
+    )
     only_high = replace(BATCH_ADVICE, is_up_to=True)
     text = batching_view.batch_verdict(replace(ANSWER, batches=only_high)).text
     assert text.endswith("The log would be up to 25 % smaller (48.8 KiB).")

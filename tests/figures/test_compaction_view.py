@@ -36,7 +36,7 @@ def test_the_reasons_add_up_to_the_records_that_go(tmp_path):
     _, cleaning = clean_recorded(line, tmp_path)
     rows = dict(compaction_view.number_rows(cleaning, 100))
     counts = [int(value) for name, value in rows.items() if name.startswith("<span")]
-    assert sum(counts) == int(rows["Records that go"]) == cleaning.removed.records == 12
+    assert sum(counts) == int(rows["Records removed"]) == cleaning.removed.records == 12
     assert rows["Offset map (log.cleaner.dedupe.buffer.size)"] == "3 of 100 keys"
 
 

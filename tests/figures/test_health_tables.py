@@ -47,7 +47,7 @@ def test_what_changes_most_comes_first():
         "45 B from byte 561\u202f373",
     )
     assert table.rows[1].link == {"tp": "d-0", "segment": "7"} and table.rows[2].link == {}
-    assert table.shown == 4 and table.title == "Steps of the start before it fails: 5 steps"
+    assert table.shown == 4 and table.title == "Startup steps before it fails: 5 steps"
 
 
 def test_many_alike_are_one_row():
@@ -67,13 +67,13 @@ def test_many_alike_are_one_row():
             )
         )
     )
-    assert within.title == "Steps of every start: 4 steps, grouped into 1 row"
+    assert within.title == "Steps of every startup: 4 steps, grouped into 1 row"
     rows = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")
         )
     )
-    assert rows.title == "Steps of the start: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
+    assert rows.title == "Startup steps: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
     assert (
         within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B in length")
         and within.shown == tables.FIRST_ROWS

@@ -214,7 +214,10 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
 def test_the_strip_shows_what_is_read_in_proportion():
     """Trouble first, then by size; a small log keeps some width."""
     strip = health_view.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
-    assert strip.title == "The start will read 8.80 KiB in 3 logs; widths are in proportion"
+    assert (
+        strip.title
+        == "When it starts, the broker will read 8.80 KiB in 3 logs; widths are in proportion"
+    )
     assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
         ("orders-1", 100),
         ("orders-0", 0),

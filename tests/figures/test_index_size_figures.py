@@ -67,7 +67,7 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     view = curve(outcomes)
     assert view.title == (
         "A lookup takes 295 µs to 811 µs. "
-        "At an interval of 150 B the time index ends segments below 3.46 MiB, so today too"
+        "At an interval of 150 B the time index ends segments below 3.46 MiB, as it does today"
     )
     assert view.caption == (
         "Interval 150 B. At 10 MiB: 811 µs instead of 297 µs on cold pages, "
@@ -97,7 +97,10 @@ def test_a_smaller_size_rolls_sooner(outcomes):
 
 def test_a_size_that_changes_nothing_says_so(outcomes):
     view = curve(outcomes, DEFAULT, 64 << 20)
-    assert " At 64 MiB: 811 µs instead of 811 µs on cold pages, and as many rolls. " in view.caption
+    assert (
+        " At 64 MiB: 811 µs instead of 811 µs on cold pages, and the same number of rolls. "
+        in view.caption
+    )
 
 
 def test_sizes_that_hardly_change_a_lookup_say_so_first(outcomes):
@@ -164,7 +167,7 @@ def test_another_interval_has_a_safe_size_of_its_own(outcomes):
         return curve(outcomes, safe_today=today, is_today_known=is_today_known)
 
     assert view().title.endswith(
-        "At an interval of 4 KiB the time index ends segments below 201 KiB, so today too"
+        "At an interval of 4 KiB the time index ends segments below 201 KiB, as it does today"
     )
     assert view().caption.startswith("The curve is for an interval of 150 B (today 4 KiB). ")
     assert view().safe_sizes == (
@@ -185,7 +188,7 @@ def test_each_axis_says_what_is_on_it(outcomes):
     curve_notes = notes(index_size_curve.figure(curve(outcomes), "light"))
     assert {
         "time of a lookup on cold pages, modelled",
-        ".log of a segment at its roll, bytes",
+        "size of a segment’s .log at its roll, bytes",
         "segment.index.bytes (log.index.size.max.bytes)",
     } <= set(curve_notes)
     map_view = size_map(outcomes)

@@ -57,7 +57,7 @@ def test_what_keeps_each_segment():
         and "--set log.retention.ms=-1" in table.notes[-2]
     )
     assert table.notes[-1] == (
-        "This counts the segments in use of every topic; __cluster_metadata has its own rules."
+        "This counts the segments in use in all topics; __cluster_metadata has its own rules."
     )
     assert (table.rows[1].partition, table.rows[1].base_offset) == ("a-0", 20)
 

@@ -400,7 +400,7 @@ def test_every_step_has_its_reason():
     assert words[16].endswith(
         "The newest timestamp equals the last time entry's: maybeAppend writes nothing"
     )
-    assert words[20].endswith(f"The counter is only in memory: its 3{T}000 B are forgotten")
+    assert words[20].endswith(f"The counter is only in memory, so its 3{T}000 B are forgotten")
     assert "1 from the time index" in words[26] and "The counter was set back" in words[27]
     assert (
         words[34].startswith(f"Rolled by size, 24{T}000 + 1{T}000 > 24{T}000 B")

@@ -198,7 +198,7 @@ def test_nothing_to_draw():
     )
     assert (
         words.no_batch_text(even(0, tail=("torn", 1)))[1]
-        == "It holds 1 byte, only the beginning of a batch."
+        == "It holds 1 byte, which is only the beginning of a batch."
     )
 
 

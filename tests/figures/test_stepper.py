@@ -68,8 +68,8 @@ def test_the_article_step_by_step():
         (
             "offset",
             (
-                "Slot 0, where the warm section begins, holds 6, below 23. So the answer is in the "
-                "warm section: slots 0 to 4."
+                "Slot 0, where the warm section begins, holds 6, which is below 23, so the answer "
+                "is in the warm section: slots 0 to 4."
             ),
         ),
         (
@@ -120,12 +120,13 @@ def test_releases_read_other_headers():
     """Up to 4.0 a batch takes two reads, and up to 2.0 the search is plain binary search."""
     older = words(looked_up(practice.five(), 23, version="3.9"))
     assert older[5][1] == (
-        "At byte 656: 17 bytes, then 61 for the last offset. It ends at 22, below 23. Jump 182 "
-        "bytes."
+        "At byte 656: 17 bytes, then 61 for the last offset. The batch ends at 22, which is below 23. "
+        "Jump 182 bytes."
     )
     oldest = words(looked_up(practice.five(), 23, version="2.0"))
     assert (
-        oldest[1][1] == "Slot 0 holds 6, not above 23. The whole index is searched: slots 0 to 4."
+        oldest[1][1]
+        == "Slot 0 holds 6, which is not above 23. The whole index is searched: slots 0 to 4."
     )
 
 
@@ -244,7 +245,7 @@ def test_before_the_first_entry():
     steps = words(looked_up(practice.five(), 2))
     assert (
         steps[2][1]
-        == "Slot 0, read a second time, holds 6, above 2: no entry is at or below the target."
+        == "Slot 0, read a second time, holds 6, which is above 2: no entry is at or below the target."
     )
     assert steps[3][1] == "No entry is at or below 2. The scan starts at byte 0."
 

@@ -57,7 +57,7 @@ def test_a_wait_says_how_long_its_page_lay_idle():
 def test_waits_of_different_lookups_are_said_to_be_so():
     """Pages 7 and 10 at 7168 and 6827 entries; page 11 alone; pages 6 and 9 at the same entry."""
     assert VIEW.sizes[13].lookups == (
-        "The 2 waits are of 2 different lookups on the way from 13 to 14 pages; the one at "
+        "The 2 waits belong to 2 different lookups on the way from 13 to 14 pages; the one at "
         "7\u202f168 entries waits for page 7."
     )
     assert (VIEW.sizes[14].lookups, VIEW.sizes[11].lookups) == ("", "")

@@ -82,7 +82,7 @@ def sparse(
 NO_NUMBER = "a header without a number for its"
 BAD_PAX = "a pax header whose records cannot be read"
 BAD_MAP = "is a sparse file whose map cannot be read"
-CUT = "damaged or cut at byte"
+CUT = "damaged or truncated at byte"
 FIRST_PAX = note(b"GNU.sparse.major", b"1") + note(b"GNU.sparse.realsize", b"9")
 
 

@@ -302,10 +302,10 @@ def test_a_path_in_an_archive_is_opened_by_its_name(tmp_path):
 @pytest.mark.parametrize(
     ("name", "error_text"),
     [
-        ("b/orders-0", "holds b/orders-0, which is a file and a folder at once"),
-        ("b/orders-0/meta/x", "holds b/orders-0/meta/x, which is a file and a folder at once"),
+        ("b/orders-0", "holds b/orders-0 both as a file and as a folder"),
+        ("b/orders-0/meta/x", "holds b/orders-0/meta/x both as a file and as a folder"),
         ("b/" + "a" * 300, f"holds b/{'a' * 38}…{'a' * 40}, a name that is too long"),
-        ("", "holds ., which is a file and a folder at once"),
+        ("", "holds . both as a file and as a folder"),
     ],
 )
 def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, error_text):

@@ -433,7 +433,7 @@ def test_a_pattern_that_is_the_same_in_java_is_taken(pattern):
     ],
 )
 def test_a_pattern_that_python_takes_otherwise_is_refused(pattern):
-    with pytest.raises(BadOption, match=r"option subscribePattern: .* not the same in Java"):
+    with pytest.raises(BadOption, match=r"option subscribePattern: .* not mean the same in Java"):
         compile_java_pattern(pattern)
 
 

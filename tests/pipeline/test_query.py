@@ -49,7 +49,7 @@ TITLES = {  # of the answers on the sample broker
     ),
     "sparsest": "bulk-import-0 has an entry only every 792 KiB",
     "densest": "The indexes of tiny-index-0 hold 8.2 % of its log",
-    "worst-lookup": "A fetch of offset 201 of __cluster_metadata-0 reads 57 batch headers",
+    "worst-lookup": "A fetch of offset 201 in __cluster_metadata-0 reads 57 batch headers",
     "small-batches": "6 topics have batches smaller than 200 B; heartbeat has 40\u202f000 of them",
     "larger-batches": (
         "Batches of 16 KiB would save 2.32 MiB of headers in heartbeat, 63 % of its log"
@@ -57,14 +57,14 @@ TITLES = {  # of the answers on the sample broker
     "codec-where": "The most bytes, 3.70 MiB, are uncompressed records of heartbeat",
     "unindexed": "39\u202f073 of the 40\u202f000 batches of heartbeat have no entry",
     "interval": "The indexes take 1 MiB with one entry per batch, and 1.07 KiB at an interval of 4 MiB",
-    "16-kib": "At 16 KiB one fetch in a hundred of heartbeat reads 170 headers, instead of 43 at 4 KiB",
+    "16-kib": "At 16 KiB one in a hundred fetches from heartbeat reads 170 headers, instead of 43 at 4 KiB",
     "preallocated": "20 MiB of index were never written, in 1 topic-partition; 8 KiB take space on disk",
     "maps": "184 memory maps at most, 0.28 % of the limit of Linux",
     "codecs": "A record takes 32 B with zstd, 100 B with none",
     "late": "537 batches of sensors-late-0 came late, by up to 400 d",
     "future": "The newest record of sensors-late-0 is 339 d ahead of its file",
     "compacted": "84 % of the offsets of accounts-1 no longer hold a record",
-    "producers": "Producer 0 wrote the most, 46\u202f000 records of orders",
+    "producers": "Producer 0 wrote the most, 46\u202f000 records in orders",
 }
 PARTITION = ("topic", "partition")
 SPARK_ASKED = ("half-full", "late", "codecs")  # in each run; all of them nightly
@@ -660,8 +660,8 @@ SECRET = "KAFKAVIZ_SECRET"
         ),
         ("SELECT nextval('a')", "The function nextval is not allowed", None),
         ("SELECT write_log('a')", "The function write_log", None),
-        ("SELECT $1", "A query has no parameters here", "$1"),
-        ("SELECT ?", "A query has no parameters here", "?"),
+        ("SELECT $1", "Parameters are not allowed in a query here", "$1"),
+        ("SELECT ?", "Parameters are not allowed in a query here", "?"),
         ("SELECT topic, nope FROM segments", "Unknown column nope", "nope"),
         ("SELECT '中', nope FROM segments", "Unknown column nope", "nope"),
         ("SELECT nope(1)", "Unknown function nope", "nope(1)"),

@@ -22,7 +22,7 @@ def test_a_bit_is_flipped_and_the_broker_started(server, page):
     start.wait_for()
     box = start.bounding_box()
     assert box["y"] + box["height"] <= 720
-    page.get_by_role("button", name="Nothing: it does not change the files").click()
+    page.get_by_role("button", name="Nothing: it leaves the files unchanged").click()
     page.get_by_role("button", name="An exception before the end").click()
     page.locator(".st-key-kv_break_start button:enabled").click()
     page.get_by_text("2 of 2 right").wait_for()

@@ -48,11 +48,11 @@ def test_right_predictions():
     """Before the start nothing is shown of what comes; then all of it, and the score is kept."""
     at = open_page("workshop", **QUERY)
     assert at.button(key="kv_break_start").disabled
-    assert "<em>?</em>" in page_html(at) and "The start changes nothing" not in page_html(at)
+    assert "<em>?</em>" in page_html(at) and "The broker changes nothing" not in page_html(at)
     predict(at, 0, 3)
     html = page_html(at)
     assert "2 of 2 right" in html and "This lesson: 2 of 6 predictions right" in html
-    assert "The start changes nothing · an exception at offset 2\u202f600" in html
+    assert "The broker changes nothing · an exception at offset 2\u202f600" in html
     assert "Gets 2\u202f600 of 5\u202f000 records; at offset 2\u202f600 it stops with" in html
     assert "does not match its checksum" in html
     assert query_value(at, "answers") == "batches~0~156ad"
@@ -79,7 +79,7 @@ def test_another_place_is_another_start():
 def test_another_fault():
     at = open_page("workshop", **QUERY, answers="batches~0~156ad")
     fault = next(one for one in at.segmented_control if one.key == "kv_break_fault_batches")
-    assert fault.options == ["A flipped bit", "A flipped bit, killed", "A cut"]
+    assert fault.options == ["A flipped bit", "A flipped bit, then a kill", "The end cut off"]
     assert_no_exception(fault.set_value(1).run())
     assert "killed, recovery point 2\u202f400" in page_html(at)
     predict(at, 3, 1)

@@ -79,9 +79,7 @@ def test_a_server_that_only_this_machine_reaches_says_so(room, network_of_one, a
 def test_a_machine_without_a_network_says_so(room, network_of_one, monkeypatch):
     """Nobody else reaches it."""
     monkeypatch.setattr(class_start, "addresses", lambda: [])
-    assert announced(room)[1] == (
-        "This machine has no address in a network: learners cannot reach it"
-    )
+    assert announced(room)[1] == ("This machine has no network address: learners cannot reach it")
 
 
 def test_one_address_to_listen_on_is_the_only_one(room, network_of_one):

@@ -107,7 +107,10 @@ def test_the_strip_of_a_time(copy):
 
 def test_what_was_done_is_said_in_order(copy):
     view = trial_result.view(trial(copy, "bit-killed", 156), (), RELEASE)
-    assert view.title == "The start cuts at byte 18\u202f517 · 2\u202f600 of 5\u202f000 records"
+    assert (
+        view.title
+        == "The broker truncates the log at byte 18\u202f517 · 2\u202f600 of 5\u202f000 records"
+    )
     (_, check), (_, start), (_, consumer) = view.rows
     assert check == ("Finds nothing",)
     assert start[0].startswith(

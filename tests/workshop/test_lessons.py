@@ -87,7 +87,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
             "11: unknown block steper; the blocks are attributes, batch-areas, break-it",
         ),
         ("target: 21\n```", "target: 21", "11: this block does not end"),
-        ("## First\n\n", "", "7: text belongs in a step: a heading ## comes first"),
+        ("## First\n\n", "", "7: text must be inside a step, after a heading ##"),
         ("## Second\n", "", "1: a lesson has 3 to 10 steps"),
         ("## Second\n", "## Empty\n\n## Second\n", "16: this step is empty"),
         (
@@ -206,7 +206,7 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
             ),
             "wrong for some target",
         ),
-        ("```kafkaviz predict\nask: a\nright: b\nreveal: c\n```", "needs the key choice"),
+        ("```kafkaviz predict\nask: a\nright: b\nreveal: c\n```", "needs the key `choice`"),
         ("```kafkaviz stepper\ndata: kafka-4.3.1-clean\ntarget: 3\n```", "the key tp is missing"),
     ],
 )
