@@ -131,7 +131,7 @@ def roots() -> tuple[Path, ...] | None:
     """Returns the directories below which visitors may open files, or None if all are allowed.
 
     The samples and uploads are allowed in addition. KAFKAVIZ_ALLOW_ROOT holds one directory,
-    several in the form of PATH, or a JSON list. Without it, a server that others can reach or that
+    several separated by colons, or a JSON list. Without it, a server that others can reach or that
     was started for a class allows only the directories it was started with.
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
@@ -162,7 +162,7 @@ def _tiered_sources() -> tuple[Path, ...]:
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
-    """Returns directories separated as in PATH, or in a JSON list, which allows colons in names."""
+    """Returns directories separated by colons or, if a name has a colon, given as a JSON list."""
     try:
         if variable.startswith("["):
             return tuple(map(address.local_path, json.loads(variable)))

@@ -153,7 +153,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _paths(directories: list[Path]) -> str:
-    """Returns directories joined as in PATH, or as a JSON list if a name contains a colon."""
+    """Returns directories joined by colons, or as a JSON list if a name contains a colon."""
     paths = [_readable(path) for path in directories]
     if any(os.pathsep in path for path in paths):
         return json.dumps(paths)

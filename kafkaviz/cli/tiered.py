@@ -275,7 +275,7 @@ def _render_partition(
 def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
     """Says how many segments are in each upload state, and whether this broker uploads.
 
-    It also says how many segments stay in the directory only because they are not uploaded yet.
+    It also says how many segments stay in the directory only because they are not yet uploaded.
     """
     counts = tuple(message(f"upload.n_{state}", n=count) for state, count in upload.counts.items())
     yield say("upload.summary", counts=counts)
@@ -289,7 +289,7 @@ def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
 
 
 def _copy_attempt(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
-    """Returns a key that is the same for all unfinished copies of one local segment.
+    """Returns a key by which all unfinished copies of one local segment are grouped.
 
     Any other segment has a key of its own. If a local segment lacks its producer snapshot, each
     upload attempt of the leader leaves another unfinished copy.

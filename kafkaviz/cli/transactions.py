@@ -163,7 +163,7 @@ def _read(
     partitions: "list[Partition]",
     states: "Mapping[int, CoordinatorState] | None",
 ) -> "Iterator[PartitionTransactions]":
-    """Yields the transactions of each partition; one that cannot be read has only its problem."""
+    """Yields the transactions of each partition, or the problem if it cannot be read."""
     from kafkaviz.analysis.checks.plan import newest_ms
     from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.analysis.transactions.coordinator import judge, transactional_ids

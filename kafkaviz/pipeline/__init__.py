@@ -40,7 +40,7 @@ def register(spark: "SparkSession") -> None:
 
 
 def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the records of directories, as the format kafka_records gives them.
+    """Returns the records of directories as rows of the format kafka_records.
 
     Nothing is read before the first row is requested.
 
@@ -58,12 +58,12 @@ def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "A
 
 
 def batches(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the batches of directories, as the format kafka_batches gives them; see records."""
+    """Returns the rows of the format kafka_batches; the arguments are those of `records`."""
     return _rows("kafka_batches", source, options)
 
 
 def segments(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the segments of directories, as the format kafka_segments gives them; see records."""
+    """Returns the rows of the format kafka_segments; the arguments are those of `records`."""
     return _rows("kafka_segments", source, options)
 
 

@@ -69,7 +69,7 @@ def retention_section(subject: Subject) -> ReportSection | None:
 
 
 def _metadata_text(subject: Subject) -> str:
-    """Says what the next retention pass deletes of the metadata log; "" if that is unknown."""
+    """Says what the next retention pass deletes from the metadata log; "" if that is unknown."""
     retention = subject.health.metadata_retention()
     if retention is None:
         return ""

@@ -1,6 +1,6 @@
 """Computes everything that a report shows, before any HTML is written.
 
-This is the inventory, the health, the tuning and, if requested, records and checksums.
+A report shows the inventory, the health, the tuning and, if requested, records and checksums.
 """
 
 import hashlib

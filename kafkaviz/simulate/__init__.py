@@ -4,7 +4,7 @@ Only directory/folder.py writes files, and only new ones. Each package uses only
 
 - producers/: the batches that producers send
 - recovery/: the part of a segment that a recovery keeps
-- startup/: what a broker's start does
+- startup/: what a broker does when it starts
 - writer/: a log that is appended to
 - directory/: whole logs and broker directories
 - lessons/: logs for lessons

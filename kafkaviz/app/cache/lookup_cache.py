@@ -172,7 +172,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Returns `payload` with the pages of each search, whether in memory or not, and the disks."""
+    """Returns `payload` plus the pages of each search, whether each is in memory, and the disks."""
     is_warm = context.result.profile.is_warm
     # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
     # warm-section-first

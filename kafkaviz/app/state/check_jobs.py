@@ -72,7 +72,7 @@ def is_for_spark(snapshot: BrokerSnapshot) -> bool:
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory again and starts a new check, as a button's on_click.
+    """Lists the directory again and starts a new check; used as a button's on_click.
 
     If the directory is large, the pipeline reads the changes instead.
     """

@@ -113,12 +113,12 @@ def is_quick(log: "DecidedLog") -> bool:
 
 
 def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
-    """Returns the cleaning of a topic-partition if it was started."""
+    """Returns the cleaning job of a topic-partition, or None if none was started."""
     return cleaning_jobs().get((snapshot.key, partition))
 
 
 def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
-    """Returns the cleaning of a log, started if needed, also if the cleaner would not take it."""
+    """Returns the cleaning job of a log, which is started even if the cleaner would not take it."""
     return cleaning_jobs().get_or_start(
         (snapshot.key, log.partition), partial(_start, snapshot, log)
     )
@@ -145,7 +145,7 @@ def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
 
 
 def restart(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
-    """Starts a cleaning, or repeats one that has ended, as a button's on_click."""
+    """Starts a cleaning, or repeats one that has ended; used as a button's on_click."""
     cleaning_jobs().restart((snapshot.key, log.partition), partial(_start, snapshot, log))
 
 

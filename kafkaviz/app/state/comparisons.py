@@ -30,7 +30,7 @@ def get_or_start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def compare_again(pair: SnapshotPair) -> None:
-    """Lists both directories again and forgets their comparison, as a button's on_click."""
+    """Lists both directories again and forgets their comparison; for a button's on_click."""
     broker_cache.clear_all()
     comparisons().forget(lambda key: key == _key(pair))
 

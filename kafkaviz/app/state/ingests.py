@@ -40,7 +40,7 @@ def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
 
 
 def restart(snapshot: BrokerSnapshot) -> None:
-    """Starts a new ingest unless one is running, as a button's on_click."""
+    """Starts a new ingest unless one is running; used as a button's on_click."""
     server_ingests().restart(snapshot.directory, partial(_start, snapshot))
 
 

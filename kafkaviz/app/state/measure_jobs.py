@@ -150,7 +150,7 @@ def get_or_start(request: MeasureRequest) -> MeasureJob:
 
 
 def restart(request: MeasureRequest) -> None:
-    """Starts the job again if it has ended, as a button's on_click."""
+    """Starts the job again if it has ended; used as a button's on_click."""
     measure_jobs().restart(request.key, partial(MeasureJob, request))
 
 
@@ -159,5 +159,5 @@ def get_or_start_batching(key: str, source: TuningSource) -> BatchingJob:
 
 
 def restart_batching(key: str, source: TuningSource) -> None:
-    """Starts the job again if it has ended, as a button's on_click."""
+    """Starts the job again if it has ended; used as a button's on_click."""
     batching_jobs().restart(key, partial(BatchingJob, source))

@@ -217,7 +217,7 @@ def default_directory() -> str:
 
 
 def compared_directory() -> str:
-    """Returns the second directory of the Compare page's address, "" if it has none."""
+    """Returns the second directory named in the Compare page's address, or "" if there is none."""
     directories = st.query_params.get_all(page_state.COMPARED_DIRECTORY)
     return page_state.join_directories(filter(None, directories))
 
@@ -300,8 +300,8 @@ def _is_there(text: str) -> bool:
 def recent() -> list[str]:
     """Returns the recently opened directories that visitors may still open, newest first.
 
-    The list includes directories from all sessions of this user. If visitors are several people, it
-    is limited to this session, because directories of other visitors stay hidden.
+    The list covers all sessions of this user. If several people may use the server, it covers only
+    this session, so that nobody sees another visitor's directories.
     """
     return [line for line in _read_recent() if _may_open(line)][:RECENT]
 

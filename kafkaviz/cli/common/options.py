@@ -42,7 +42,7 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns the path; with a store, the path of a view that also has the store's segments."""
+    """Returns the path, or with a store the path of a view that also has the store's segments."""
     if store is None:
         return path
     from kafkaviz.log import broker

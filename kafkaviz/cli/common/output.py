@@ -215,7 +215,7 @@ class ProgressLine:
 
 
 class ByteProgress:
-    """Shows which share of all bytes was read: in a changing line, or in plain lines at intervals.
+    """Shows what share of all bytes has been read, in a line that changes or in a line at times.
 
     Without a terminal, nothing is printed for the first `PLAIN_EVERY_S` seconds.
     """

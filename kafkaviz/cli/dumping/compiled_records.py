@@ -207,11 +207,11 @@ def _write_some(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fills the empty buffers with lines of records, which are known to be in order.
+    """Fills the empty buffers with the lines of records whose offsets are known to increase.
 
     Returns:
-        Position, number of records, used bytes and gaps, last offset, bytes needed for the next
-        record.
+        (position of the next record, number of records written, bytes used in `out`, rows used in
+        `gaps`, offset of the last record, bytes that the line of the next record may need).
     """
     batch = batches[0]
     row = table[0]

@@ -57,7 +57,7 @@ class OffsetEntries:
     def written_count(self) -> int:
         """Returns how many entries Kafka's tool checks.
 
-        The tool takes a slot after the first one that has the base offset for an unwritten slot.
+        The tool treats any slot but the first that has the base offset as unwritten.
         """
         return count_until_base(self.offsets, self.base_offset)
 

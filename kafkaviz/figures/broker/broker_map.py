@@ -178,7 +178,7 @@ def view(
 
 
 def _with_headings(partitions: Sequence[PartitionRow], indexes: Sequence[int]) -> list[int | str]:
-    """Returns the rows; with several log directories, a heading is before the first row of each."""
+    """Returns the rows, with a heading before those of each log directory if there are several."""
     rows: list[int | str] = []
     last_directory = ""
     for index in indexes:
@@ -416,7 +416,7 @@ def _caption(overview: BrokerOverview, order: str, densest: int | None, *, is_he
 
 
 def _title(overview: BrokerOverview) -> str:
-    """Returns the most important fact: torn ends, else the densest index, else the largest log."""
+    """Returns a title about torn ends; without them the densest index, or else the largest log."""
     tails = overview.segments["torn_bytes"][torn_mask(overview.segments)]
     if len(tails):
         return say_count(
@@ -581,7 +581,7 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """Draws the bars of one kind, each 1.5 px shorter than to scale, to leave a gap after it."""
+    """Draws the bars of one kind, each 1.5 px too short for the scale, to leave a gap after it."""
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",

@@ -43,7 +43,7 @@ class PairRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairRow:
-    """Sixteen bytes of both batches."""
+    """The same sixteen byte positions in both batches."""
 
     position: int  # position of the first byte, counted from the start of the batch
     # per side: the digits of each byte, and whether the byte differs on the other side

@@ -193,7 +193,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Joins ranges less than 1/`MAX_RANGES` of a row apart if there are more than `MAX_RANGES`."""
+    """If there are more than `MAX_RANGES`, joins those less than 1/`MAX_RANGES` of a row apart."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

@@ -71,7 +71,7 @@ class ReplicaAxisView:
 
 
 def parting_offset(comparison: PartitionComparison) -> int | None:
-    """Returns the lowest offset at which the sides differ; None if equal, or if one is missing."""
+    """Returns the lowest offset at which the logs differ; None if they do not or one is missing."""
     if comparison.first_divergent_offset is not None:
         return comparison.first_divergent_offset
     a, b = comparison.replicas

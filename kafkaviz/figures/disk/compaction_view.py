@@ -235,7 +235,7 @@ HORIZON_HEADS = (
 
 
 def horizon_rows(cleaning: Cleaning) -> list[HorizonRow]:
-    """Returns the tombstones and markers that are removed after a delete horizon, by horizon.
+    """Returns the tombstones and markers that wait for a delete horizon, grouped by horizon.
 
     Only those that `Cleaning` lists are counted. A marker without a horizon stays as long as the
     log has records of its transaction.

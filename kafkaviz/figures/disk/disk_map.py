@@ -289,10 +289,10 @@ def group_text(group: str) -> str:
 
 
 def space_per_use(share: DiskShare) -> dict[Use, int]:
-    """Returns the bytes per use without the holes of sparse files.
+    """Returns the bytes on disk of each use, without the holes of sparse files.
 
-    A catalog knows only the sums of lengths and of allocated bytes per partition. The unused ends
-    of blocks are part of the latter, so some bytes of holes are not seen.
+    A catalog has only the total length and the total allocated bytes of a partition. Allocated
+    bytes include the unused ends of blocks, so the holes are underestimated.
     """
     spaces = dict(share.uses)
     hole_bytes = share.hole_bytes

@@ -185,7 +185,7 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """Returns unique names of the rows: topic-partitions or texts, plus other columns if needed."""
+    """Returns a unique name per row: its topic-partition or text, plus other columns if needed."""
     if "topic" in rows[0]:
         used_columns = {"topic", "partition"}
         names = [partition_name(row) for row in rows]

@@ -153,7 +153,7 @@ def _size_text(step: StartupStep) -> str:
 
 
 def _short_path(name: str) -> str:
-    """Returns a path without the zeros of a segment's name, cut in the middle if too long."""
+    """Returns a path without leading zeros in a segment's name, cut in the middle if too long."""
     directory, slash, file = name.rpartition("/")
     stem, dot, suffix = file.partition(".")
     if slash and len(stem) == 20 and stem.isdigit():

@@ -30,7 +30,7 @@ BEFORE_JUMP = "before"
 
 
 class RaceCell(NamedTuple):
-    """A page that is drawn."""
+    """A 4 KiB page of the index that has a cell in the figure."""
 
     page: int
     skipped: int  # number of pages that are left out before this one

@@ -26,7 +26,7 @@ COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm
 
 
 class PageWait(NamedTuple):
-    """A page that was waited for, and how much log and how many entries came since its last use."""
+    """A page that was waited for, and the log bytes and entries written since its last use."""
 
     page: int
     idle: str

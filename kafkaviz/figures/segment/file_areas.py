@@ -1,4 +1,4 @@
-"""The files of a segment as areas on one scale; a magnifier shows files that are too small.
+"""The files of a segment as areas on one scale; a magnifier shows files too small to be seen.
 
 The .log is a rectangle; a file with a hundredth of its bytes has a hundredth of its area.
 """

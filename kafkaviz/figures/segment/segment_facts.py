@@ -122,7 +122,7 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 
 
 def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
-    """Returns the times of the first and the newest record, with dates if they are a day apart."""
+    """Returns the times of the first and newest record, with dates if a day or more apart."""
     first_ms = int(
         first["max_timestamp_ms"] if is_log_append_time(first) else first["base_timestamp_ms"]
     )

@@ -372,7 +372,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
 def _header_fields(
     layout: np.dtype, displays: Mapping[str, FieldDisplay]
 ) -> list[tuple[str, int, str, bool]]:
-    """Returns Kafka's name, the bytes and our name of each field; whether it is shown as hex."""
+    """Returns for each field Kafka's name, its bytes, our name, and whether it is shown as hex."""
     return [
         (displays[name].name, layout[name].itemsize, name, name in HEX_FIELDS)
         for name in field_names(layout)

@@ -144,7 +144,7 @@ def view(
     Args:
         segment_offset: the base offset of the segment.
         base_offsets: the base offsets of all segments of the log.
-        read_runs: returns what read_committed gets of a range of the segment.
+        read_runs: returns what a read_committed consumer gets from a range of the segment.
         newest_ms: the newest time in this copy.
     """
     base_offsets = tuple(base_offsets)
@@ -455,7 +455,7 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    """Returns the gaps between transactions of a producer that follow each other at once."""
+    """Returns a gap between transactions of a producer that follow each other without a break."""
     placed = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}

@@ -1,4 +1,4 @@
-"""The use of a log directory's bytes and the time of a recovery in words, for page and command."""
+"""Words for the uses of a log directory's bytes and the time of a recovery; page and command."""
 
 from collections.abc import Mapping, Sequence
 

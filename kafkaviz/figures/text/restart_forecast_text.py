@@ -1,8 +1,8 @@
 """The changes that the next broker start makes to a directory in words, for page and command.
 
 RestartForecast(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
-change_texts    ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
-describe        cut 1 021 bytes off three logs, and rebuild indexes of 24 segments
+change_texts    ("cut 1 021 bytes off three logs", "rebuild the indexes of 24 segments")
+describe        cut 1 021 bytes off three logs, and rebuild the indexes of 24 segments
 """
 
 from collections.abc import Iterator
@@ -83,7 +83,10 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs the start reads again and what happens to their indexes; "" if none."""
+    """Says how many logs the broker rereads at its start and what it does to their indexes.
+
+    Returns "" if it rereads none.
+    """
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 

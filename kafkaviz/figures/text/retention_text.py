@@ -100,7 +100,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds after how many more bytes retention.bytes deletes the segment, if earlier."""
+    """Adds after how many more bytes retention.bytes deletes the segment, if that is earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     if is_limited:
         return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
@@ -142,7 +142,7 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
 
 
 def metadata_text(retention: MetadataRetention) -> str:
-    """Says what the next pass deletes of the metadata log, and by which limits."""
+    """Says what the next pass deletes from the metadata log, and under which limits."""
     limits = retention.limits
     values = {
         "total": format_bytes(retention.total_bytes),

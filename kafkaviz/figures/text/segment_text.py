@@ -1,6 +1,6 @@
 """Texts about a segment.
 
-These are the finding in the title of the segment's figure, the sentences around the figure, the
+They are the finding in the title of the segment's figure, the sentences around the figure, the
 reasons why something is missing, and the notes that say whether a number includes segments that are
 not in use.
 """
@@ -105,7 +105,10 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """Returns what wrote the last time entry if it has no offset entry: "stop", "roll" or ""."""
+    """Returns the event that wrote the last .timeindex entry without an offset entry.
+
+    It is "stop" or "roll", or "" if that cannot be told.
+    """
     if anatomy.segment.state == "active":
         return "stop"
     if anatomy.index.unwritten_slots or anatomy.index.trailing_bytes or not anatomy.segment.index:

@@ -49,10 +49,10 @@ class IndexSizeCurveView:
 
     Attributes:
         sizes: the values of segment.index.bytes.
-        cold_us: the typical time of a mean lookup that finds nothing in memory.
+        cold_us: the typical time of a mean lookup that finds no page in memory.
         log_bytes: the size of a segment's .log at the roll.
         safe_sizes: the least size with which an index never ends a segment, and the name of its
-            line. First that of today's interval, then that of the curve's if it is another one.
+            line: for today's interval, then for the curve's interval if that is another one.
         full_until: an index ends segments below this size.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
         most_us, log_range: the ends of the upper and of the lower vertical axis.
@@ -163,7 +163,7 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
 
 
 def _title(cold_us: np.ndarray, safe: SafeIndexSize, today_bytes: int) -> str:
-    """Returns whether the size matters to a lookup, and below which size an index ends segments."""
+    """Says whether the size matters to a lookup, and below which size an index ends segments."""
     change = "alike" if cold_us.max() <= ALIKE_RATIO * cold_us.min() else "unlike"
     if not safe.index_bytes:
         limit = "never_full"
@@ -204,8 +204,8 @@ def _comparison_text(today: IndexSizeOutcome, other: IndexSizeOutcome, costs: Lo
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
     """Returns the outcome that today's is compared with if no other size is considered.
 
-    If a full index rolls segments today, this is Kafka's default size; else one with
-    `TIMES_AS_MANY` times as many rolls, or the smallest.
+    If a full index rolls segments today, this is Kafka's default size. Otherwise it is a size with
+    `TIMES_AS_MANY` times as many rolls as today's, or the smallest size.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)

@@ -58,7 +58,7 @@ class IndexSizeMapView:
             such a log.
         log_bytes: the size of a segment's .log at the roll, in the same shape.
         safe_bytes: the least index size with which a full index never rolls a segment, one per
-            interval; NaN if this is true of no size or of every size.
+            interval; NaN if no size or every size is safe.
         roll_lines: the index sizes that roll a segment at each .log size in `ROLLS_AT`: one per
             interval, or NaN.
     """

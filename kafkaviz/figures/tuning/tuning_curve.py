@@ -1,7 +1,7 @@
 """The cost of each index interval: headers per lookup.
 
-Today's interval is marked. Headers are counted. Microseconds are modelled: those of the marks, and
-the line and the band of a budget.
+Today's interval is marked. Headers are counted. Microseconds, at the marks and in the line and the
+band of a budget, are modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,8 +69,8 @@ class TuningCurveView:
     """The cost curve. Arrays have a value per interval, from 64 B on.
 
     Attributes:
-        budget: how many headers use up the budget of a p99 lookup: low at the model's highest price
-            per header, typical, high at the lowest price. None without a budget.
+        budget: how many headers use up the budget of a p99 lookup at the model's highest, typical
+            and lowest price per header, so in ascending order. None without a budget.
         least_batch_bytes: the size of the smallest batch, below which all intervals have the same
             effect; None if unknown.
     """
@@ -492,7 +492,7 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
 
 
 def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the times of the marks, on their left, because the curve rises to the right."""
+    """Returns the times, to the left of their marks because the curve rises to the right."""
     return [
         theme.note(
             mark.p99_text,

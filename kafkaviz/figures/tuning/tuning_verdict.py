@@ -90,7 +90,7 @@ def figure_headline(recommendation: Recommendation) -> str:
 
 
 def misses_p99(recommendation: Recommendation) -> bool:
-    """Returns whether today's interval is kept, and its p99 lookup at worst exceeds the budget."""
+    """Returns whether today's interval is kept although its p99 may be above the budget."""
     allowed_us = _p99_budget_us(recommendation)
     if recommendation.verdict != TuningVerdict.KEEP or allowed_us is None:
         return False

@@ -119,7 +119,7 @@ def stored_health(
     retention: pa.Table,
     partitions: pa.Table,
 ) -> StoredHealth:
-    """Returns the findings, restart, retention and bytes per use of the broker with these rows.
+    """Returns a broker's findings, predicted start, retention and disk use from its catalog rows.
 
     Raises:
         ValueError: a row is invalid.

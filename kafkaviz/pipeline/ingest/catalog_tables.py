@@ -380,7 +380,11 @@ class _BrokerHealth:
         return name if log_directory is None else f"{log_directory}/{name}"
 
     def add_steps(self, directory: str, text: str | None) -> None:
-        """Adds the steps of a start in one directory; None if they are unknown."""
+        """Adds the steps of the broker's start in one directory.
+
+        Args:
+            text: the steps as JSON; None if they are unknown.
+        """
         if text is None:
             self._steps = None
         elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):

@@ -186,8 +186,8 @@ class StoredRows:
         """Finds where the rows of each directory begin.
 
         Args:
-            missing: the table and the name of each missing file of the catalog. The contents must
-                be read again, except those of table `partitions`, for which no file is read.
+            missing: (table, file name) of each missing catalog file. Its rows must be computed
+                again from the logs, except those of table `partitions`, which need no file.
             needs_sweep: whether a segment can be kept only if it has rows in table `sweep`.
         """
         self._catalog = catalog

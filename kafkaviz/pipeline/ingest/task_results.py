@@ -330,7 +330,10 @@ def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
 def _move_pieces(
     pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
 ) -> list[ResultFile]:
-    """Moves segments whose splits are in several files: either all splits of a segment or none."""
+    """Moves the rows of segments whose splits are in several files into `folder`.
+
+    A segment is moved only if the rows of all its splits can be read.
+    """
     moved = [
         (piece, _move_rows([part for part in piece if part.number in complete], folder, staging))
         for piece in pieces

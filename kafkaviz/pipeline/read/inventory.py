@@ -356,7 +356,10 @@ def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
 
 
 def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
-    """Yields the other entries of a log directory, because some affect a broker start."""
+    """Yields the entries of a log directory that are not partitions, as some affect a broker start.
+
+    A folder is yielded as its name with a slash and the stamp (0, 0).
+    """
     with (
         suppress(CannotOpen),
         file.translate_os_errors(path),

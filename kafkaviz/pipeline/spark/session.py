@@ -124,7 +124,7 @@ def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]
 
 
 def is_connect(master: str | None) -> bool:
-    """Returns whether the master, or without one the environment, names a Spark Connect server."""
+    """Returns whether `master`, or the environment without one, names a Spark Connect server."""
     if master is not None:
         return master.startswith(CONNECT_SCHEME)
     return "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ

@@ -1,9 +1,9 @@
 """Checks a query that a user typed, before any of it is run.
 
 DuckDB can do far more than answer questions: write tables and files, read any file (SELECT * FROM
-'/etc/passwd'), load extensions and show its settings. So not the text is checked, but the syntax
-tree that DuckDB's own parser makes of it. The query must be a single SELECT over tables of the
-catalog, without functions that reach outside of the catalog. The process that runs the query
+'/etc/passwd'), load extensions and show its settings. So kafkaviz does not check the text, but the
+syntax tree that DuckDB's own parser makes of it. The query must be a single SELECT over tables of
+the catalog, without functions that reach outside of the catalog. The process that runs the query
 (sql_worker.py) is confined too.
 """
 

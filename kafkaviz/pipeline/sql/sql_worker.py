@@ -164,7 +164,7 @@ def _sql_list(names: Sequence[str]) -> str:
 
 
 def _limit_memory(mib: int) -> None:
-    """Limits the memory of the process, as DuckDB does not count all: printf('%1000000000d', 1)."""
+    """Limits the memory of the process: DuckDB does not count that of printf('%1000000000d', 1)."""
     # not every system can report and limit these
     with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource

@@ -53,7 +53,7 @@ class CleanerConfig:
 
     Attributes:
         log: the topic's settings.
-        most_keys: the keys that the map of one cleaner thread takes.
+        most_keys: the number of keys that the map of one cleaner thread can hold.
         io_buffer_bytes: the read buffer of one cleaner thread.
     """
 
@@ -147,7 +147,7 @@ class Cleaning:
     """The result of one cleaning.
 
     Attributes:
-        next_first_dirty_offset: the new checkpoint; the old one if the map takes no key.
+        next_first_dirty_offset: the new checkpoint; the old one if the map cannot hold a key.
         map_keys: the number of keys in the map.
         passes: the number of cleanings until every key of the dirty part was mapped once; 1 if the
             map holds all of them. None if a map cannot take a single key.
@@ -194,7 +194,7 @@ class Cleaning:
 
     @property
     def bytes_freed(self) -> int:
-        """The bytes that the .log files become smaller by; negative if they grow."""
+        """By how many bytes the .log files become smaller; negative if they grow."""
         return self.source_bytes - self.log_bytes
 
     @property
@@ -597,9 +597,9 @@ def _most_bytes(chunk: BatchChunk) -> int:
 
 
 def record_bytes(batches: np.ndarray) -> int:
-    """Returns the bytes of the records in batches of data, which are rows of BATCH.
+    """Returns the record bytes in data batches (rows of BATCH).
 
-    A message of magic 0 or 1 is a record as a whole.
+    A message of magic 0 or 1 counts in full, as a single record.
     """
     data_batches = batches[~is_control(batches)]
     header_bytes = np.where(data_batches["magic"] >= 2, HEADER_BYTES, 0)

@@ -1,6 +1,6 @@
 """Writes a simulated log to disk: checks the folder, grows .log files, and adds the other files.
 
-`pack` puts files in memory into a .tar.gz instead.
+`archive` puts the files into a .tar.gz in memory instead.
 
 It writes only new files, never into a directory of Kafka's and never over another file.
 """
@@ -379,7 +379,7 @@ def archive(files: Iterable[FileView], root: str) -> bytes:
 
 
 class _FileStream(io.RawIOBase):
-    """A stream over read(position, buffer), from the beginning."""
+    """A file-like object over a function read(position, buffer), which starts at position 0."""
 
     def __init__(self, read, size_bytes: int) -> None:
         self._read = read

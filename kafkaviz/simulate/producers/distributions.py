@@ -108,7 +108,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def waits() -> np.ndarray:
-    """Returns a table like `table`, for the time between random events, with the mean 2^20."""
+    """Returns a table like `table` of the waits between random events; their mean is 2^20."""
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 

@@ -63,7 +63,7 @@ class TomlField:
 
 
 def toml_error(where: Message, what: Message) -> KafkavizError:
-    """Returns an error of one line.
+    """Returns a one-line error.
 
     Args:
         where: the file and the key.
@@ -116,7 +116,7 @@ def read_table(
 
 
 def lines(value: "DataclassInstance", known_fields: Sequence[TomlField]) -> list[str]:
-    """Returns a line KEY = VALUE for each field that differs from its default."""
+    """Returns a KEY = VALUE line for each field that differs from its default."""
     defaults = {attribute.name: attribute.default for attribute in fields(value)}
     return [
         f"{field.key} = {field.kind.write(getattr(value, field.name))}"

@@ -95,7 +95,7 @@ def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour
 
 
 def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
-    """Checks the offset and the time index as Kafka up to 2.2 did; a missing index passes."""
+    """Checks the offset index and the time index as Kafka up to 2.2 did; a missing index passes."""
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         file = get(kind)
         if not file:

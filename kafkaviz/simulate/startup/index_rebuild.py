@@ -149,7 +149,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     log: StoredLog, base: int, exception: BrokerException, behaviour: ReleaseBehaviour
 ) -> Message:
-    """Describes what the loader does after a recovery's exception (LogLoader, 4.3.1)."""
+    """Describes what the loader does after recovery has thrown an exception (LogLoader, 4.3.1)."""
     if exception.class_name == OFFSET_OVERFLOW:
         directory = LoadedDirectory(log)
         try:

@@ -164,7 +164,10 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns the exception that ends loading; a recovery would cut an unreadable marker off."""
+    """Returns the exception with which loading ends at this fault.
+
+    A recovery would cut an unreadable marker off instead.
+    """
     return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 

@@ -32,7 +32,7 @@ SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
 
 @dataclass(frozen=True)
 class RollReason:
-    """The reason for which a segment was rolled.
+    """Why a segment was rolled.
 
     Attributes:
         actual: the number that broke the rule: bytes of the segment, milliseconds waited, entries

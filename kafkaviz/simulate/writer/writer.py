@@ -490,7 +490,7 @@ class UnifiedLog:
     def _know_producers(self, end: int) -> None:
         """Rebuilds the producers' state after a truncation.
 
-        It starts from the latest remaining snapshot and takes the batches after it.
+        It starts from the latest remaining snapshot and replays the batches after it.
         """
         self.snapshots = {
             offset: data

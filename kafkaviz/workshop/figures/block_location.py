@@ -82,7 +82,7 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
 
 
 def sample(name: str) -> Path:
-    """Returns the path of the sample called `name`, which is without a suffix such as .tar.gz.
+    """Returns the path of the sample `name`, given without a suffix such as .tar.gz.
 
     Raises:
         NoValue: the sample does not exist.

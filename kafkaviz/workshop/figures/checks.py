@@ -58,7 +58,10 @@ def _health(snapshot: BrokerSnapshot, directory: str) -> Health:
 def _draw(
     findings: Sequence[Finding], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the findings. Predictions of the next broker start are hidden until the answer."""
+    """Returns the table of findings.
+
+    Predictions of the next broker start are hidden until the user has answered.
+    """
     rows = [
         _row(finding, is_answered=is_answered)
         for finding in findings
@@ -108,7 +111,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 def _draw_retention(
     log: LogRetention, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the segments, oldest first. The fate of each segment is hidden until the answer."""
+    """Returns the segments, oldest first. Their fates are hidden until the user has answered."""
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
     rows = (
         (

@@ -193,7 +193,7 @@ def drawn_figure(
         question_words: returns the alternative text of the chart without the answer.
         has_table_below: whether the table is also shown on screen.
         legend: returns the legend below the chart.
-        answer_legend: returns the legend of a view below its answered chart, instead of that one.
+        answer_legend: like `legend`, for the chart of an answered question.
     """
     figure, question_figure = figures
 

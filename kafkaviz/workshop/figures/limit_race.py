@@ -208,7 +208,11 @@ def _amount(cause: RollCause, amount: int) -> str:
 
 
 def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
-    """Returns a row per limit: name, value, amount and share at the roll, time to reach it."""
+    """Returns one row per limit.
+
+    The cells are its name, its value, how much of it is used at the roll (absolute and as a
+    share), and the time needed to reach the limit.
+    """
     return [
         (
             line.name,

@@ -297,7 +297,7 @@ def _slots(layout: ModuleType) -> int:
 def _draw_indexes(
     compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns keys, values and sizes. The other rules are hidden until the answer."""
+    """Returns keys, values and sizes. The other rules are hidden until the user has answered."""
     cells = [*index_facts(compared)]
     if not is_answered:
         hidden = len(INDEX_RULES) - 2
@@ -378,7 +378,7 @@ def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]
 def _draw_dump(
     dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the dump. Values and mismatches are hidden until the answer."""
+    """Returns the dump. Values and mismatches are hidden until the user has answered."""
     entries = dump.entries
     mismatches = dump.mismatches
     if not is_answered:

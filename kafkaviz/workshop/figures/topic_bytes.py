@@ -60,7 +60,7 @@ class WrittenLog(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicBytesView:
-    """The same records written in several ways, first in the way that the log has them."""
+    """The same records written in several ways, first as the log has them."""
 
     title: str
     question: str
@@ -117,7 +117,7 @@ def _make(block: LessonBlock) -> TopicBytesView:
 
 
 def rows(view: TopicBytesView) -> list[tuple[str, ...]]:
-    """Returns a row per kind of batches: their number, bytes of headers, of records, of both."""
+    """Returns one row per kind of batch: the batch count, then header, record and total bytes."""
     return [
         (
             _label(log),

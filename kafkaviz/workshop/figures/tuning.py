@@ -324,7 +324,7 @@ def _draw_share(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[P
 
 
 def _draw_share_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the sending times. Lookup times and shares are hidden until the answer."""
+    """Returns the sending times. Lookup times and shares are hidden until the user answers."""
     cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in share_rows(fetch_share)]
     return _share_parts(fetch_share, block, cells)
 

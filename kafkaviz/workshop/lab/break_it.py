@@ -1,4 +1,4 @@
-"""The lab of a lesson: readers damage a copy of a log and predict what a broker start on it does.
+"""The lab of a lesson: readers damage a copy of a log and predict how a broker starts on it.
 
 Text and questions are in the left column, the damage and the result in the right one. The correct
 answers are computed from the bytes of the copy (faults.py, start_trial.py), so a lesson only names
@@ -123,7 +123,7 @@ def _findings(
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """Returns the findings that the fault causes; () if the server may not read its copy."""
+    """Returns the findings that the fault causes, or () if the damaged copy cannot be opened."""
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:

@@ -194,7 +194,7 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 
 
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
-    """Returns what a client gets that reads the whole log or, given a timestamp, looks it up.
+    """Returns the result of a client that reads the whole log or looks up a given timestamp.
 
     A consumer of the whole log fetches one batch at a time (max.partition.fetch.bytes=1), so each
     batch is looked up. It verifies checksums, which is the default.

@@ -1,6 +1,6 @@
 """The result of a broker start on a damaged copy: a title, the offsets to scale, and all actions.
 
-The start cuts at byte 18 517 · 2 600 of 5 000 records
+The broker truncates the log at byte 18 517 · 2 600 of 5 000 records
 undamaged        ████████████████████████
 after the start  ████████████░░░░░░░░░░░░
 """
@@ -240,7 +240,7 @@ def _error_text(trial: StartTrial) -> str:
 
 
 def strip(trial: StartTrial) -> OffsetStrip:
-    """Returns the offsets of the undamaged log, and what a client gets of them after the start."""
+    """Returns the offsets of the undamaged log, and those a client gets once the broker started."""
     first = trial.expected_reading.start_offset
     stop = trial.expected_reading.end_offset
     bases = [base for base in trial.copy.bases if first < base < stop]

@@ -180,7 +180,7 @@ SETTING_TERMS = {
 def list_targets() -> tuple[Target, ...]:
     """Returns the targets: lessons, their steps, words, and the settings that a word explains.
 
-    The targets are made again if a lesson file changes.
+    The list is rebuilt when a lesson file changes.
     """
     translations = {code: tuple(lesson_files.lessons(code)[0]) for code in LANGUAGES}
     return _targets(language(), tuple(translations.items()))

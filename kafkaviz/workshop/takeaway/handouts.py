@@ -119,7 +119,7 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> G
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
     """Returns whether a figure would reveal an answer of its step.
 
-    These are figures that are hidden on screen until the answer, and figures of the lookup that the
+    These are figures that a screen hides until the user answers, and those of the lookup that the
     exercise asks about.
     """
     lookups = (

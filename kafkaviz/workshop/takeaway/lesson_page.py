@@ -125,7 +125,7 @@ def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
 
 
 def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> Html:
-    """Returns a figure. For one that is hidden until the answer, a placeholder precedes it."""
+    """Returns a figure, after a placeholder if it is hidden until the user has answered."""
     kind = LIVE[block.kind]
     waits_for = block["after"] or (ANSWER if kind.question and step.blocks("predict") else "")
     try:

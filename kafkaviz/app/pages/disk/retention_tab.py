@@ -461,7 +461,7 @@ def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
 
 
 def _render_metadata(health: "Health") -> None:
-    """Draws what the next pass deletes of the metadata log, which has limits of its own."""
+    """Draws what the next pass deletes from the metadata log, which has limits of its own."""
     from kafkaviz.figures.text import retention_text
 
     retention = health.metadata_retention()

@@ -283,7 +283,7 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws for each limit how long it alone would take to roll a segment, over the write rate.
+    """Draws, for each limit, how long it alone would take to roll a segment at each write rate.
 
     Args:
         workload: the workload of a simulated log; None for a log on disk.

@@ -415,7 +415,7 @@ def _render_other_settings(context: TuningContext) -> None:
 
 
 def _render_size_map(context: TuningContext) -> None:
-    """Draws when segments roll and what a lookup costs, over both settings; with a table."""
+    """Draws the map of rolls and lookup costs over both settings, and a table."""
     today = context.config.index_interval_bytes, context.config.segment_index_bytes
     considered = context.alternative_bytes, _considered_config(context).segment_index_bytes
     powers = {

@@ -258,7 +258,7 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """Returns the TOPIC_COLUMNS per topic; for a topic without batches only name and log size."""
+    """Returns one row of TOPIC_COLUMNS per topic; without batches only name and log size."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 
