@@ -220,7 +220,7 @@ def test_a_torn_tail_is_named_and_cut_in_the_result(segment, tmp_path, capsys):
     )
     assert main(["rebuild", str(segment), "--out", str(tmp_path / "out")]) == 0
     assert (
-        f"recovery cuts {event['bytes']} bytes from byte {event['from_position']} on"
+        f"recovery cuts off {event['bytes']} bytes, from byte {event['from_position']} on"
         in capsys.readouterr().out
     )
 

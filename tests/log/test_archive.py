@@ -222,7 +222,7 @@ def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
     with tarfile.open(path) as tar:
         second = tar.getmembers()[2]
     path.write_bytes(path.read_bytes()[: second.offset])
-    with pytest.raises(CannotOpen, match="damaged or cut"):
+    with pytest.raises(CannotOpen, match="damaged or truncated"):
         archive.unpack_if_archive(path)
 
 

@@ -398,8 +398,8 @@ def test_a_rule_is_run_on_every_target():
     """`slot + 1`: one too far at a key, behind the last slot, and in an index without an entry."""
     view = ceiling_rule.view(KEYS, "slot + 1")
     assert view.title == (
-        "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key, above the last key, "
-        "an empty index"
+        "Your rule is wrong for 7 of 16 targets: 5 of the 5 targets equal to a key, above the last "
+        "key, in an empty index"
     )
     assert answers("slot + 1")[22] == (3, "slot 3")
     assert answers("slot + 1")[32] == (5, "slot 5, which does not exist")

@@ -171,7 +171,7 @@ RULE_STEP = {"lesson": "binary-search", "at": "3"}
 
 def test_the_rule_of_the_address_is_run_over_the_slots():
     text = page_html(page(given="slot + 1", **RULE_STEP))
-    assert "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key" in text
+    assert "Your rule is wrong for 7 of 16 targets: 5 of the 5 targets equal to a key" in text
     (chart,) = page(given="slot + 1", **RULE_STEP).get("plotly_chart")
     assert (
         "Target: 6, What lookup returns: slot 0, Your rule: slot 1 ✗, Ceiling: slot 0;"
