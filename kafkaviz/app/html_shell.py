@@ -109,8 +109,8 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 def fill(html: bytes) -> bytes:
     """Returns the extended page, or the page unchanged if it has no ROOT element.
 
-    The addition is inserted before ROOT. Of two CSS rules with equal specificity the later one
-    wins, so these rules override those of Streamlit, which are in the head, and pages can override
+    The addition is inserted before ROOT. If two CSS rules have equal specificity, the later one
+    wins. So these rules override those of Streamlit, which are in the head, and pages can override
     them with rules inside ROOT.
     """
     return html.replace(ROOT, _look() + ROOT, 1)

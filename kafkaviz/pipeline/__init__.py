@@ -58,12 +58,12 @@ def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "A
 
 
 def batches(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the rows of the format kafka_batches; the arguments are those of `records`."""
+    """Returns the rows of the format kafka_batches; see `records` for the arguments."""
     return _rows("kafka_batches", source, options)
 
 
 def segments(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the rows of the format kafka_segments; the arguments are those of `records`."""
+    """Returns the rows of the format kafka_segments; see `records` for the arguments."""
     return _rows("kafka_segments", source, options)
 
 

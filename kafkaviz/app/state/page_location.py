@@ -301,7 +301,7 @@ def recent() -> list[str]:
     """Returns the recently opened directories that visitors may still open, newest first.
 
     The list covers all sessions of this user. If several people may use the server, it covers only
-    this session, so that nobody sees another visitor's directories.
+    this session, so that visitors do not see each other's directories.
     """
     return [line for line in _read_recent() if _may_open(line)][:RECENT]
 

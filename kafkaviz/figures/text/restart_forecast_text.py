@@ -83,7 +83,7 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs the broker rereads at its start and what it does to their indexes.
+    """Says how many logs the broker rereads at its start, and how their indexes change.
 
     Returns "" if it rereads none.
     """

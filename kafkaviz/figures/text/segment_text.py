@@ -107,7 +107,7 @@ def no_time_reason(anatomy: Anatomy) -> str:
 def closing_event(anatomy: Anatomy) -> str:
     """Returns the event that wrote the last .timeindex entry without an offset entry.
 
-    It is "stop" or "roll", or "" if that cannot be told.
+    It is "stop" or "roll", or "" if the files do not show it.
     """
     if anatomy.segment.state == "active":
         return "stop"
