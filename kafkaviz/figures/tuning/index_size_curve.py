@@ -51,8 +51,8 @@ class IndexSizeCurveView:
         sizes: the values of segment.index.bytes.
         cold_us: the typical time of a mean lookup that finds no page in memory.
         log_bytes: the size of a segment's .log at the roll.
-        safe_sizes: the least size with which an index never ends a segment, and its line's name. The
-            first is for today's interval, the second for the curve's interval if that is another one.
+        safe_sizes: the least size with which an index never ends a segment, and its line's name.
+            The first is for today's interval, the second for the curve's if it is another one.
         full_until: an index ends segments below this size.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
         most_us, log_range: the ends of the upper and of the lower vertical axis.
