@@ -110,9 +110,9 @@ def test_the_practice_logs_need_no_directory():
         at
     ) and "Slot 15, where the warm section begins, holds 111" not in steps(at)
     at.selectbox(key="search").set_value("Kafka 2.1 to 4.0").run()
-    assert "Slot 15, where the warm section begins, holds 111, below 1" in steps(at)
+    assert "Slot 15, where the warm section begins, holds 111, which is below 1" in steps(at)
     press_button(at, "kv_behind")
-    assert "Slot 15, where the warm section begins, holds 111, not below" in steps(at)
+    assert "Slot 15, where the warm section begins, holds 111, which is not below" in steps(at)
 
 
 def components(at: AppTest) -> list[str]:
@@ -292,7 +292,7 @@ def test_typed_keys():
         at
     ) and "Slot 2 is the last entry not above 23." in steps(at)
     at.selectbox(key="warm").set_value("2").run()
-    assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
+    assert "Slot 2, where the warm section begins, holds 22, which is below 23" in steps(at)
     assert_no_exception(
         next(field for field in at.text_input if field.key == "keys").set_value("6 14 x").run()
     )

@@ -338,7 +338,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
     text = page_html(page(tp="payments-0", tab="Index"))
     assert (
         "This log cannot be written with these settings" in text
-        and "Kafka ends in X: too large" in text
+        and "Kafka fails with X: too large" in text
         and "segment.index.bytes" in text
     )
 
