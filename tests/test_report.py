@@ -329,10 +329,10 @@ def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     words = Read(report.report(open_broker(tmp_path / "orders-2"), MADE_MS)).words
     assert (
-        "How its broker was stopped is not known." in words
+        "How the broker was stopped is not known." in words
         and "not known: one partition was read" in words
     )
-    assert "It was stopped cleanly" not in words and "not stopped cleanly" not in words
+    assert "was stopped cleanly" not in words and "not stopped cleanly" not in words
 
 
 def test_a_partition_by_itself(clean):

@@ -184,8 +184,8 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
         "nothing here stops the next start (not stopped cleanly), which will do only"
     )
     assert " ".join(map(str.strip, lines[3:5])) == (
-        "It was not stopped cleanly, so the start reads 1 log again from its recovery point and "
-        "rebuilds its indexes to the same bytes."
+        "The broker was not stopped cleanly, so it will read 1 log again from its recovery point and "
+        "rebuild its indexes to the same bytes."
     )
 
 

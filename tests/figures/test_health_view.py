@@ -69,7 +69,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [],
             "ok",
             "This broker will start. It will change nothing",
-            "It was stopped cleanly, so the start does not check the contents of its files.",
+            "The broker was stopped cleanly, so it will not check the contents of its files.",
         ),
         (
             Restart(True, True, ()),
@@ -77,8 +77,8 @@ def nothing(file: str, position: int, length: int) -> bytes:
             "error",
             "This broker will start. It will change nothing",
             (
-                "It was stopped cleanly, so the start does not check the contents of its files. "
-                "One error will remain: the start does not notice it."
+                "The broker was stopped cleanly, so it will not check the contents of its files. "
+                "One error will remain: the broker does not notice it when it starts."
             ),
         ),
         (
@@ -87,8 +87,8 @@ def nothing(file: str, position: int, length: int) -> bytes:
             "warning",
             "This broker will start. It will rebuild the indexes of three segments",
             (
-                "It was not stopped cleanly, so the start reads 3 logs again from their recovery "
-                "points and rebuilds their indexes."
+                "The broker was not stopped cleanly, so it will read 3 logs again from their recovery "
+                "points and rebuild their indexes."
             ),
         ),
         (
@@ -109,8 +109,8 @@ def nothing(file: str, position: int, length: int) -> bytes:
                 "This broker will start. It will cut 100 bytes off one log and rebuild the indexes "
                 "of three segments"
             ),
-            "It was not stopped cleanly, so the start reads 3 logs again from their recovery points "
-            "and rebuilds their indexes. One log ends in bytes that are not a batch: 100 are a batch cut "
+            "The broker was not stopped cleanly, so it will read 3 logs again from their recovery points "
+            "and rebuild their indexes. One log ends in bytes that are not a batch: 100 are a batch cut "
             "short. No whole batch is lost.",
         ),
         (
@@ -132,7 +132,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [],
             "warning",
             "This broker will start. It will delete one file",
-            "It was stopped cleanly, so the start does not check the contents of its files.",
+            "The broker was stopped cleanly, so it will not check the contents of its files.",
         ),
         (
             Restart(
@@ -151,7 +151,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [finding_of("becomes-stray")],
             "error",
             "This broker will start, but not serve one directory, which it treats as stray",
-            "It was stopped cleanly, so the start does not check the contents of its files. "
+            "The broker was stopped cleanly, so it will not check the contents of its files. "
             "One directory will be renamed to end in -stray; its finding says why.",
         ),
         (
@@ -264,8 +264,8 @@ def test_what_is_read_again_and_comes_out_the_same_is_reported():
     verdict = health_view.start_verdict([], same, 2)
     assert verdict.title == "This broker will start. It will change nothing"
     again = (
-        "It was not stopped cleanly, so the start reads 2 logs again from their recovery points "
-        "and rebuilds their indexes to the same bytes."
+        "The broker was not stopped cleanly, so it will read 2 logs again from their recovery points "
+        "and rebuild their indexes to the same bytes."
     )
     assert verdict.text == again
     strip = health_view.recovery_strip(same, LOGS)
