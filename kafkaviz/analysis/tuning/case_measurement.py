@@ -232,10 +232,7 @@ def measure_cases(
         A case per readable topic, and the faults of the unreadable topics.
     """
     windows = choose_windows([log for logs in by_name.values() for log in logs], most_bytes)
-    sizes: Counter[str] = Counter()
-    for window in windows:
-        sizes[_log_name(window)] += window.size_bytes
-    on_sizes(sizes)
+    on_sizes(_bytes_by_log(windows))
     names = {id(partition): name for name, logs in by_name.items() for partition, _ in logs}
     windows_by_name: dict[str, list[LogWindow]] = {name: [] for name in by_name}
     for window in windows:
@@ -267,6 +264,13 @@ def measure_cases(
         if new_intervals == intervals:
             return cases, faults
         intervals = new_intervals
+
+
+def _bytes_by_log(windows: Iterable[LogWindow]) -> Counter[str]:
+    sizes: Counter[str] = Counter()
+    for window in windows:
+        sizes[_log_name(window)] += window.size_bytes
+    return sizes
 
 
 def _log_name(window: LogWindow) -> str:
@@ -355,9 +359,7 @@ def _add_windows(
     on_progress: MeasureProgress,
 ) -> None:
     """Measures each window as if it were a segment."""
-    sizes: Counter[str] = Counter()
-    for window in windows:
-        sizes[_log_name(window)] += window.size_bytes
+    sizes = _bytes_by_log(windows)
     done_bytes: Counter[str] = Counter()
     for window in windows:
         name = _log_name(window)

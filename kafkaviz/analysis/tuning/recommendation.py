@@ -140,36 +140,21 @@ def standing_reasons(
     costs: LookupCosts,
 ) -> tuple[Reason, ...]:
     reasons = []
-    least_batch_bytes = measurement.parts.least_batch_bytes
-    all_indexed = measurement.parts.batches - measurement.parts.segments
+    parts = measurement.parts
+    interval = current.interval_bytes
+    all_indexed = parts.batches - parts.segments
     entries = int(current.row["entries"])
     if all_indexed and entries >= MOSTLY_INDEXED * all_indexed:
-        is_default = current.interval_bytes == LogConfig().index_interval_bytes
-        values = {
-            "interval": current.interval_bytes,
-            "entries": entries,
-            "of": all_indexed,
-            "is_default": is_default,
-        }
-        reasons.append(
-            Reason(
-                "every-batch-indexed" if entries == all_indexed else "most-batches-indexed", values
-            )
-        )
-    if least_batch_bytes is not None:
-        reasons.append(
-            Reason(
-                "plateau",
-                {"least_batch_bytes": least_batch_bytes, "interval": current.interval_bytes},
-            )
-        )
+        code = "every-batch-indexed" if entries == all_indexed else "most-batches-indexed"
+        is_default = interval == LogConfig().index_interval_bytes
+        values = {"interval": interval, "entries": entries, "of": all_indexed}
+        reasons.append(Reason(code, values | {"is_default": is_default}))
+    if parts.least_batch_bytes is not None:
+        values = {"least_batch_bytes": parts.least_batch_bytes, "interval": interval}
+        reasons.append(Reason("plateau", values))
     exceeded = exceeded_budgets(current, budgets)
-    reasons.append(
-        Reason(
-            "over-budget" if exceeded else "within-budget",
-            {"at": current, "budgets": budgets, "missed": exceeded, "costs": costs},
-        )
-    )
+    budget_values = {"at": current, "budgets": budgets, "missed": exceeded, "costs": costs}
+    reasons.append(Reason("over-budget" if exceeded else "within-budget", budget_values))
     if measurement.index_cost is not None and (today.is_coarse or index_differs(measurement)):
         reasons.append(_on_disk(current, replay, measurement, today))
     if measurement.followers is not None and not today.is_coarse:
@@ -182,12 +167,8 @@ def standing_reasons(
     if today.is_coarse:
         reasons.append(Reason("coarse", {"append_bytes": sweep.FOLLOWER_APPEND_BYTES}))
     for cause, most in upper_bounds(measurement, today, costs).items():
-        reasons.append(
-            Reason(
-                "bound-tiered" if cause == "tiered" else "bound-hdd",
-                {"most_bytes": most, "interval": current.interval_bytes},
-            )
-        )
+        code = "bound-tiered" if cause == "tiered" else "bound-hdd"
+        reasons.append(Reason(code, {"most_bytes": most, "interval": interval}))
     return tuple(reasons)
 
 
@@ -195,23 +176,17 @@ def _on_disk(
     current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
 ) -> Reason:
     """Returns a reason if the existing indexes differ from a replay with today's interval."""
-    is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
     values = {
         "interval": current.interval_bytes,
         "entries": int(current.row["entries"]),
         "entries_replayed": int(replay.row["entries"]),
-    }
-    headers = {
         "headers_p99": int(current.row["headers_p99"]),
         "headers_p99_replayed": int(replay.row["headers_p99"]),
     }
-    if is_dense:
-        code = "denser"
-    elif today.is_coarse:
-        code = "on-disk"
-    else:
-        code = "coarser"
-    return Reason(code, values | headers)
+    if today.is_coarse:
+        return Reason("on-disk", values)
+    is_dense = cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
+    return Reason("denser" if is_dense else "coarser", values)
 
 
 def not_fixed(

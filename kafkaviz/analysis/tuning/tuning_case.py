@@ -52,11 +52,6 @@ class TuningCase:
     sample: LogSample | None = None
 
     @property
-    def is_estimated(self) -> bool:
-        """Whether the counts in the measurement are estimated from a sample."""
-        return self.sample is not None and not self.sample.is_whole
-
-    @property
     def replayed_entries(self) -> tuple[int, int]:
         """How many entries both indexes have after a replay with today's interval."""
         index = self.measurement.parts.index_of(self.today.interval_bytes)

@@ -259,7 +259,7 @@ def describe_known(case: TuningCase, costs: LookupCosts) -> Message:
 
 def _describe_entries(case: TuningCase) -> Message:
     offsets, times = case.replayed_entries
-    if case.sample and case.is_estimated:
+    if case.sample and not case.sample.is_whole:
         return message(
             "tuning_answer.estimated",
             offsets=offsets,

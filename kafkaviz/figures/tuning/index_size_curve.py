@@ -143,13 +143,7 @@ def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
 
 
 def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
-    unknown = np.full(len(curve.sizes), np.nan)
-
-    def today_alone(values: np.ndarray) -> np.ndarray:
-        known = unknown.copy()
-        known[curve.today] = values[curve.today]
-        return known
-
+    is_today = np.arange(len(curve.sizes)) == curve.today
     return replace(
         curve,
         title=say("index_size.asked", today=format_bytes(int(curve.sizes[curve.today]))),
@@ -157,8 +151,8 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
         safe_sizes=(),
         full_until=0,
         considered=None,
-        cold_us=today_alone(curve.cold_us),
-        log_bytes=today_alone(curve.log_bytes),
+        cold_us=np.where(is_today, curve.cold_us, np.nan),
+        log_bytes=np.where(is_today, curve.log_bytes, np.nan),
     )
 
 

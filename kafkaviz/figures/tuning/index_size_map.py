@@ -36,17 +36,7 @@ BELOW = {"yanchor": "top", "yshift": -7}
 DARKEST = 0.62  # strength of the darkest colour, so that lines and texts on it stay legible
 
 
-@dataclass(frozen=True)
-class MapMark:
-    """A marked place on the map.
-
-    Attributes:
-        kind: "today" or "considered".
-    """
-
-    interval_bytes: int
-    index_bytes: int
-    kind: str
+Mark = tuple[int, int]  # index.interval.bytes and segment.index.bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +62,8 @@ class IndexSizeMapView:
     safe_bytes: np.ndarray
     roll_lines: Mapping[int, np.ndarray]
     hover_texts: tuple[tuple[str, ...], ...]
-    today: MapMark
-    considered: MapMark | None
+    today: Mark
+    considered: Mark | None
 
     @property
     def x(self) -> np.ndarray:
@@ -84,7 +74,7 @@ class IndexSizeMapView:
         return np.log2(self.sizes.astype(float))
 
     @property
-    def marks(self) -> list[MapMark]:
+    def marks(self) -> list[Mark]:
         return [mark for mark in (self.today, self.considered) if mark]
 
 
@@ -92,8 +82,8 @@ def view(
     outcomes_by_interval: Mapping[int, Sequence[IndexSizeOutcome]],
     costs: LookupCosts,
     *,
-    today: tuple[int, int],
-    considered: tuple[int, int],
+    today: Mark,
+    considered: Mark,
 ) -> IndexSizeMapView:
     """Returns the map, with a log's settings marked.
 
@@ -124,7 +114,6 @@ def view(
             log_bytes[row, column] = outcome.log_bytes
             hover_texts[row][column] = hover_text(outcome, costs)
     safe = [least_safe_bytes(outcomes_by_interval[interval]) for interval in intervals]
-    mark_today = MapMark(*today, "today")
     return IndexSizeMapView(
         title=_title(
             [
@@ -143,8 +132,8 @@ def view(
         safe_bytes=np.array([np.nan if each in (None, sizes[0]) else each for each in safe], float),
         roll_lines=_roll_lines([outcomes_by_interval[interval] for interval in intervals]),
         hover_texts=tuple(map(tuple, hover_texts)),
-        today=mark_today,
-        considered=None if considered == today else MapMark(*considered, "considered"),
+        today=today,
+        considered=None if considered == today else considered,
     )
 
 
@@ -286,10 +275,10 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
             mode="markers",
             marker={
                 "size": 11,
-                "color": colours["raised" if mark is size_map.today else "ink"],
+                "color": colours["raised" if mark == size_map.today else "ink"],
                 "line": {"color": colours["ink"], "width": 2},
             },
-            name=mark.kind,
+            name="today" if mark == size_map.today else "considered",
             hoverinfo="skip",
             cliponaxis=False,
         )
@@ -302,20 +291,21 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     names = []
     below = _name_below(size_map)
     for mark in size_map.marks:
-        text = say("curves.word_today" if mark is size_map.today else "common.what_if")
+        text = say("curves.word_today" if mark == size_map.today else "common.what_if")
         x, y = _place(mark, size_map)
-        place = BELOW if mark is below else ABOVE
+        place = BELOW if mark == below else ABOVE
         names.append(theme.note(f"<b>{text}</b>", colours["ink"], x=x, y=y, **place))
     return names
 
 
-def _place(mark: MapMark, size_map: IndexSizeMapView) -> tuple[float, float]:
+def _place(mark: Mark, size_map: IndexSizeMapView) -> tuple[float, float]:
     """Returns the coordinates of a mark on the axes."""
-    interval_bytes = max(mark.interval_bytes, size_map.intervals[0])
-    return float(np.log2(interval_bytes)), float(np.log2(mark.index_bytes))
+    interval_bytes, index_bytes = mark
+    lowest_bytes = size_map.intervals[0]
+    return float(np.log2(max(interval_bytes, lowest_bytes))), float(np.log2(index_bytes))
 
 
-def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
+def _name_below(size_map: IndexSizeMapView) -> Mark | None:
     """Returns the mark whose name must be drawn below it, because both names above would overlap.
 
     This is the lower mark, or today's if both are at the same height. Returns None if there is only
@@ -328,7 +318,7 @@ def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
     distances = np.subtract(_place(considered, size_map), _place(today, size_map))
     if (np.abs(distances) >= NAME_CELLS).any():
         return None
-    return considered if considered.index_bytes < today.index_bytes else today
+    return considered if considered[1] < today[1] else today
 
 
 def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:

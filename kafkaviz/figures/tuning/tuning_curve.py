@@ -159,7 +159,7 @@ def _caption(
     budget: Range | None,
     least_batch_bytes: int | None,
 ) -> str:
-    is_drawn = bool(drawn_budget(budget, most_headers(headers_p99)))
+    is_drawn = _is_drawn(budget, most_headers(headers_p99))
     budget_text = say("curves.below_budget") if is_drawn else ""
     plateau_text = ""
     if _has_plateau(least_batch_bytes):
@@ -351,15 +351,9 @@ def most_headers(headers_p99: np.ndarray) -> float:
     return max(12.0, 1.3 * float(headers_p99.max(initial=1)))
 
 
-def drawn_budget(budget: Range | None, most: float) -> Range | None:
-    """Returns the part of a budget that is on the axis of headers, which begins at 1 header.
-
-    Returns:
-        None if no part is on the axis.
-    """
-    if budget is None or budget.low >= most or budget.high <= 1:
-        return None
-    return Range(*(float(np.clip(headers, 1, most)) for headers in budget))
+def _is_drawn(budget: Range | None, most: float) -> bool:
+    """Returns whether a part of a budget is on the axis of headers, which begins at 1 header."""
+    return budget is not None and budget.low < most and budget.high > 1
 
 
 # ---- drawn
@@ -390,9 +384,10 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
         for text, line in (("p99", p99), (f"<b>{say('curves.mean')}</b>", curve.headers_mean))
         if len(line)
     ]
-    budget = drawn_budget(curve.budget, most)
+    budget = curve.budget if _is_drawn(curve.budget, most) else None
     if budget:
-        line_names.append((f"<b>{curve.budget_text}</b>", budget.typical, "warning_text"))
+        typical = float(np.clip(budget.typical, 1, most))
+        line_names.append((f"<b>{curve.budget_text}</b>", typical, "warning_text"))
     axis_range = [0.0, float(np.log10(most))]
     height_px = HEIGHT_PX - TOP - BOTTOM
     name_places = (
@@ -426,7 +421,7 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
         },
         shapes=[
             *_plateau(curve, colours),
-            *budget_shapes(budget, most, colours),
+            *_budget_shapes(budget, colours),
             *_mark_lines(curve, colours),
         ],
         annotations=[
@@ -571,24 +566,16 @@ def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
     return [theme.area(fill, x0=MIN_X, x1=min(least_bytes, MAX_X), yref="paper", y0=0, y1=1)]
 
 
-def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) -> list[dict]:
-    """Returns a dotted line at the model's typical price, and a band between its extreme prices.
-
-    Args:
-        budget: the result of `drawn_budget`.
-        most: the upper end of the axis; a line beyond it is not drawn.
-    """
+def _budget_shapes(budget: Range | None, colours: dict[str, str]) -> list[dict]:
+    """Returns a dotted line at the model's typical price, and a band between its extreme prices."""
     if budget is None:
         return []
-    style = {"xref": "paper", "x0": 0, "x1": 1}
+    # a logarithmic axis has no 0; Plotly cuts shapes at the end of the axis
+    low, typical, high = (max(headers, 0.1) for headers in budget)
     fill = theme.fade(colours["warning"], 0.1)
-    band = theme.area(fill, y0=budget.low, y1=budget.high, **style)
-    if not 1 < budget.typical < most:
-        return [band]
-    line = style | {
-        "type": "line",
-        "y0": budget.typical,
-        "y1": budget.typical,
-        "line": {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"},
-    }
-    return [band, line]
+    line = {"color": colours["warning"], "width": 1.4, "dash": "2px,3px"}
+    place = {"xref": "paper", "x0": 0, "x1": 1}
+    return [
+        theme.area(fill, y0=low, y1=high, **place),
+        place | {"type": "line", "y0": typical, "y1": typical, "line": line},
+    ]

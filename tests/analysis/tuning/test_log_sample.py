@@ -95,7 +95,7 @@ def test_settings_and_files_are_exact(logs: dict[str, Path], shape: str):
 def test_a_window_of_the_whole_log_is_exact(logs: dict[str, Path]):
     exact = open_source(logs["mixed"], most_bytes=None).total
     sampled = open_source(logs["mixed"], most_bytes=exact.sample.log_bytes).total
-    assert not sampled.is_estimated
+    assert sampled.sample.is_whole
     assert np.array_equal(sampled.measurement.parts.sweep(), exact.measurement.parts.sweep())
 
 
