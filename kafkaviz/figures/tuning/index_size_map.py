@@ -207,8 +207,6 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             theme.vertical_axis_name(
                 config_def.label("segment.index.bytes"), colours, left_px=LEFT, y=1.0
             ),
-            theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
-            | {"x": 1, "xanchor": "right", "xshift": RIGHT - 4},
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
         ],
     )
@@ -240,6 +238,11 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatm
             "outlinewidth": 0,
             "x": 1.01,
             "tickfont": {"size": 12, "color": colours["ink_3"]},
+            "title": {
+                "text": say("index_size.axis_cost"),
+                "side": "right",
+                "font": {"size": 12, "color": colours["ink_3"]},
+            },
         },
     )
 
