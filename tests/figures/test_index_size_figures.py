@@ -192,12 +192,12 @@ def test_each_axis_says_what_is_on_it(outcomes):
         "segment.index.bytes (log.index.size.max.bytes)",
     } <= set(curve_notes)
     map_view = size_map(outcomes)
-    map_notes = notes(index_size_map.figure(map_view, "light"))
-    names = {
+    map_figure = index_size_map.figure(map_view, "light")
+    assert {
         "segment.index.bytes (log.index.size.max.bytes)",
         "index.interval.bytes (log.index.interval.bytes)",
-    }
-    assert names | {"time of a lookup"} <= set(map_notes)
+    } <= set(notes(map_figure))
+    assert trace(map_figure, "cost").colorbar.title.text == "time of a lookup"
 
 
 def test_before_the_answer_there_is_today_alone(outcomes):
