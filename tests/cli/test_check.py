@@ -340,7 +340,7 @@ def test_what_to_check_is_below_each_kind_of_deletable_files(damaged, capsys, tm
         r"(?<= )\d\. (Delete|Run|Start)", words[words.index("if the disk is full") :]
     )
     assert steps == ["Delete", "Delete", "Run", "Start"]
-    assert f"files: {stray} " in words
+    assert f"files: {stray.name} " in words
     assert "Never delete the newest segment" in words and "Do not delete .index files" in words
 
 

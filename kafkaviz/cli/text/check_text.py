@@ -1,5 +1,6 @@
 """The text of a check: the next start, the findings per partition, and retention."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
@@ -152,6 +153,7 @@ def _render_disk(shares: Sequence[DiskShare]) -> Iterator[str]:
 def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
     """Yields the way out of a full disk as numbered steps, then what to leave alone."""
     steps = health.freeing_steps()
+    roots = {directory.text: directory.path for directory in health.broker.log_directories}
     yield from ("", say("cli_check.freeing" if steps else "cli_check.freeing_none"))
     number = 0
     for number, (kind, same_kind) in enumerate(groupby(steps, lambda step: step.kind), 1):
@@ -163,7 +165,9 @@ def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
             text = say("cli_check.freeing_delete", size=size, use=disk_text.freeing_text(kind))
             text = _label_directory(health.broker, step.log_directory, text)
             yield from _wrap("", text, indent if paths else start)
-            paths += map(archive.display_text, step.paths)
+            for path in step.paths:
+                name = archive.display_text(os.path.relpath(path, roots[step.log_directory]))
+                paths.append(_label_directory(health.broker, step.log_directory, name))
         files = say("common.names", names=tuple(paths[:MAX_PATHS]))
         if len(paths) > MAX_PATHS:
             files = f"{files} {say('cli_check.more_in_json', n=len(paths) - MAX_PATHS)}"
