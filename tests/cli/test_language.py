@@ -230,7 +230,7 @@ def test_tune_speaks_chinese_in_columns(damaged, capsys):
 def test_report_speaks_chinese(killed, tmp_path, capsys):
     out = tmp_path / "report.html"
     text = spoken(capsys, "report", str(killed), "-o", str(out))
-    assert left_english(text) == [] and "这里没有什么会阻止下次启动" in text
+    assert left_english(text) == [] and "已读的文件不会阻止这个 broker 启动" in text
     page = out.read_text(encoding="utf-8")
     page = re.sub(r"<(script|style|svg)\b.*?</\1>", "\n", page, flags=re.DOTALL)
     visible = html.unescape(re.sub(r"<[^>]+>", "\n", page))

@@ -26,7 +26,7 @@ WORDS = {
         "Health": "健康检查",
         "Tuning": "调优",
         "starts": "这个 broker 能够启动",
-        "partial": "这里没有什么会阻止下次启动",
+        "partial": "已读的文件不会阻止这个 broker 启动",
         "unread": "该 broker 的其他日志目录没有读取",
         "unknown": "元数据日志不在已打开的日志目录中",
     },
