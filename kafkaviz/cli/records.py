@@ -196,11 +196,34 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
     progress.expect(sizes)
     read: dict[str, int] = {}
     for label, task in zip(labels, rows.tasks, strict=True):
-        for batch in rows.read(task):
+        for number, batch in enumerate(rows.read(task)):
+            if number == 0:  # the compiled functions that read it are loaded
+                _release_compiler()
             progress.show(label, read.get(label, 0) / max(1, sizes[label]))
             yield batch
         read[label] = read.get(label, 0) + sum(split.log_bytes for split in task.splits)
     progress.clear()
+
+
+def _release_compiler() -> None:
+    """Gives back the resident memory of the compiler's code, about 70 MB.
+
+    Loading compiled functions runs much of LLVM once. If its code is needed again, the kernel maps
+    it again from the page cache. Does nothing on systems other than Linux.
+    """
+    import ctypes
+    import mmap
+
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return
+    for line in maps.read_text(errors="replace").splitlines():
+        # the other mappings of the library have relocated addresses, which would be lost
+        if "libllvmlite" in line and " r-xp " in line:
+            start, end = (int(address, 16) for address in line.split()[0].split("-"))
+            ctypes.CDLL(None).madvise(
+                ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED
+            )
 
 
 def _advise(fault: "Message") -> "Message":

@@ -8,16 +8,27 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz.pipeline.catalog import arrow_columns
-from kafkaviz.pipeline.catalog.arrow_columns import column, numpy_column, repeated_texts
-from kafkaviz.pipeline.catalog.schema import BOOL, DOUBLE, INT, LONG, STRING, SWEEP
+from kafkaviz.pipeline.catalog.arrow_columns import (
+    column,
+    list_column,
+    numbers,
+    numpy_column,
+    repeated_texts,
+)
+from kafkaviz.pipeline.catalog.schema import BINARY, BOOL, DOUBLE, INT, LONG, STRING, SWEEP
 
 VALUES = [
     (STRING, ["a", None, "", "中文", "bcd"]),
+    (BINARY, [b"a", None, b"", b"\xff\x00", b"bcd"]),
     (BOOL, [True, None, False, *[True] * 20]),
     (INT, [0, -1, None, 2**31 - 1, -(2**31)]),
     (LONG, [2**63 - 1, None, -(2**63), np.int64(7)]),
     (DOUBLE, [0.5, None, 3, float("inf")]),
-    *((kind, values) for kind in (STRING, BOOL, INT, LONG, DOUBLE) for values in ([], [None])),
+    *(
+        (kind, values)
+        for kind in (STRING, BINARY, BOOL, INT, LONG, DOUBLE)
+        for values in ([], [None])
+    ),
 ]
 
 
@@ -51,7 +62,12 @@ def test_texts_are_repeated():
 
 @pytest.mark.parametrize(
     ("kind", "value", "error"),
-    [(INT, 2**31, OverflowError), (LONG, 1.5, TypeError), (LONG, "1", TypeError)],
+    [
+        (INT, 2**31, OverflowError),
+        (LONG, 1.5, TypeError),
+        (LONG, "1", TypeError),
+        (BINARY, "text", TypeError),
+    ],
 )
 def test_a_value_of_another_type_is_refused(kind, value, error):
     with pytest.raises(error):
@@ -63,6 +79,23 @@ def test_a_number_that_does_not_fit_is_refused():
         numpy_column(np.array([2**31]), INT)
     with pytest.raises(TypeError):
         numpy_column(np.array([1.5]), LONG)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 20), (3, 17), (5, 5)])
+def test_numbers_of_a_column_are_those_of_pyarrow(start, end):
+    """Also of a slice that does not begin at a byte of the validity bits."""
+    made = pa.array([None if row % 3 == 0 else row for row in range(20)], LONG)[start:end]
+    values, is_absent = numbers(made)
+    assert is_absent.tolist() == made.is_null().to_pylist()
+    assert values[~is_absent].tolist() == made.drop_null().to_pylist()
+
+
+def test_lists_become_a_column():
+    items, counts = column(["a", "b", "c"], STRING), np.array([2, 0, 1, 0])
+    made = list_column(items, counts, np.array([False, False, False, True]))
+    made.validate(full=True)
+    assert made.equals(pa.array([["a", "b"], [], ["c"], None]))
+    assert list_column(items, counts).to_pylist() == [["a", "b"], [], ["c"], []]
 
 
 def test_texts_of_more_than_two_gib_are_refused():

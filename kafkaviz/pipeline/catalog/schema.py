@@ -9,6 +9,7 @@ import pyarrow as pa
 from kafkaviz.analysis.disk import CHECKED_USES, Use
 
 STRING = pa.string()
+BINARY = pa.binary()
 BOOL = pa.bool_()
 INT = pa.int32()
 LONG = pa.int64()

@@ -26,6 +26,9 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute_path
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
+from kafkaviz.pipeline.catalog import arrow_columns
+from kafkaviz.pipeline.catalog.arrow_columns import list_column, numbers
+from kafkaviz.pipeline.catalog.schema import STRING
 from kafkaviz.pipeline.datasource.load_paths import directories
 from kafkaviz.pipeline.datasource.records import HEADERS
 from kafkaviz.pipeline.datasource.source_request import ReadRequest, ReadTask, SourceQuery
@@ -184,13 +187,10 @@ def _text_column(name: str, column: pa.Array) -> pa.Array:
     if name != "headers":
         return decode_text(column)
     assert column.type == HEADERS
-    lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    lengths, is_absent = numbers(column.value_lengths())
     names, values = column.flatten().flatten()
-    return pa.ListArray.from_arrays(
-        pa.array(np.append(0, np.cumsum(lengths)), pa.int32()),
-        pa.StructArray.from_arrays([names, decode_text(values)], names=["name", "value"]),
-        mask=column.is_null(),
-    )
+    items = pa.StructArray.from_arrays([names, decode_text(values)], ["name", "value"])
+    return list_column(items, np.where(is_absent, 0, lengths), is_absent)
 
 
 def decode_text(column: pa.Array) -> pa.Array:
@@ -208,7 +208,7 @@ def decode_text(column: pa.Array) -> pa.Array:
 
 
 def _decode_each(column: pa.Array) -> pa.Array:
-    return pa.array([_decode(data) for data in column.to_pylist()], pa.string())
+    return arrow_columns.column([_decode(data) for data in column.to_pylist()], STRING)
 
 
 def _decode(data: bytes | None) -> str | None:

@@ -22,15 +22,20 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, record
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.format.record import Header
 from kafkaviz.messages import message, verbatim
+from kafkaviz.pipeline.catalog import arrow_columns
+from kafkaviz.pipeline.catalog.arrow_columns import list_column, numbers, numpy_column
+from kafkaviz.pipeline.catalog.schema import BATCHES, BINARY, BOOL, INT, LONG, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 
-RUN_BYTES = 4 << 20  # most bytes of .log that are read at once
-PLAIN_BYTES = 8 << 20  # decompressed records become rows once they take this many bytes
+RUN_BYTES = 1 << 20  # most bytes of .log that are read at once
+PLAIN_BYTES = 2 << 20  # decompressed records become rows once they take this many bytes
+MAX_ROWS = 1 << 14  # most rows that are yielded at once
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 NO_TIMESTAMP = -1
 MAX_MS = (2**63 - 1) // 1000  # the largest time in ms whose microseconds fit into 64 bits
-HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
+HEADERS = pa.list_(pa.struct([("name", STRING), ("value", BINARY)]))
 Columns = dict[str, pa.Array | np.ndarray]
 
 
@@ -101,12 +106,13 @@ def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTA
         none: the value that means "no time" and becomes null. Times whose microseconds do not fit
             into 64 bits become null too.
     """
-    times_ms = pa.array(times_ms, pa.int64())
-    values = times_ms.fill_null(0).to_numpy(zero_copy_only=False)
-    fits = (values >= -MAX_MS) & (values <= MAX_MS) & (none is None or values != none)
-    absent = ~fits | times_ms.is_null().to_numpy(zero_copy_only=False)
-    microseconds = pa.array(np.where(fits, values, 0) * 1000, mask=absent)
-    return microseconds.cast(TIMESTAMP)
+    if isinstance(times_ms, pa.Array):
+        times_ms, is_absent = numbers(times_ms)
+    else:
+        is_absent = np.zeros(len(times_ms), bool)
+    fits = (times_ms >= -MAX_MS) & (times_ms <= MAX_MS) & (none is None or times_ms != none)
+    microseconds = np.where(fits, times_ms, 0) * 1000
+    return numpy_column(microseconds, LONG, ~fits | is_absent).cast(TIMESTAMP)
 
 
 def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
@@ -174,9 +180,11 @@ def _decode_batches(
     faulty = _fill(data, ends, edges, np.array([body.compressed for body in bodies]), rows)
     first = 0
     for place in [*np.flatnonzero(faulty).tolist(), len(bodies)]:
-        if place > first:
-            owners = np.repeat(np.arange(first, place), counts[first:place])
-            yield from _columns(data, rows[edges[first] : edges[place]], headers[owners], selection)
+        owners = np.repeat(np.arange(first, place), counts[first:place])
+        readable = rows[edges[first] : edges[place]]
+        for start in range(0, len(readable), MAX_ROWS):
+            part = slice(start, start + MAX_ROWS)
+            yield from _columns(data, readable[part], headers[owners[part]], selection)
         if place < len(bodies):
             yield from _decode_single(headers[place], bodies[place].batch_bytes, selection)
         first = place + 1
@@ -223,8 +231,8 @@ def _columns(
         "offset": offsets[mask],
         "timestamp_ms": times_ms[mask],
         "is_control": batch.is_control(headers),
-        "key_size_bytes": _size(rows["key_size_bytes"]),
-        "value_size_bytes": _size(rows["value_size_bytes"]),
+        "key_size_bytes": _present_sizes(rows["key_size_bytes"]),
+        "value_size_bytes": _present_sizes(rows["value_size_bytes"]),
         "header_count": rows["header_count"],
         **_origin_columns(headers, selection.origin),
     }
@@ -247,12 +255,13 @@ def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
         elif name == "is_transactional":
             columns[name] = batch.is_transactional(headers)
         else:
-            columns[name] = pa.array(np.ascontiguousarray(headers[name]), mask=legacy)
+            columns[name] = numpy_column(headers[name], BATCHES.field(name).type, legacy)
     return columns
 
 
-def _size(sizes: np.ndarray) -> pa.Array:
-    return pa.array(np.ascontiguousarray(sizes), mask=sizes < 0)
+def _present_sizes(sizes: np.ndarray) -> pa.Array:
+    """Returns the sizes; a negative size becomes null."""
+    return numpy_column(sizes, INT, sizes < 0)
 
 
 def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Array:
@@ -277,11 +286,23 @@ def _gather(
 
 
 def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
-    headers: list[list[tuple]] = [[] for _ in range(len(rows))]
+    headers: list[Header] = []
     for place in np.flatnonzero(rows["header_count"]).tolist():
         (batch_record,) = record.records_from_rows(data.data, rows[place : place + 1])
-        headers[place] = list(batch_record.headers)
-    return pa.array(headers, HEADERS)
+        headers += batch_record.headers
+    return _headers_column(headers, rows["header_count"])
+
+
+def _headers_column(headers: Sequence[Header], counts: np.ndarray) -> pa.ListArray:
+    """Returns the headers of each record.
+
+    Args:
+        headers: the headers of all records, in order.
+        counts: the number of headers of each record.
+    """
+    names = arrow_columns.column([name for name, _ in headers], STRING)
+    values = arrow_columns.column([value for _, value in headers], BINARY)
+    return list_column(pa.StructArray.from_arrays([names, values], ["name", "value"]), counts)
 
 
 def _decode_single(
@@ -321,32 +342,31 @@ def _decode_single(
 
 def _columns_of(row: np.void, chunk: Sequence[BatchRecord], selection: RecordSelection) -> Columns:
     headers = np.full(len(chunk), row)
+    keys = [batch_record.key for batch_record in chunk]
+    values = [batch_record.value for batch_record in chunk]
+    header_counts = np.array([len(batch_record.headers) for batch_record in chunk])
     columns: Columns = {
         "batch_position": np.full(len(chunk), row["position"]),
         "offset": np.array([batch_record.offset for batch_record in chunk]),
         "timestamp_ms": np.array([batch_record.timestamp_ms for batch_record in chunk]),
         "is_control": batch.is_control(headers),
-        "key_size_bytes": pa.array(
-            [None if batch_record.key is None else len(batch_record.key) for batch_record in chunk],
-            pa.int32(),
-        ),
-        "value_size_bytes": pa.array(
-            [
-                None if batch_record.value is None else len(batch_record.value)
-                for batch_record in chunk
-            ],
-            pa.int32(),
-        ),
-        "header_count": np.array([len(batch_record.headers) for batch_record in chunk]),
+        "key_size_bytes": _sizes(keys),
+        "value_size_bytes": _sizes(values),
+        "header_count": header_counts,
         **_origin_columns(headers, selection.origin),
     }
     if selection.payload:
-        columns["key"] = pa.array([batch_record.key for batch_record in chunk], pa.binary())
-        columns["value"] = pa.array([batch_record.value for batch_record in chunk], pa.binary())
-        columns["headers"] = pa.array(
-            [list(batch_record.headers) for batch_record in chunk], HEADERS
+        columns["key"] = arrow_columns.column(keys, BINARY)
+        columns["value"] = arrow_columns.column(values, BINARY)
+        columns["headers"] = _headers_column(
+            [header for batch_record in chunk for header in batch_record.headers], header_counts
         )
     return columns
+
+
+def _sizes(parts: Sequence[bytes | None]) -> pa.Array:
+    sizes = [None if part is None else len(part) for part in parts]
+    return arrow_columns.column(sizes, INT)
 
 
 def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Columns:
@@ -373,14 +393,13 @@ def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Col
 
 
 def _filter(column: pa.Array | np.ndarray, mask: np.ndarray) -> pa.Array | np.ndarray:
-    return column.filter(pa.array(mask)) if isinstance(column, pa.Array) else column[mask]
+    if isinstance(column, pa.Array):
+        return column.filter(numpy_column(mask, BOOL))
+    return column[mask]
 
 
 def _consumer_headers(headers: pa.ListArray) -> pa.ListArray:
-    lengths = headers.value_lengths().to_numpy(zero_copy_only=False)
+    counts, _ = numbers(headers.value_lengths())
     names, values = headers.flatten().flatten()
-    return pa.ListArray.from_arrays(
-        pa.array(np.append(0, np.cumsum(lengths)), pa.int32()),
-        pa.StructArray.from_arrays([names, values], names=["key", "value"]),
-        mask=pa.array(lengths == 0),
-    )
+    items = pa.StructArray.from_arrays([names, values], ["key", "value"])
+    return list_column(items, counts, counts == 0)

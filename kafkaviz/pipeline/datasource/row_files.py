@@ -8,8 +8,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+
+from kafkaviz.pipeline.catalog.arrow_columns import numbers
+from kafkaviz.pipeline.catalog.schema import LONG
 
 ROW_GROUP_BYTES = 16 << 20
 ROW_GROUP_ROWS = 1 << 16
@@ -20,6 +23,8 @@ LAST_US = 253_402_300_799_999_999  # 9999-12-31
 
 def write_parquet(stream: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     """Writes a Parquet file; a row group has at most about `ROW_GROUP_BYTES` bytes."""
+    import pyarrow.parquet as pq  # 14 MB that the other formats do not need
+
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         for table in _row_groups(schema, batches):
             writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
@@ -122,10 +127,11 @@ def _encode(data: bytes | str | None) -> str | None:
 
 
 def _encode_times(column: pa.Array) -> list[str | None]:
-    microseconds = column.cast(pa.int64()).fill_null(FIRST_US - 1).to_numpy()
-    is_absent = (microseconds < FIRST_US) | (microseconds > LAST_US)
-    times = pa.array(microseconds, mask=is_absent).cast(column.type).to_pylist()
-    return [time and time.isoformat(timespec="microseconds")[:-6] + "Z" for time in times]
+    microseconds, is_absent = numbers(column.cast(LONG))
+    has_text = (microseconds >= FIRST_US) & (microseconds <= LAST_US) & ~is_absent
+    times = np.where(has_text, microseconds, 0).astype("datetime64[us]")
+    texts = np.datetime_as_string(times, timezone="UTC").tolist()
+    return [text if is_shown else None for text, is_shown in zip(texts, has_text, strict=True)]
 
 
 def _encode_headers(column: pa.Array) -> list[list[list[str | None]] | None]:

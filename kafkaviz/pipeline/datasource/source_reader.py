@@ -38,6 +38,9 @@ from kafkaviz.log.remote import address
 from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, fill_wrapper_fields
 from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.pipeline.catalog import arrow_columns
+from kafkaviz.pipeline.catalog.arrow_columns import numpy_column
+from kafkaviz.pipeline.catalog.schema import BOOL
 from kafkaviz.pipeline.datasource import records
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss
 from kafkaviz.pipeline.datasource.offset_ranges import check_stable
@@ -371,9 +374,10 @@ class SourceReader:
         owners = np.searchsorted(batches["position"], columns["batch_position"])
         return {
             **columns,
-            "aborted": pa.array(
+            "aborted": numpy_column(
                 transactions.are_aborted(batches)[owners],
-                mask=transactions.are_open(batches)[owners],
+                BOOL,
+                transactions.are_open(batches)[owners],
             ),
         }
 
@@ -475,7 +479,8 @@ class SourceReader:
         if "problem" in self._schema.names:
             columns = {**columns, "problem": pa.nulls(count, pa.string())}
         if "replica_reason" in self._schema.names:
-            columns = {**columns, "replica_reason": pa.repeat(split.replica_reason, count)}
+            reason = arrow_columns.repeated_texts([split.replica_reason], [count])
+            columns = {**columns, "replica_reason": reason}
         yield from table(columns, [split.segment_task], [count], self._schema).to_batches()
 
     def _hole(self, split: SourceSplit, hole: Hole) -> Rows:
@@ -573,7 +578,8 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
     """Returns a batch with one row about a problem; other columns are null."""
-    return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
+    (batch,) = arrow_columns.table([row], schema).to_batches()
+    return batch
 
 
 def reads_log(name: str, schema: pa.Schema) -> bool:

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from kafkaviz.analysis.checks import segment as checks
 from kafkaviz.analysis.inference.interval import ChunkedEvidence, entries_between
@@ -32,6 +31,9 @@ from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.read.summary import BatchStatisticsBuilder, SlotCounts, SplitSummary
 from kafkaviz.pipeline.read.tasks import DecodedWalk, IngestTask, SegmentSplit, SegmentTask
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 ROWS_AT_ONCE = 65_536
 NO_NUMBERS = np.empty(0, int)
@@ -130,6 +132,8 @@ class RowFile:
             else entry_columns(rows)
         )
         if self._writer is None:
+            import pyarrow.parquet as pq  # most readers write no Parquet, and it takes 14 MB
+
             self._writer = pq.ParquetWriter(
                 self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY
             )
