@@ -95,11 +95,11 @@ def test_both_curves_have_one_interval(server, page):
     """The slider moves the mark of one figure, and the other is drawn for the same interval."""
     page.goto(f"{server}/tuning?tp=payments-0&consider=1024&if_room=64+B")
     page.get_by_text("and 2.3 headers at 1 KiB").wait_for()
-    page.get_by_text("If the interval were 1 KiB (today 4 KiB). At 64 B: ").wait_for()
+    page.get_by_text("The curve is for an interval of 1 KiB (today 4 KiB). At 64 B: ").wait_for()
     page.get_by_role("slider", name="index.interval.bytes").press("ArrowRight")
-    page.get_by_text("If the interval were 1.26 KiB (today 4 KiB). At 64 B: ").wait_for()
+    page.get_by_text("The curve is for an interval of 1.26 KiB (today 4 KiB). At 64 B: ").wait_for()
     page.get_by_role("slider", name="segment.index.bytes").press("End")
-    page.get_by_text("At 64 MiB: as many rolls").wait_for()
+    page.get_by_text("and the same number of rolls").wait_for()
     page.wait_for_url("**if_room=64+MiB**")
     assert fits(page)
 

@@ -67,6 +67,7 @@ def test_from_a_timestamp_to_a_record(walk):
     walk.presses("Timestamp", "radio")
     walk.page.wait_for_url("**by=timestamp**")
     walk.presses("Step by step", "tab")
+    walk.page.locator("button.first").click()  # the steps open on the first probe
     walk.shows(".say", "largest timestamp")
     walk.step("A timestamp: which segment is searched, and why")
     walk.page.locator(".next").click()

@@ -216,7 +216,7 @@ def test_who_drops_what_waits_for_the_answer(answers):
     query = {"lesson": "two-replicas", "at": "4"} | ({"answers": answers} if answers else {})
     html = page_html(open_page("workshop", **query))
     assert ("If b leads, a drops 70 records: 180 to 249" in html) == bool(answers)
-    assert ("the follower cuts its log to 180" in html) == bool(answers)
+    assert ("the follower truncates its log to 180" in html) == bool(answers)
     assert ("Leader epochs in leader-epoch-checkpoint" in html) != bool(answers)
 
 

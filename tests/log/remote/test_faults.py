@@ -52,7 +52,7 @@ def test_bytes_that_do_not_come_are_missed(object_store):
     path = file.absolute_path("s3://kafka/cut/orders-0/00000000000000000000.log")
     assert file.read(path, 0, 10) == b"a" * 10
     object_store.put("cut/orders-0/00000000000000000000.log", b"a" * 1_600_000)
-    with pytest.raises(CannotOpen, match=r"byte 524288: .* bytes came; open it again"):
+    with pytest.raises(CannotOpen, match=r"byte 524288: .* bytes arrived; open it again"):
         file.read(path)
 
 
