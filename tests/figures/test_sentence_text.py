@@ -145,7 +145,7 @@ def test_the_outlook_in_chinese(chinese):
     )
     assert (
         health_view.start_verdict([], Restart(False, True, (cut,)), 3).title
-        == "这个 broker 能够启动：从 1 个日志末尾截掉 1\u202f500 字节"
+        == "这个 broker 能够启动。启动时会：从 1 个日志末尾截掉 1\u202f500 字节"
     )
 
 

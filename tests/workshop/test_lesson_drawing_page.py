@@ -29,7 +29,7 @@ def page(**query: str) -> AppTest:
             "0.19 % of the bytes of its .log",
         ),
         ("batches", "1", "b", "Five batches around offset 65", "the whole batch 64–66 is sent"),
-        ("batches", "2", "b", "61 of 427 bytes are header", "covers bytes 21 to 426"),
+        ("batches", "2", "b", "The header takes 61 of 427 bytes", "covers bytes 21 to 426"),
         (
             "warm-section",
             "1",

@@ -58,7 +58,7 @@ def test_an_answer_reveals_the_figure_and_its_stepper_steps(lesson_file):
     step.get_by_text("Not yet. 3 is not right.").wait_for()
     before, lookup = step.locator("[data-base=task]"), step.locator("[data-after=task]")
     assert (before.is_visible(), lookup.is_visible()) == (True, False)
-    answer.fill("15")
+    answer.fill("1309695")
     answer.press("Enter")
     step.get_by_text("Right", exact=True).wait_for()
     lookup.get_by_text("step 1 of 9").wait_for()
