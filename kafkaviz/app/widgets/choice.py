@@ -54,15 +54,13 @@ def draw_bound(
     The option itself is written into the address; the page shows `format_func(option)`.
 
     Args:
-        draw: st.segmented_control, st.radio, st.selectbox or st.select_slider,
+        draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
             or the same method of a container.
         key: the key of the control, which is also the name of the address parameter.
         arguments: further arguments of `draw`.
     """
     options = list(options)
     word = bind_to_address(key, options, default)
-    if getattr(draw, "__name__", "") == "segmented_control":
-        arguments["required"] = True
     _draw(draw, label, options, key, format_func=format_func, **arguments)
     return word
 

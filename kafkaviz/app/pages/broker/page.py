@@ -175,6 +175,7 @@ def _choose_order(head: DeltaGenerator) -> str:
         LARGEST,
         page_state.ORDER,
         format_func=lambda order_name: say(TEXT_KEYS[order_name]),
+        required=True,
         label_visibility="collapsed",
     )
 

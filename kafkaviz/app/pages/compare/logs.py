@@ -143,6 +143,7 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
         format_func=lambda side: (
             say("compare.as_they_lie") if side == NOBODY else say("compare.leads", side=side)
         ),
+        required=True,
         label_visibility="collapsed",
     )
     return None if word == NOBODY else SIDES.index(word)
@@ -165,6 +166,7 @@ def _choose_step(head: Any, count: int) -> int:
         format_func=lambda number: (
             say("compare.as_they_lie") if number == "0" else say("stepper.step", n=number)
         ),
+        required=True,
         label_visibility="collapsed",
     )
     return int(word)
@@ -183,6 +185,7 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
         format_func=lambda name: (
             say("compare.whole") if name == FULL else say("compare.around", offset=offset)
         ),
+        required=True,
         label_visibility="collapsed",
     )
     return word == AROUND

@@ -271,6 +271,7 @@ def _render_story(
             TEXT_KEY,
             page_state.KEY_FORM,
             format_func=lambda word: say(f"compaction.key_{word}"),
+            required=True,
             label_visibility="collapsed",
         )
     if not text:

@@ -78,6 +78,7 @@ def render_controls(
             page_state.BY,
             format_func=lambda kind: say(f"lookup.by_{kind}"),
             on_change=_reset_target,
+            required=True,
         )
         _render_field(source, target_kind, name)
         lagging_target = _render_warm_targets(source, target_kind, warm_entries)
@@ -128,6 +129,7 @@ def render_sets(sets: dict[str, str]) -> None:
         page_state.SET,
         format_func=sets.__getitem__,
         on_change=_reset_target_and_warm,
+        required=True,
     )
 
 

@@ -350,6 +350,7 @@ def render_growth(*, is_simulated: bool) -> None:
             names,
             names[0],
             page_state.STORY,
+            required=True,
             label_visibility="collapsed",
             format_func=lambda story_name: say(STORY_KEYS[story_name][0]),
         )

@@ -184,6 +184,7 @@ def _render_codecs(context: TuningContext, answer: BatchingAnswer) -> None:
             default,
             page_state.PACKED_SIZE,
             format_func=_size_text,
+            required=True,
             label_visibility="collapsed",
         )
     size = sizes[word]
