@@ -106,6 +106,20 @@ def test_holes_are_taken_from_preallocated_bytes():
     assert disk_map.space_per_use(deleted) == {Use.WAITING: MIB}
 
 
+def test_the_ends_of_blocks_are_drawn_so_that_a_bar_is_as_long_as_its_number(clean):
+    """rolls-by-time, with many small files, takes more blocks than append-time with more bytes."""
+    broker = open_broker(clean)
+    shares = check(broker).all_shares()
+    view = disk_map.topics_view(shares)
+    assert [bar.size_bytes for bar in view.bars] == [bar.allocated_bytes for bar in view.bars]
+    ends = {
+        bar.name: bar.parts[-1].size_bytes for bar in view.bars if bar.parts[-1].group == "blocks"
+    }
+    assert ends["rolls-by-time"] > ends["append-time"] > 0
+    total = disk_map.directories_view(shares, short_names(broker))
+    assert total.legend[-1][0] == "blocks"
+
+
 def test_the_largest_topics_come_first_and_the_rest_is_one_bar():
     shares = [share(f"t{size}", {Use.RECORDS: size * 1000}) for size in range(1, 21)]
     shares.append(share(None, {Use.BROKER_FILES: 10, Use.FOREIGN: 30_000}))

@@ -33,14 +33,23 @@ GROUPS = {
     "going": (Use.WAITING, Use.LEFTOVER, Use.STRAY, Use.FUTURE, Use.REMOTE_INDEX_CACHE),
     "foreign": (Use.FOREIGN,),
 }
-NAMED_GROUPS = ("transactions", "preallocated", "damaged", "state", "going", "foreign")
+BLOCK_ENDS = "blocks"  # allocated after the ends of files, which no use counts
+NAMED_GROUPS = (
+    "transactions",
+    "preallocated",
+    "damaged",
+    "state",
+    "going",
+    "foreign",
+    BLOCK_ENDS,
+)
 # uses that may be sparse, in the order in which holes are subtracted from them
 SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)
 
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of a bar: the space of one of `GROUPS`, and a text about the uses in it."""
+    """A part of a bar: the space of one of `GROUPS` or of `BLOCK_ENDS`, and a text about it."""
 
     group: str
     size_bytes: int
@@ -119,6 +128,8 @@ def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> D
         for group, uses in GROUPS.items()
         if (size := sum(spaces.get(use, 0) for use in uses))
     }
+    if block_ends := _block_end_bytes(shares, spaces):
+        groups[BLOCK_ENDS] = block_ends
     if len(bars) > 1:
         fullest = max(bars, key=attrgetter("allocated_bytes"))
         title = say(
@@ -278,13 +289,19 @@ def _bar(name: str, shares: Sequence[DiskShare], *, is_other: bool = False) -> D
                 for use, size in sizes.items()
             )
             parts.append(BarPart(group, sum(sizes.values()), "\n".join(texts)))
+    if block_ends := _block_end_bytes(shares, spaces):
+        text = say("common.labelled", where=group_text(BLOCK_ENDS), text=format_bytes(block_ends))
+        parts.append(BarPart(BLOCK_ENDS, block_ends, text))
     return DiskBar(
         name=name, allocated_bytes=_allocated(shares), parts=tuple(parts), is_other=is_other
     )
 
 
 def group_text(group: str) -> str:
-    """Returns the name of one of `GROUPS`; a group of one use has the name of that use."""
+    """Returns the name of one of `GROUPS` or of `BLOCK_ENDS`.
+
+    A group of one use has the name of that use.
+    """
     return say(f"disk.group_{group}") if group in NAMED_GROUPS else use_text(GROUPS[group][0])
 
 
@@ -316,6 +333,11 @@ def _total_spaces(shares: Iterable[DiskShare]) -> dict[Use, int]:
 
 def _allocated(shares: Iterable[DiskShare]) -> int:
     return sum(share.allocated_bytes for share in shares)
+
+
+def _block_end_bytes(shares: Iterable[DiskShare], spaces: Mapping[Use, int]) -> int:
+    """Returns the allocated bytes of files after their ends, since files take whole blocks."""
+    return max(0, _allocated(shares) - sum(spaces.values()))
 
 
 def _group(shares: Iterable[DiskShare], attribute: str) -> dict[str | None, list[DiskShare]]:
