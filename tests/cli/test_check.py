@@ -344,6 +344,18 @@ def test_what_to_check_is_below_each_kind_of_deletable_files(damaged, capsys, tm
     assert "Never delete the newest segment" in words and "Do not delete .index files" in words
 
 
+def test_segments_that_retention_deletes_are_counted_once(clean, capsys, tmp_path):
+    """They are deleted by hand in one step, so the start does not delete them again."""
+    root = tmp_path / "kafka"
+    shutil.copytree(clean, root)
+    (root / "server.properties").write_text("log.cleanup.policy=delete\nlog.retention.bytes=0\n")
+    main(["check", str(root), "--kafka-version", "4.3.1"])
+    words = " ".join(capsys.readouterr().out.split())
+    words = words[words.index("if the disk is full") :]
+    assert disk_text.freeing_text(FreeingKind.RETENTION) in words
+    assert "its next pass of retention deletes" not in words
+
+
 def test_nothing_is_changed(damaged):
     def state():
         return sorted(

@@ -12,6 +12,7 @@ from kafkaviz.analysis.disk import DiskShare, total_uses
 from kafkaviz.analysis.findings.finding import Finding, sort_findings
 from kafkaviz.analysis.findings.finding import counts as count_severities
 from kafkaviz.analysis.findings.finding_groups import group_findings
+from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention import sort_by_urgency
@@ -175,7 +176,8 @@ def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
             yield from output.wrap(text, f"{indent}{say(f'disk.freeing_label_{key}')}: ")
     if steps:
         yield from _wrap("", say("cli_check.freeing_again"), f"  {number + 1}. ")
-        due_bytes = sum(log.due_bytes for log in health.retention)
+        is_retention_listed = any(step.kind == FreeingKind.RETENTION for step in steps)
+        due_bytes = 0 if is_retention_listed else sum(log.due_bytes for log in health.retention)
         key = "cli_check.freeing_start_retention" if due_bytes else "cli_check.freeing_start"
         text = say(key, size=units.format_bytes(due_bytes))
         yield from _wrap("", text, f"  {number + 2}. ")
