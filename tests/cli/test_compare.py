@@ -69,7 +69,7 @@ def test_the_worst_comes_first(capsys):
     ("name", "status", "verdict"),
     [
         ("", 1, "differs: 17 of 24 partitions do not have the same records on both sides"),
-        ("/cargo-0", 1, "differs: 1 of 1 partitions does not have"),
+        ("/cargo-0", 1, "differs: 1 of 1 partitions has different records"),
         ("/loadings-0", 0, "same: the partition has the same records on both sides"),
     ],
 )
@@ -77,6 +77,14 @@ def test_the_verdict_comes_first(name, status, verdict, capsys):
     assert main(["compare", *(f"{path}{name}" for path in REPLICAS)]) == status
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(verdict) and lines[1].startswith("  ")
+
+
+def test_two_directories_without_partitions_are_not_called_the_same(capsys, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=x\n")
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "b")])
+    assert capsys.readouterr().out.startswith("nothing to compare")
 
 
 def test_the_words(capsys):

@@ -56,19 +56,22 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
         yield from _render_start(comparison.start)
 
 
-def _verdict(equal: int, total: int, problems: int) -> Message:
-    """Says whether both sides have the same records, as the exit status does.
+def _verdict(equal: int, total: int, problems: int, compared: str = "records") -> Message:
+    """Says whether both sides are the same, as the exit status does.
 
     Args:
-        equal: the number of partitions with the same records.
+        equal: the number of partitions that are the same on both sides.
         total: the number of partitions that were compared.
         problems: the number of partitions that could not be read.
+        compared: "records", or "batches" for catalogs, which do not have the records.
     """
     if equal < total:
-        return message("comparison.verdict_differs", n=total - equal, all=total)
+        return message(f"comparison.verdict_differs_{compared}", n=total - equal, all=total)
     if problems:
-        return message("comparison.verdict_unknown", n=problems)
-    return message("comparison.verdict_same", n=total)
+        return message(f"comparison.verdict_unknown_{compared}", n=problems)
+    if not total:
+        return message("comparison.verdict_none")
+    return message(f"comparison.verdict_same_{compared}", n=total)
 
 
 def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
@@ -144,7 +147,8 @@ def render_catalogs(pair: "CatalogPair", rows: Sequence[Mapping[str, Any]]) -> I
     from kafkaviz.pipeline.sql.catalog_comparison import CatalogRelation
 
     counts = Counter(row["relation"] for row in rows)
-    yield _verdict(counts[CatalogRelation.SAME_BATCHES], len(rows), len(pair.problems))
+    equal = counts[CatalogRelation.SAME_BATCHES]
+    yield _verdict(equal, len(rows), len(pair.problems), compared="batches")
     for relation in filter(counts.get, CatalogRelation):
         words = _relation_text(relation)
         yield from _wrap(message("comparison.count", n=counts[relation], relation=words))
