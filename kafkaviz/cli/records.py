@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -196,15 +197,15 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
     progress.expect(sizes)
     read: dict[str, int] = {}
     for label, task in zip(labels, rows.tasks, strict=True):
-        for number, batch in enumerate(rows.read(task)):
-            if number == 0:  # the compiled functions that read it are loaded
-                _release_compiler()
+        for batch in rows.read(task):
+            _release_compiler()  # the compiled functions that read it are loaded
             progress.show(label, read.get(label, 0) / max(1, sizes[label]))
             yield batch
         read[label] = read.get(label, 0) + sum(split.log_bytes for split in task.splits)
     progress.clear()
 
 
+@cache  # once per process
 def _release_compiler() -> None:
     """Gives back the resident memory of the compiler's code, about 70 MB.
 
@@ -214,10 +215,11 @@ def _release_compiler() -> None:
     import ctypes
     import mmap
 
-    maps = Path("/proc/self/maps")
-    if not maps.exists():
+    try:
+        maps = Path("/proc/self/maps").read_text(errors="replace")
+    except OSError:
         return
-    for line in maps.read_text(errors="replace").splitlines():
+    for line in maps.splitlines():
         # the other mappings of the library have relocated addresses, which would be lost
         if "libllvmlite" in line and " r-xp " in line:
             start, end = (int(address, 16) for address in line.split()[0].split("-"))
