@@ -69,7 +69,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [],
             "ok",
             "This broker will start. It will change nothing",
-            "The broker was stopped cleanly, so it will not check the contents of its files.",
+            "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover.",
         ),
         (
             Restart(True, True, ()),
@@ -77,7 +77,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             "error",
             "This broker will start. It will change nothing",
             (
-                "The broker was stopped cleanly, so it will not check the contents of its files. "
+                "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover. "
                 "One error will remain: the broker does not notice it when it starts."
             ),
         ),
@@ -132,7 +132,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [],
             "warning",
             "This broker will start. It will delete one file",
-            "The broker was stopped cleanly, so it will not check the contents of its files.",
+            "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover.",
         ),
         (
             Restart(
@@ -151,7 +151,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             [finding_of("becomes-stray")],
             "error",
             "This broker will start, but not serve one directory, which it treats as stray",
-            "The broker was stopped cleanly, so it will not check the contents of its files. "
+            "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover. "
             "One directory will be renamed to end in -stray; its finding says why.",
         ),
         (
