@@ -24,19 +24,28 @@ def keep(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
     def keep_target() -> None:
         target = read(st.session_state[key].selection)
         if target is not None:
-            st.session_state[_state_key(key)] = target
+            st.session_state[_state_key(key)] = (_address(), target)
 
     return keep_target
 
 
 def take(key: str) -> Any:
     """Returns the target of the last click in the element `key`, once; None without a click."""
-    return st.session_state.pop(_state_key(key), None)
+    address, target = st.session_state.pop(_state_key(key), ("", None))
+    return target if address == _address() else None
 
 
 def first_point(selection: Any) -> Any:
     """Returns the customdata of the first selected point of a figure, or None."""
     return selection.points[0].get("customdata") if selection.points else None
+
+
+def _address() -> str:
+    """Returns the address of the run.
+
+    If the run of a click ended before `take`, the click must not count at another address.
+    """
+    return f"{st.context.url} {st.query_params.to_dict()}"
 
 
 def _state_key(key: str) -> str:
