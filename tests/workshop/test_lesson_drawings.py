@@ -511,6 +511,19 @@ def test_the_race_is_that_of_kafka_6432():
     assert jump.cells[cold[0].pop()].page == 7
 
 
+def test_the_caption_of_a_race_waits_for_the_answer():
+    """It says which search does not wait."""
+    block = lesson_block("warm-section", 2, "search-race")
+    race = LIVE["search-race"]
+    views = race.make(block)
+    captions = [
+        part.draw.args[0]["races"][0]["caption"]
+        for draw in (race.question, race.draw)
+        for part in draw(views, block, "key")
+    ]
+    assert captions[0] == "" and "do not wait" in captions[1]
+
+
 @pytest.mark.parametrize("entries", [0, 20481])
 def test_a_race_needs_an_index_that_is_drawn(entries):
     with pytest.raises(NoValue):
