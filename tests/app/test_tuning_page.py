@@ -130,7 +130,7 @@ def test_the_page_opens_with_both_curves_and_the_verdict():
     assert f"Keep 4{T}096: p99 is typically 10 µs, within the 50 µs budget (22 µs at worst)" in text
     assert (
         "Index size hardly changes a lookup. "
-        "At an interval of 4 KiB the time index ends segments below 2.43 KiB"
+        "Below 2.43 KiB the time index fills first and ends segments (interval 4 KiB)"
     ) in text
     assert (
         "The curve is for an interval of 16 KiB (today 4 KiB). At 64 B: 370 µs instead of 375 µs "
@@ -170,7 +170,7 @@ def test_a_headline_is_that_of_the_verdict(query):
     assert verdict and titles[0].startswith(verdict[1])
     assert "A lookup reads " in text
     is_full = query.get("tp") == "tiny-index-0"
-    assert titles[1].endswith(", as it does today") == is_full
+    assert (", as today, " in titles[1]) == is_full
 
 
 @pytest.mark.parametrize("tab", tuning_page.EARLIER_TABS)
@@ -281,8 +281,8 @@ def test_another_index_size():
     at = page(tp="tiny-index-0", consider="150")
     text = page_html(at)
     assert (
-        "A lookup takes 295 µs to 811 µs. At an interval of 150 B the time index ends segments below "
-        "3.46 MiB, as it does today"
+        "A lookup takes 295 µs to 811 µs. Below 3.46 MiB, as today, the time index fills first and ends "
+        "segments (interval 150 B)"
     ) in text
     assert f"At 10 MiB: 811 µs instead of 297 µs on cold pages, and 12{T}341 times fewer " in text
     assert (

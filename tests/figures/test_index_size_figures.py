@@ -67,7 +67,7 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
     view = curve(outcomes)
     assert view.title == (
         "A lookup takes 295 µs to 811 µs. "
-        "At an interval of 150 B the time index ends segments below 3.46 MiB, as it does today"
+        "Below 3.46 MiB, as today, the time index fills first and ends segments (interval 150 B)"
     )
     assert view.caption == (
         "Interval 150 B. At 10 MiB: 811 µs instead of 297 µs on cold pages, "
@@ -85,7 +85,7 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 
 def test_a_smaller_size_rolls_sooner(outcomes):
     view = curve(outcomes, DEFAULT, 65_536)
-    assert view.title.endswith("the time index ends segments below 3.46 MiB")
+    assert "Below 3.46 MiB the time index fills first" in view.title
     assert " At 64 KiB: 300 µs instead of 811 µs on cold pages, and 55 times as many " in (
         view.caption
     )
@@ -167,7 +167,7 @@ def test_another_interval_has_a_safe_size_of_its_own(outcomes):
         return curve(outcomes, safe_today=today, is_today_known=is_today_known)
 
     assert view().title.endswith(
-        "At an interval of 4 KiB the time index ends segments below 201 KiB, as it does today"
+        "Below 201 KiB, as today, the time index fills first and ends segments (interval 4 KiB)"
     )
     assert view().caption.startswith("The curve is for an interval of 150 B (today 4 KiB). ")
     assert view().safe_sizes == (
