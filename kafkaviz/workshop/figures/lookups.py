@@ -241,7 +241,8 @@ def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
 def _draw_race(
     views: Sequence[SearchRaceView], block: LessonBlock, key: str, *, is_question: bool = False
 ) -> list[Part]:
-    payload = race_figure.browser_payload(views, block_key(block)) | {"is_question": is_question}
+    payload = race_figure.browser_payload(views, block_key(block))
+    payload["is_question"] = is_question
     if is_question:  # the caption says which search has to wait
         payload["races"] = [race | {"caption": ""} for race in payload["races"]]
     return [Component(partial(frontend.search_race, payload, key))]
