@@ -201,6 +201,7 @@ def test_a_click_counts_although_the_map_has_changed(browser, clean, tmp_path):
         shutil.rmtree(catalog)
         click_a_bar(page)
         page.wait_for_url("**/segment?**")
+        assert "segment=" in page.url
 
 
 def test_back_leads_to_the_map_as_it_was(server, page):
