@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -196,21 +195,27 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
     progress = ByteProgress()
     progress.expect(sizes)
     read: dict[str, int] = {}
+    _release_code()
+    import numba  # noqa: F401  now, so that its code is not resident together with that of PyArrow
+
+    _release_code()
+    is_first = True
     for label, task in zip(labels, rows.tasks, strict=True):
         for batch in rows.read(task):
-            _release_compiler()  # the compiled functions that read it are loaded
+            if is_first:
+                _release_code()  # the compiled functions are loaded
+                is_first = False
             progress.show(label, read.get(label, 0) / max(1, sizes[label]))
             yield batch
         read[label] = read.get(label, 0) + sum(split.log_bytes for split in task.splits)
     progress.clear()
 
 
-@cache  # once per process
-def _release_compiler() -> None:
-    """Gives back the resident memory of the compiler's code, about 70 MB.
+def _release_code() -> None:
+    """Gives back the resident memory of the code of all libraries, some 100 MB.
 
-    Loading compiled functions runs much of LLVM once. If its code is needed again, the kernel maps
-    it again from the page cache. Does nothing on systems other than Linux.
+    Importing the compiler and loading compiled functions runs much of LLVM once. The kernel maps
+    code that is needed again from the page cache. Does nothing on systems other than Linux.
     """
     import ctypes
     import mmap
@@ -219,13 +224,12 @@ def _release_compiler() -> None:
         maps = Path("/proc/self/maps").read_text(errors="replace")
     except OSError:
         return
+    release = ctypes.CDLL(None).madvise
     for line in maps.splitlines():
-        # the other mappings of the library have relocated addresses, which would be lost
-        if "libllvmlite" in line and " r-xp " in line:
+        # a library's other mappings have relocated addresses, which would be lost
+        if " r-xp " in line and "/" in line:
             start, end = (int(address, 16) for address in line.split()[0].split("-"))
-            ctypes.CDLL(None).madvise(
-                ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED
-            )
+            release(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
 
 
 def _advise(fault: "Message") -> "Message":
