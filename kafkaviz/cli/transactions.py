@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
-    from kafkaviz.analysis.transactions.coordinator import coordinator_logs, read_states
+    from kafkaviz.analysis.transactions.coordinator import read_states
     from kafkaviz.errors import CannotOpen, KafkavizError
     from kafkaviz.log.broker import open_broker
     from kafkaviz.search.fetch import MAX_BYTES
@@ -144,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
         fetch = explain_committed_fetch(
             readable[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker
         )
-    states = read_states(coordinator_logs(broker))
+    states = read_states(broker)
     transactions = _read(broker, partitions, states)
     if args.json:
         answer = {"directory": broker.sources_text, "partitions": transactions}

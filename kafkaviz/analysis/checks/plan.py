@@ -85,7 +85,7 @@ class CheckPlan:
 
     @cached_property
     def coordinator_states(self) -> Mapping[int, CoordinatorState] | None:
-        return coordinator.read_states(self.broker.partitions)
+        return coordinator.read_states(self.broker)
 
     @property
     def transactional_ids(self) -> Mapping[int, str]:

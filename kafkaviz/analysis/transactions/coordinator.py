@@ -6,7 +6,7 @@ A transaction without a marker either still runs, or hangs. The coordinator's re
     tx-payments-3   producer 5   CompleteAbort                            it hangs if still open
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -92,11 +92,8 @@ def judge(
     )
 
 
-def coordinator_logs(broker: Broker) -> Iterator[Partition]:
-    """Yields the partitions in which to look for __transaction_state.
-
-    If a single partition was opened, these are the __transaction_state partitions next to it.
-    """
+def _logs(broker: Broker) -> Iterator[Partition]:
+    """Yields the broker's partitions; for a lone partition __transaction_state next to it."""
     if not broker.is_lone:
         yield from broker.partitions
         return
@@ -106,16 +103,17 @@ def coordinator_logs(broker: Broker) -> Iterator[Partition]:
                 yield from open_broker(path).partitions
 
 
-def read_states(partitions: Iterable[Partition]) -> dict[int, CoordinatorState] | None:
+def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
     """Returns the newest state of each producer, by producer id; None without __transaction_state.
 
-    A producer is missing if the partition of its coordinator is on another broker. A segment with a
-    fault is read up to the fault. At most MAX_BYTES are read in total.
+    If a single partition was opened, the __transaction_state partitions next to it are read. A
+    producer is missing if its coordinator's partition is on another broker. A segment with a fault
+    is read up to the fault. At most MAX_BYTES are read in total.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False
     left_bytes = MAX_BYTES
-    for partition in partitions:
+    for partition in _logs(broker):
         if partition.topic != TOPIC or partition.state != "current":
             continue
         for segment in partition.live:

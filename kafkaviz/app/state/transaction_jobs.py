@@ -65,7 +65,7 @@ def _read(
         lambda name, share: report(ReadProgress(round(share * total_bytes), total_bytes, name)),
         broker=broker,
     )
-    if transactions.held_by is None or states is None or newest_ms is None:
+    if transactions.held_by is None or newest_ms is None:
         return transactions
     hold = coordinator.judge(partition.label, transactions.held_by, states, newest_ms)
     return replace(transactions, hold=hold)

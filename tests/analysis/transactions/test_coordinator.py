@@ -1,5 +1,7 @@
 """Whether an open transaction hangs, by what its coordinator has about it."""
 
+import shutil
+
 import pytest
 
 from kafkaviz.analysis.transactions.coordinator import CoordinatorState, judge, read_states
@@ -49,7 +51,7 @@ def test_the_verdict(states, late_ms, verdict):
 
 
 def test_the_newest_records_of_the_coordinator(clean):
-    states = read_states(open_broker(clean).partitions)
+    states = read_states(open_broker(clean))
     assert (states[4].state, states[4].timeout_ms, states[4].until_ms) == (
         "Ongoing",
         TIMEOUT_MS,
@@ -57,4 +59,10 @@ def test_the_newest_records_of_the_coordinator(clean):
     )
     assert states[4].partitions == {"payments-0"}
     assert states[3].state == "CompleteCommit"
-    assert read_states(open_broker(clean / "payments-0").partitions) is None
+
+
+def test_a_lone_partition_has_its_coordinator_next_to_it(clean, tmp_path):
+    states = read_states(open_broker(clean))
+    assert states and read_states(open_broker(clean / "payments-0")) == states
+    alone = shutil.copytree(clean / "payments-0", tmp_path / "alone" / "payments-0")
+    assert read_states(open_broker(alone)) is None

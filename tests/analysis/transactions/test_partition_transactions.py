@@ -29,7 +29,7 @@ from tests.support.transactions import ANSWERS, SIMULATED
 
 
 def read_all(broker: Broker) -> dict[str, PartitionTransactions]:
-    ids = transactional_ids(read_states(broker.partitions))
+    ids = transactional_ids(read_states(broker))
     return {
         partition.directory: list_transactions(partition, ids)
         for partition in broker.partitions
