@@ -15,7 +15,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.cli.text import lookup_text
 from kafkaviz.format import batch, offset_index
-from kafkaviz.messages import say
+from kafkaviz.messages import message, render, say
 from tests.pipeline import whole_logs
 from tests.support.legacy_messages import build_message
 
@@ -172,6 +172,36 @@ def test_a_timestamp_and_its_names(clean, capsys):
         committed["answer"]["offset"]
         < lookup_json(capsys, clean / "payments-0", "--timestamp", "latest")["answer"]["offset"]
     )
+
+
+@pytest.mark.parametrize(
+    ("partition", "time", "reason"),
+    [
+        (
+            "refunds-0",
+            "2030-01-01",
+            message("cli_lookup.none_so_late", ms=1795253387139),
+        ),
+        (
+            "payments-0",
+            "2026-11-21T09:29:45.82",
+            message("cli_lookup.none_below_stable", stable=18900),
+        ),
+        ("late-file-0", "2030-01-01", message("cli_lookup.none_in_segment")),
+    ],
+)
+def test_a_timestamp_without_an_answer_has_a_reason(
+    clean, tmp_path, capsys, partition, time, reason
+):
+    """The .log of late-file-0 is newer than its records, and no time index says so."""
+    late = tmp_path / "late-file-0"
+    late.mkdir()
+    log = shutil.copy(clean / "refunds-0" / "00000000000000000000.log", late)
+    os.utime(log, (2_051_222_400, 2_051_222_400))
+    home = tmp_path if partition == late.name else clean
+    options = ["--timestamp", time, "--isolation", "read_committed"]
+    assert main(["lookup", str(home / partition), *options]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == render(reason)
 
 
 def test_what_has_no_answer_is_null(clean, capsys):

@@ -8,7 +8,7 @@ from kafkaviz.analysis.lookup.lookup_object import describe_choice
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
-from kafkaviz.search.fetch import Bounds, FailedBounds, SegmentChoice, SegmentReason
+from kafkaviz.search.fetch import Bounds, FailedBounds, SegmentChoice, SegmentMiss, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
@@ -282,12 +282,25 @@ def _describe_answer(lookup: Lookup) -> str:
 def _describe_absence(lookup: Lookup) -> str:
     bounds = lookup.bounds
     if lookup.offset is None:
-        return say("cli_lookup.answer_none")
+        return _describe_late_timestamp(lookup)
     if bounds.limit_offset < bounds.end_offset:
         return say("cli_lookup.none_to_stable", stable=bounds.limit_offset)
     if lookup.beginning.reason is SegmentReason.BEYOND_END:
         return say("cli_lookup.none_at_end")
     return say("cli_lookup.none_to_end", end=bounds.end_offset)
+
+
+def _describe_late_timestamp(lookup: Lookup) -> str:
+    """Says why no record is as late as the timestamp; just "none" for earliest, latest and max."""
+    if all(choice.reason is SegmentReason.TOO_OLD for choice in lookup.choices) and lookup.choices:
+        largest_ms = max(choice.largest_ms for choice in lookup.choices)
+        return say("cli_lookup.none_so_late", ms=largest_ms)
+    misses = {choice.miss for choice in lookup.choices}
+    if SegmentMiss.HIDDEN in misses:
+        return say("cli_lookup.none_below_stable", stable=lookup.bounds.limit_offset)
+    if SegmentMiss.NO_RECORD in misses:
+        return say("cli_lookup.none_in_segment")
+    return say("cli_lookup.answer_none")
 
 
 def _describe_entry(kind: str, entry: tuple[int, int]) -> Message:
