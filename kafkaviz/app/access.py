@@ -35,12 +35,10 @@ def samples() -> list[Path]:
 
 
 def require_allowed(path: Path) -> Path:
-    """Returns the path if this server may open it, judged after links are resolved.
+    """Returns the path if this server may open it. Raises CannotOpen (kind "outside") if not.
 
-    A view of a directory joined with its tiered storage is allowed if both sources are.
-
-    Raises:
-        CannotOpen: the path leads to a file that this server may not open (kind "outside").
+    Symbolic links are resolved first. A tiered view is allowed if the store and the broker
+    directory are both allowed.
     """
     allowed_roots = roots()
     if allowed_roots is None:
@@ -67,14 +65,10 @@ def _is_below(path: Path, directories: Iterable[Path]) -> bool:
 
 
 def resolve_typed_path(text: str | Path) -> Path:
-    """Returns the absolute path of typed text, if this server may open it.
+    """Returns the absolute path of typed text. Raises CannotOpen if this server may not open it.
 
-    For `DIR --tiered STORE`, as on the command line, this is the path of the view that joins both.
-    If the visitors are several people, `~` is not expanded, and an error message repeats the text
-    as typed, so that it shows neither a home directory nor the server's working directory.
-
-    Raises:
-        CannotOpen: this server may not open one of the paths.
+    `DIR --tiered STORE` gives the path of the view that joins both. On a server with several
+    visitors, `~` is not expanded, and error messages show the typed path.
     """
     directory, separator, store = str(text).partition(TIERED)
     if separator:
@@ -85,11 +79,6 @@ def resolve_typed_path(text: str | Path) -> Path:
 
 @contextmanager
 def translate_corrupt_files() -> Generator[None]:
-    """Turns CorruptFile into CannotOpen.
-
-    This is needed where a directory is opened, which already reads some files, such as the manifest
-    of tiered storage.
-    """
     try:
         yield
     except CorruptFile as fault:
@@ -115,7 +104,7 @@ def confine() -> None:
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """Refuses symbolic links that leave the allowed roots, before anything is read through them."""
+    """Raises CannotOpen if a symbolic link below `root` leaves the allowed roots."""
     with translate_os_errors(root), os.scandir(root) as entries:
         for entry in entries:
             if entry.is_symlink():
@@ -128,11 +117,12 @@ def refuse_links(root: Path, depth: int = 2) -> None:
 
 
 def roots() -> tuple[Path, ...] | None:
-    """Returns the directories below which visitors may open files, or None if all are allowed.
+    """Returns the directories below which visitors may open files. None: all are allowed.
 
-    The samples and uploads are allowed in addition. KAFKAVIZ_ALLOW_ROOT holds one directory,
-    several separated by colons, or a JSON list. Without it, a server that others can reach or that
-    was started for a class allows only the directories it was started with.
+    The samples and uploads are allowed in addition. KAFKAVIZ_ALLOW_ROOT holds the directories,
+    separated by colons or as a JSON list. If this variable is not set, two kinds of servers allow
+    only the directories they were started with: servers that others can reach, and servers for a
+    class.
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
@@ -152,7 +142,10 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns the tiered view that the server was started with, and the sources of that view."""
+    """Returns the tiered view the server was started with, its store and its broker directory.
+
+    Returns () if the server was started with another directory.
+    """
     directories = configured_directories()
     if len(directories) != 1:
         return ()
@@ -162,7 +155,7 @@ def _tiered_sources() -> tuple[Path, ...]:
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
-    """Returns directories separated by colons or, if a name has a colon, given as a JSON list."""
+    """Returns directories separated by colons, or given as a JSON list."""
     try:
         if variable.startswith("["):
             return tuple(map(address.local_path, json.loads(variable)))
@@ -177,14 +170,13 @@ def _split_path_variable(variable: str) -> tuple[Path, ...]:
 
 
 def takes_uploads() -> bool:
-    """Returns whether visitors may upload archives, which a server for a class forbids."""
     return int(st.get_option("server.maxUploadSize")) > 0
 
 
 def is_shared() -> bool:
-    """Returns whether the visitors are several people.
+    """Returns whether several people use this server.
 
-    If so, directories that a visitor opened or uploaded are hidden from the others.
+    If so, the directories that one visitor opened are hidden from the others.
     """
     return roots() is not None
 
@@ -199,9 +191,8 @@ def is_reached_by_others() -> bool:
 def may_open_class() -> bool:
     """Returns whether this visitor may open a class.
 
-    If the server was started for a class, only a visitor on the server's machine may. Other
-    visitors are offered to join a class instead. This is not a protection, because a browser can
-    send any host.
+    On a server for a class, only a visitor on the server's own machine may. The check is no
+    protection, because a browser can send any Host header.
     """
     if not os.environ.get(CLASS):
         return True

@@ -1,8 +1,7 @@
 """Gzip for Streamlit's own scripts and styles, compressed once and kept in memory.
 
-Streamlit does not compress these files. A compressing middleware would repeat the work for each
-browser. The names of these files contain a hash of their content, so one result serves every
-browser until the server stops. In a class of twenty this saves each browser megabytes.
+Streamlit serves these files uncompressed. A compressing middleware would compress them again for
+each browser. The file names contain a hash of the content, so one result serves every browser.
 """
 
 import asyncio
@@ -23,8 +22,8 @@ FOLDER = "/static/"
 class StaticCompression:
     """Answers requests for hashed files with gzip, if the browser accepts it.
 
-    Only answers that the application marks as immutable are kept. Streamlit marks only answers for
-    existing files, so the cache never has more entries than Streamlit has files.
+    Only answers that are marked as immutable are kept. Streamlit marks only existing files, so the
+    cache cannot grow without limit.
     """
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -42,7 +41,7 @@ class StaticCompression:
 
     @staticmethod
     def _may_compress(scope: "Scope") -> bool:
-        """Returns whether a GET for a whole static file accepts gzip and names no cached copy."""
+        """Returns whether this is a GET for a whole static file by a browser that accepts gzip."""
         if scope["type"] != "http" or scope["method"] != "GET" or FOLDER not in scope["path"]:
             return False
         headers = Headers(scope=scope)
@@ -55,8 +54,7 @@ class StaticCompression:
     ) -> tuple[MutableHeaders, bytes] | None:
         """Returns the compressed file, or None if it is not to be compressed.
 
-        Each file is compressed once. Browsers that ask for it during the compression wait for the
-        result.
+        Browsers that request the file while it is compressed wait for the result.
         """
         path = scope["path"]
         if path in self._answers:

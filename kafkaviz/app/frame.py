@@ -57,13 +57,13 @@ def frame(
     *,
     get_subject: Callable[[Location], str] = lambda _location: "",
 ) -> Location:
-    """Draws everything around the page called `name`, and returns the location in the address.
+    """Draws everything around the page `name`. Returns the location in the address.
 
     Args:
         crumbs: draws the breadcrumbs, for a page that shows no directory.
         tools: draws additional controls on the right of the bar.
-        get_subject: returns the name of the practice log that the page shows instead of a location,
-            or "". The name replaces the breadcrumbs.
+        get_subject: returns the name of the practice log that replaces the breadcrumbs, or "" if
+            the page shows a directory.
     """
     session_language.sync_address()
     access.confine()
@@ -130,7 +130,6 @@ def _sidebar(current: str, location: Location) -> None:
 
 
 def _label(name: str, location: Location) -> str:
-    """Returns the name of the page; for Health, the number of errors follows."""
     errors = (
         check_jobs.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
@@ -140,10 +139,7 @@ def _label(name: str, location: Location) -> str:
 
 
 def _remember(name: str, location: Location) -> None:
-    """Keeps the location, so that a page which shows only part of it can lead back to all of it.
-
-    For example, a link leads from Segment to Health and back to the same segment.
-    """
+    """Keeps the location, so that a link from Segment to Health can lead back to the segment."""
     page = PAGES[name]
     if page.depth > 1 and location.partition:
         pin = (
@@ -174,10 +170,10 @@ def _link_address(
     location: Location,
     previous: dict[str, Any] | MappingProxyType[str, Any] = NO_ADDRESS,
 ) -> dict[str, Any]:
-    """Returns the address parameters that a link to another page keeps, up to that page's depth.
+    """Returns the address parameters for a link to another page.
 
     Args:
-        previous: the last location that was shown; used if it is inside the current one.
+        previous: the location shown last. Used if it is inside the current location.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
@@ -220,7 +216,6 @@ def _foot(location: Location) -> None:
 
 
 def _newer_release_note(location: Location) -> Html:
-    """Returns a note if the directory's release is newer than all known releases, else ""."""
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
         return Html()
@@ -230,7 +225,6 @@ def _newer_release_note(location: Location) -> Html:
 
 
 def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | None) -> None:
-    """Draws the breadcrumbs, each with a menu, and on the right the controls of every page."""
     with st.container(key="kv_top", horizontal=True):
         (crumbs or partial(_location_crumbs, page, location))()
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
@@ -252,11 +246,11 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 
 
 def _link(location: Location) -> tuple[list[str], str]:
-    """Returns the parameters that a copied link leaves out, and a note about the link.
+    """Returns the parameters that Copy link leaves out, and a note about the link.
 
-    The link leaves out the private parameters of all pages, and the default directory. An upload is
-    left out on a server with several visitors. For any other path, the note says that the link
-    works on this server only.
+    The link has no private parameters and no default directory. On a server with several visitors,
+    the link does not name an upload. For any other path, the note says that the link works on this
+    server only.
     """
     private = [name for page in PAGES.values() for name in page.private_parameters]
     path = location.directory
@@ -315,10 +309,10 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
 
 
 def _short_label(location: PartitionLocation) -> str:
-    """Returns the partition's directory name, without the random part of a renamed directory.
+    """Returns the partition's directory name, without the random suffix of a renamed directory.
 
     A long name is cut in the middle. If the broker has several log directories, the name of the log
-    directory precedes it.
+    directory comes first.
     """
     partition = location.partition
     suffix = "" if partition.state == "current" else f"…-{partition.state}"
@@ -355,10 +349,9 @@ def _menu(
     help_text: str,
     search: str = "",
 ) -> str | None:
-    """Draws a menu with the names of the items, and returns the name chosen in this run.
+    """Draws a menu of the items. Returns the name chosen in this run, or None.
 
-    If there are more than MAX_MENU_ENTRIES items, draws a button instead. The button opens the
-    dialog Go to with the text `search`, so that a log of 100 000 segments needs no list of names.
+    For more than MAX_MENU_ENTRIES items, draws a button that opens Go to with the text `search`.
     """
     arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
     if len(items) > MAX_MENU_ENTRIES:
@@ -391,7 +384,7 @@ def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> No
 def _listen(page: Page, location: Location) -> None:
     """Handles the keys that belong to no button, and the browser's Back.
 
-    ? opens the list of keys; [ and ] lead to the previous and next segment.
+    ? opens the list of keys. [ and ] lead to the previous and the next segment.
     """
     parameters = {name: st.query_params.get_all(name) for name in st.query_params}
     one_step(urlencode(parameters, doseq=True))
@@ -412,7 +405,6 @@ def _listen(page: Page, location: Location) -> None:
 
 
 def _open_dialog(dialog: str, text: str = "") -> None:
-    """Opens a dialog and notes it in the session, because a rerun would close it."""
     st.session_state[page_state.DIALOG] = (dialog, text, None)
 
 

@@ -1,14 +1,12 @@
 """Garbage collection at times when it delays no page.
 
-By default Streamlit collects garbage after each run of a page, and the browser gets the last
-messages of the run only then. When twenty learners move on at once, that happens twenty times. This
-server collects periodically instead, for all sessions together.
+By default Streamlit collects garbage after each run of a page, before the browser gets the last
+messages of the run. This server instead collects periodically for all sessions together.
 
-With its libraries and some directories loaded, the process holds a million objects, and a full
-collection takes longer than the run of a page. Objects that survive a long collection are therefore
-frozen: later collections skip them. They are still freed when their reference count drops to 0.
-Reference cycles among frozen objects, such as those of a closed browser tab, would stay. Therefore
-every few minutes one collection includes the frozen objects.
+A full collection takes longer than the run of a page. So objects that survive a long collection are
+frozen, and later collections skip them. A frozen object is still freed when its reference count
+drops to 0. To free reference cycles among frozen objects, one collection every few minutes includes
+them.
 """
 
 import asyncio
@@ -30,7 +28,7 @@ _everything_s = time.monotonic()
 
 @asynccontextmanager
 async def collect_periodically() -> AsyncGenerator[None, None]:
-    """Collects garbage every COLLECTION_S while the server runs."""
+    """Collects garbage every COLLECTION_S seconds while the server runs."""
     collections = asyncio.create_task(_collect_forever())
     try:
         yield
@@ -52,7 +50,7 @@ def freeze_survivors() -> None:
 
 
 def _freeze_after_long_search(phase: str, info: dict) -> None:
-    """Python calls this before and after each collection; generation 2 means all objects."""
+    """Called by Python before and after each collection. Generation 2 means all objects."""
     global _started_s, _everything_s
     if info["generation"] < 2:
         return

@@ -1,8 +1,7 @@
 """Streamlit's HTML page, extended by the stylesheet and a skeleton.
 
-The skeleton is visible until Streamlit's scripts have drawn something. Streamlit resends the
-elements of a page with every run. A stylesheet in the HTML is sent once, and applies before
-anything is drawn.
+The skeleton is visible until Streamlit's scripts have drawn something. The stylesheet is here
+because Streamlit would send it again with every run.
 """
 
 import gzip
@@ -38,7 +37,7 @@ LEFT_OUT = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 
 @cache
 def stylesheet() -> str:
-    """Returns the design tokens, severity icons, and the rules that config.toml cannot express."""
+    """Returns the app's CSS: design tokens, severity icons, and rules config.toml lacks."""
     marks = (
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(read_svg(name).strip())}");'
         for name in elements.SEVERITIES
@@ -88,7 +87,6 @@ class HtmlShell:
 
 
 def _is_page(path: str) -> bool:
-    """Returns whether this is the path of a page, not of a file or of one of Streamlit's routes."""
     return "." not in path.rpartition("/")[2] and not any(route in path for route in ROUTES)
 
 
@@ -109,9 +107,8 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 def fill(html: bytes) -> bytes:
     """Returns the extended page, or the page unchanged if it has no ROOT element.
 
-    The addition is inserted before ROOT. If two CSS rules have equal specificity, the later one
-    wins. So these rules override those of Streamlit, which are in the head, and pages can override
-    them with rules inside ROOT.
+    The addition is inserted before ROOT. There it overrides Streamlit's CSS rules in the head, and
+    pages can override it.
     """
     return html.replace(ROOT, _look() + ROOT, 1)
 

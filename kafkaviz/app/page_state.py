@@ -145,12 +145,12 @@ def join_directories(directories: Iterable[str | Path]) -> str:
 
 
 def split_directories(directory: str | Path) -> list[str]:
-    """Returns the log directories in a text made by `join_directories`; usually it is one path."""
+    """Returns the log directories in a text made by `join_directories`."""
     return str(directory).split(BETWEEN_DIRECTORIES)
 
 
 def directory_in(address: Mapping[str, Any]) -> str:
-    """Returns the directories of an address, in the form of `join_directories`."""
+    """Returns the directories of an address as one text, made by `join_directories`."""
     value = address.get(DIRECTORY, "")
     return value if isinstance(value, str) else join_directories(value)
 
@@ -161,12 +161,13 @@ def address(
     segment: int | None = None,
     pin: int | None = None,
 ) -> dict[str, Any]:
-    """Returns the address parameters of a location, and the language if it is not English.
+    """Returns the address parameters of a location.
 
-    Empty parts are left out. Several log directories become a list, one parameter for each.
+    Empty parts are left out, and the language if it is English. Several log directories become a
+    list.
 
     Args:
-        directory: a path, or the text that `join_directories` returns.
+        directory: a path, or a text made by `join_directories`.
     """
     language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {
@@ -185,7 +186,7 @@ def address(
 
 
 def parameter(directory: str) -> str | list[str]:
-    """Returns the address parameter for a directory: a list if it names several log directories."""
+    """Returns the address parameter for a directory: a list if it has several log directories."""
     directories = split_directories(directory)
     return directories if len(directories) > 1 else directory
 

@@ -1,9 +1,8 @@
 """The pages of the app, and the parts that other packages add to them and to the server.
 
-The app knows its own ten pages. Another package adds an entry to these dictionaries under a name of
-its own, as kafkaviz.workshop does. The app calls the functions of an entry only when it needs them,
-so that a page which shows nothing of the package does not import it. Adding an entry again changes
-nothing.
+The app knows its own ten pages. Another package, such as kafkaviz.workshop, adds entries to these
+dictionaries. The app calls the functions of an entry only when it needs them, so most pages do not
+import that package. Adding an entry twice changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -35,8 +34,8 @@ class Target(NamedTuple):
     Attributes:
         kind: the message key of the heading above the result.
         words: the text of the result, in the reader's language.
-        aside: a note in grey; if `texts` match, a snippet of them is shown instead.
-        address: the parameters that the link adds to those that the address of the page keeps.
+        aside: a note in grey. If `texts` match, their snippet is shown instead.
+        address: parameters that the link adds to the page's own.
         names: the names of the target in all languages, in lower case.
         texts: the texts of the target without markup, first those in the reader's language.
     """
@@ -68,7 +67,7 @@ class Page:
 
     @property
     def tab_labels(self) -> dict[str, str]:
-        """The label of each tab in the reader's language, by the value of TAB in the address."""
+        """The label of each tab in the reader's language, by the tab's name in the address."""
         return {word: say(key) for word, key in self.tabs.items()}
 
     @property

@@ -1,8 +1,7 @@
 """The order in which page runs get the interpreter when many are requested at once.
 
-Python runs one thread at a time. If twenty runs share the interpreter, all of them finish at the
-end. If they run one after the other, the first one finishes after a twentieth of that time, half of
-them within half of the time, and the last one no later than before.
+Python runs one thread at a time. If twenty runs share the interpreter, all of them finish late. If
+they run one after the other, most finish earlier, and the last one no later.
 """
 
 import math
@@ -36,7 +35,7 @@ class RunQueue:
 
     @contextmanager
     def turn(self) -> Generator[None]:
-        """Waits until all earlier runs have started, and the last has ended or used up its turn."""
+        """Waits until it is this run's turn."""
         run = threading.Condition(self._lock)
         token = _asked_s.set(time.monotonic())
         with self._lock:
@@ -60,7 +59,6 @@ class RunQueue:
         return max(self._turn_ends_s - time.monotonic(), 0) if self._latest else 0
 
     def _wake_first(self) -> None:
-        """Wakes the first waiter so that it can check whether the current turn is over."""
         if self._waiting:
             self._waiting[0].notify()
 
@@ -69,10 +67,9 @@ _queue = RunQueue()
 
 
 def saw_after_asking(looked_s: float) -> bool:
-    """Returns whether the monotonic time `looked_s` is after the request for the current run.
+    """Returns whether `looked_s` (monotonic) is later than the request for the current run.
 
-    If so, the run can reuse a check that another run made at that time. Outside a turn the time of
-    the request is unknown, and the result is False.
+    If so, the run can reuse what another run saw at that time. False outside a turn.
     """
     return looked_s > _asked_s.get()
 

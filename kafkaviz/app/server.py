@@ -1,8 +1,8 @@
 """The web server of the app: Streamlit's server with checks and compression.
 
-A request must name this server by an IP address, localhost, this machine's name or an allowed name.
-Otherwise a web site could point its own name at 127.0.0.1 (DNS rebinding) and drive the app as the
-person at this machine. No page of another site may show one of ours in a frame.
+The Host header of a request must be an IP address, localhost, this machine's name or an allowed
+name. Otherwise a web site could point its own name at 127.0.0.1 (DNS rebinding) and use the app as
+its user. No other site may show a page in a frame.
 """
 
 import ipaddress
@@ -127,11 +127,11 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
 
 
 def send_at_once() -> None:
-    """Turns off Nagle's algorithm on the listening socket, from which every connection inherits it.
+    """Turns off Nagle's algorithm on the listening socket, and so on every connection.
 
-    With this algorithm, a small packet waits up to 40 ms until the browser has acknowledged the
-    previous one, which delayed consecutive messages and each of sixty scripts. asyncio turns it off
-    only for sockets with an explicit protocol, and the socket of Streamlit 1.67 has none.
+    With Nagle, a small packet waits up to 40 ms for the acknowledgement of the previous one.
+    asyncio turns Nagle off only for sockets with an explicit protocol. The socket of Streamlit 1.67
+    has none.
     """
     bind = starlette_server._bind_socket
 
@@ -146,9 +146,9 @@ def send_at_once() -> None:
 def skip_late_fragments() -> None:
     """Skips the run of a fragment if its visitor has left the fragment's page.
 
-    After st.switch_page, the browser may still request a fragment of the previous page that runs
-    regularly. Streamlit 1.67 handles that request after the run of the new page. It finds no such
-    fragment, but announces a run of the previous page, and the browser clears the new page.
+    After st.switch_page, the browser may still request a fragment of the previous page. Streamlit
+    1.67 then finds no such fragment, but announces a run of the previous page, and the browser
+    clears the new page.
     """
     run_script = ScriptRunner._run_script
 
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def prepare_in_background() -> threading.Thread:
-    """Starts `_prepare` in a thread. Meanwhile, a page waits only for the imports it needs."""
+    """Imports the libraries in a thread. Meanwhile, a page waits only for the imports it needs."""
     thread = threading.Thread(target=_prepare, name="kafkaviz-first-page", daemon=True)
     thread.start()
     return thread

@@ -1,9 +1,8 @@
 """Expiry of uploads: an archive and all files made from it are removed a week after the last use.
 
-An upload consists of three things in the cache folder: the archive, the folder it was unpacked
-into, and its catalog. The modification time of the folder that holds the archive says when the
-archive was last opened. The archive's own modification time must not change, because the name of
-the unpacked folder depends on it.
+An upload is three things in the cache folder: the archive, the unpacked folder, and the catalog.
+The modification time of the archive's folder is the time of the last use. The archive's own time
+must not change, because the name of the unpacked folder depends on it.
 """
 
 import hashlib
@@ -20,12 +19,12 @@ DAY_S = 24 * 60 * 60
 
 
 def folder() -> Path:
-    """Returns the folder of uploads; each archive has its own folder, named after its content."""
+    """Returns the folder of uploads. Each archive has its own folder, named after its content."""
     return archive.cache_folder() / "uploads"
 
 
 def keep_private() -> None:
-    """Makes all uploads, also those of earlier releases, readable only for the server's user."""
+    """Makes all uploads readable only for the server's user, also those of earlier releases."""
     with suppress(OSError):
         folder().chmod(0o700)
 
@@ -37,8 +36,8 @@ def catalogs() -> Path:
 def catalog_suffix(*sources: Path) -> str:
     """Returns the last part of a catalog's name, independent of the order of log directories.
 
-    The suffix for a directory inside an archive ends with the suffix for the archive, so that both
-    catalogs are removed together.
+    The suffix for a directory in an archive ends with the archive's suffix, so both catalogs are
+    removed together.
     """
     archive_path = next(filter(None, map(archive.enclosing_archive, sources)), None)
     suffix = hashlib.sha256(b"\0".join(sorted(map(os.fsencode, sources)))).hexdigest()[:12]
@@ -46,7 +45,7 @@ def catalog_suffix(*sources: Path) -> str:
 
 
 def touch_upload(path: Path) -> None:
-    """Notes that an upload, or a directory in it, is opened now; ignores other paths."""
+    """Notes that an upload, or a directory in it, is opened now. Ignores other paths."""
     upload = next((parent for parent in path.parents if parent.parent == folder()), None)
     if upload:
         with suppress(OSError):
@@ -56,7 +55,7 @@ def touch_upload(path: Path) -> None:
 def sweep(now_s: float | None = None) -> None:
     """Removes uploads that were not opened for EXPIRY_DAYS, with all files made from them.
 
-    The next call tries again what could not be removed.
+    The next call retries files that could not be removed.
     """
     keep_private()
     archive.sweep_unfinished()

@@ -1,4 +1,4 @@
-"""The workloads offered on Rolls and Tuning: the presets of both commands and a custom one."""
+"""The workloads offered on Rolls and Tuning: presets and a custom one."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ START = "day"  # name of the first preset shown; its segments are rolled for thr
 
 
 def by_title() -> dict[str, Workload]:
-    """Returns the presets by English title, which is the value in links."""
+    """Returns the presets by English title. Links contain the title."""
     return {preset.title: preset for preset in _presets().values()}
 
 
@@ -45,7 +45,7 @@ def story_text(title: str) -> str:
 
 
 def start_workload() -> Workload:
-    """Returns the workload that Rolls shows first, which is also the initial custom workload."""
+    """Returns the workload that Rolls shows first, also the initial custom workload."""
     return _presets()[START]
 
 
@@ -59,7 +59,7 @@ def parse_own(text: str) -> Workload:
 
 
 def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
-    """Returns the log settings of a simulation: the workload's, except those the reader chose."""
+    """Returns the workload's log settings, replaced by those that the reader chose."""
     return log_config({**config_def.defaults(preset.release), **dict(preset.settings), **overrides})
 
 

@@ -1,8 +1,7 @@
 """Listings of broker directories and their catalogs, kept between reruns and shared by all tabs.
 
-A directory is listed again when it changes. Slow reading is left to the pipeline (see
-state/ingests.py), which writes a catalog into the user's cache folder. This module reads that
-catalog.
+A directory is listed again when a file in it changes. This module only reads a catalog. The
+pipeline writes it into the user's cache folder (see state/ingests.py).
 """
 
 import hashlib
@@ -59,10 +58,10 @@ class Fingerprint:
         self._looked_s = -math.inf  # monotonic time of the last comparison that found no change
 
     def is_current(self, broker: Broker) -> bool:
-        """Returns whether the directory is as `broker` listed it.
+        """Returns whether the directory is unchanged since `broker` was listed.
 
-        Folders and active logs are compared at every call. The other files of a directory with more
-        than MAX_QUICK_FILES are compared only now and then.
+        Folders and active logs are compared at every call. If the directory has more than
+        MAX_QUICK_FILES files, the other files are compared only after a pause.
         """
         if run_queue.saw_after_asking(self._looked_s):
             return True
@@ -82,7 +81,7 @@ class Fingerprint:
         return is_unchanged
 
     def key(self, broker: Broker, directory: bytes) -> str:
-        """Returns the key of the listing, which changes with any file, folder or size in it."""
+        """Returns a hash of the listing. It differs if any file, folder or size differs."""
         facts = np.fromiter(
             chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker)),
             np.int64,
@@ -93,7 +92,7 @@ class Fingerprint:
 
 
 def _quick_state(broker: Broker) -> tuple:
-    """Returns the times of folders and of the broker's own files, and the sizes of active logs."""
+    """Returns the times of folders and small files, and the sizes of active logs."""
     folders = [
         *(archive.enclosing_archive(source) or source for source in broker.sources),
         *(directory.path for directory in broker.log_directories),
@@ -128,7 +127,6 @@ def _is_same(info: FileInfo) -> bool:
 
 
 def mtime_ns(path: Path) -> int | None:
-    """Returns the modification time of a file or folder, or None if it cannot be read."""
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
@@ -143,7 +141,7 @@ def _size_bytes(path: Path) -> int | None:
 
 
 class BrokerSnapshot(NamedTuple):
-    """A listed broker directory and the fingerprint that shows whether it has changed since."""
+    """A listed broker directory, and the fingerprint that shows whether it has changed since."""
 
     broker: Broker
     fingerprint: Fingerprint
@@ -151,7 +149,7 @@ class BrokerSnapshot(NamedTuple):
 
     @property
     def directory(self) -> str:
-        """The paths of the directory as one text, in the form of `page_state.join_directories`."""
+        """The log directories as one text, made by `page_state.join_directories`."""
         return page_state.join_directories(self.broker.sources)
 
 
@@ -217,16 +215,16 @@ def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
 
 
 def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
-    """Returns everything known so far about the topic-partitions and segments of a directory.
+    """Returns the known facts about the topic-partitions and segments of a directory.
 
-    It combines the listing, the index files if they are small, and the catalog once one exists.
+    The sources are the listing, the index files if they are small, and the catalog if it exists.
     """
     stamp = catalog_stamp(snapshot.broker)
     return _quick_overview(snapshot) if stamp is None else _full_overview(snapshot, stamp)
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    """Returns the catalog's segments as columns, with the STAMP_FIELDS from the table `stamps`."""
+    """Returns the table `segments` as columns, with STAMP_FIELDS from the table `stamps`."""
     columns = [
         name
         for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
@@ -256,7 +254,7 @@ def _broker_map(
 
 
 def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
-    """Returns one page of the broker map; pages count from 0."""
+    """Returns one page of the broker map. The first page is 0."""
     return _broker_map(
         snapshot,
         catalog_stamp(snapshot.broker),
@@ -273,12 +271,12 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
-    """Returns the tail of each torn .log, by partition and base offset; {} without a catalog."""
+    """Returns the torn end of each .log, by partition and base offset. {} without a catalog."""
     return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    """Returns the findings of each topic-partition as badges; empty without a fresh catalog."""
+    """Returns the findings of each topic-partition as badges. {} without a fresh catalog."""
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot, stamp)
 
@@ -314,8 +312,7 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 def clear_all() -> None:
     """Forgets the content of every directory.
 
-    This is needed after a change of permissions: it alters neither size nor time of a file, so the
-    listing would look current.
+    Needed after a permission has changed: sizes and times stay equal, so the listing looks current.
     """
     for cached_function in (
         _open_snapshot,
@@ -339,13 +336,13 @@ def catalog_path(broker: Broker) -> Path:
 
 
 def catalog_stamp(broker: Broker) -> int | None:
-    """Returns the modification time of the catalog in ns; it is part of the cache keys."""
+    """Returns the catalog's modification time in ns, for cache keys. None without a catalog."""
     return mtime_ns(catalog_path(broker) / "_catalog.json")
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """Returns the catalog written at time `stamp`, or None if this version cannot read it."""
+    """Returns the catalog, or None if this release of kafkaviz cannot read it."""
     from kafkaviz.pipeline.catalog import catalog
 
     try:
@@ -363,7 +360,7 @@ def _is_fresh(snapshot: BrokerSnapshot, stamp: int) -> bool:
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the catalog describes the directory in its current state."""
+    """Returns whether the catalog describes the current state of the directory."""
     stamp = catalog_stamp(snapshot.broker)
     return stamp is not None and _is_fresh(snapshot, stamp)
 
@@ -383,7 +380,7 @@ def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
 
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the health from the catalog; None if the catalog is not fresh or has no findings."""
+    """Returns the catalog's findings. None if the catalog is not fresh or has no findings."""
     from kafkaviz.analysis.broker_health import Health, with_unstored_facts
 
     catalog = _fresh_catalog(snapshot)

@@ -1,7 +1,7 @@
-"""Lookups, their steps, and explanations of the offset found for a timestamp, kept between reruns.
+"""Lookups and their steps, kept between reruns.
 
 A lookup searches as one of the three Kafka releases in `VERSIONS` does. The warm section of the
-index has Kafka's size, except in lessons that use a smaller one.
+index has Kafka's size, except in lessons, which use a smaller one.
 """
 
 from dataclasses import replace
@@ -41,14 +41,14 @@ FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def default_version(snapshot: BrokerSnapshot) -> str:
-    """Returns the release inferred from the directory; it applies until the reader chooses one."""
+    """Returns the release inferred from the directory, used until the reader chooses one."""
     return assume_release(snapshot.broker).version
 
 
 def equivalent_version(version: str) -> str | None:
-    """Returns the release in `VERSIONS` that searches like `version`, such as 3.9 for 3.6.
+    """Returns the release in `VERSIONS` that searches like `version`: "3.9" for "3.6".
 
-    "plain" and "warm" are accepted too. Returns None for text that is not a release.
+    "plain" and "warm" are accepted too. Returns None for any other text.
     """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
@@ -63,11 +63,11 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """Returns the search profile of a release, with a warm section of the given size.
+    """Returns the search profile of a release.
 
     Args:
-        warm_entries: number of entries in the warm section of the index that is searched first.
-            KAFKAS_WARM stands for Kafka's 8 KiB.
+        warm_entries: the number of entries in the warm section of the index. KAFKAS_WARM stands for
+            Kafka's 8 KiB.
     """
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
@@ -86,12 +86,11 @@ def lookup_context(
     *,
     lagging_target: int | None = None,
 ) -> LookupContext:
-    """Returns a lookup and the values that its figures show.
+    """Runs a lookup. Returns the lookup with the values that its figures show.
 
     Raises:
         FailedBounds: the end of the log cannot be found.
-        CorruptFile: the lookup needs bytes that kafkaviz refuses to read although Kafka would read
-            them.
+        CorruptFile: the lookup needs bytes that kafkaviz refuses to read.
     """
     result = (
         _search_keys(source.log, target_kind, target, search_profile)
@@ -112,7 +111,7 @@ def lookup_context(
 def _search_keys(
     log: LogView, target_kind: str, target: int, search_profile: SearchProfile
 ) -> Lookup:
-    """Searches an index that has no log, and returns the search as a lookup."""
+    """Searches an index that has no .log."""
     is_time = target_kind == TIMESTAMP
     find = index.find_time if is_time else index.find_offset
     searches = (find(log.segments[0], target, search_profile),)
@@ -149,7 +148,7 @@ def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
 
 
 def steps(context: LookupContext, key: str) -> tuple[StepperView, dict]:
-    """Returns the steps of the lookup that `key` identifies, and their payload for the browser."""
+    """Returns the steps of the lookup `key`, and the same steps as JSON for the browser."""
     return _steps(key, language(), context)
 
 
@@ -160,7 +159,7 @@ def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[Stepp
 
 
 def race_payload(context: LookupContext, key: str) -> dict:
-    """Returns the race between both searches, for the browser; {} if the index has no entries."""
+    """Returns the race between the two searches as JSON. {} if the index has no entries."""
     race = next(iter(_races(key, context)), None)
     if race is None:
         return {}
@@ -172,7 +171,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Returns `payload` plus the pages of each search, whether each is in memory, and the disks."""
+    """Adds to `payload` the index pages that each search reads, and whether each is in memory."""
     is_warm = context.result.profile.is_warm
     # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
     # warm-section-first
@@ -191,7 +190,6 @@ def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _races(key: str, _context: LookupContext) -> tuple[SearchRace | None, ...]:
-    """Returns a race for each search of the lookup `key`; None for an index without entries."""
     races = (
         search_race.race(
             _context.find_segment(search.base_offset),

@@ -1,7 +1,6 @@
-"""Sources of a lookup: a partition as a broker would serve it, or a practice log for lessons.
+"""Sources of a lookup: a partition as a broker would serve it, or a practice log.
 
-A source holds the log, the range of valid targets, and values for the figures of a lookup. Its
-`key` identifies it in caches.
+A source has a log, the range of valid targets, and a `key` for caches.
 """
 
 import os
@@ -64,7 +63,7 @@ SMALL_WARM = 64
 
 @dataclass(frozen=True, kw_only=True)
 class LookupSource:
-    """A log or an index in which targets are looked up."""
+    """A log or an index in which offsets or timestamps are looked up."""
 
     key: str  # changes whenever the content does
     title: str
@@ -96,7 +95,7 @@ class LookupSource:
     warm_entries: int = KAFKAS_WARM
 
     def default(self, target_kind: str) -> int:
-        """Returns the initial target, which shows the effect of the warm section if possible."""
+        """Returns the target shown first. If possible, its search shows the warm section."""
         target = choose_targets(self, target_kind, self.warm_entries).default
         if target is not None:
             return target
@@ -133,7 +132,6 @@ class LookupSource:
         return [targets for targets in ranges if targets]
 
     def _searched(self, target_kind: str) -> Iterator[tuple[SegmentView, int, int]]:
-        """Yields each segment with the first and the last target that are looked up in it."""
         segments = self.log.segments
         if target_kind == TIMESTAMP:
             reached_ms = (self.first_ms or 0) - 1
@@ -152,7 +150,7 @@ class LookupSource:
     def span(self, target_kind: str) -> tuple[int, int] | None:
         """Returns the first and last target of the slider.
 
-        Returns None if there are fewer than two targets, or if they are too large for a slider.
+        None: there are fewer than two targets, or they are too large for a slider.
         """
         low, high = (
             (self.first_ms, self.last_ms)
@@ -172,25 +170,23 @@ def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) ->
     """Returns `source.warm_targets`, cached.
 
     Args:
-        warm_entries: number of entries in the warm section of the index that is searched;
-            KAFKAS_WARM means 8 KiB in either index.
+        warm_entries: the number of entries in the warm section. KAFKAS_WARM stands for 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-    """Returns `source.warm_ranges`, cached; `warm_entries` is counted as in choose_targets."""
+    """Returns `source.warm_ranges`, cached. `warm_entries` is as in `choose_targets`."""
     return source.warm_ranges(target_kind, warm_entries)
 
 
 def open_partition(
     snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
 ) -> LookupSource:
-    """Returns a topic-partition as the source of lookups; `open_segment` is shown on the page.
+    """Returns a topic-partition as a source of lookups. Raises KafkavizError.
 
-    Raises:
-        KafkavizError: a file cannot be read.
+    `open_segment` is the segment that the page shows.
     """
     partition_name = snapshot.broker.partition_name(partition)
     directory = os.fsencode(partition_name)
@@ -224,11 +220,7 @@ def open_partition(
 
 
 def open_lone_indexes(segment: Segment) -> LookupSource:
-    """Returns an .index or .timeindex that was opened without a .log as the source of lookups.
-
-    Raises:
-        CannotOpen: a file cannot be read.
-    """
+    """Returns an .index or .timeindex that was opened without a .log. Raises CannotOpen."""
     lone_files = {OFFSET: segment.index, TIMESTAMP: segment.timeindex}
     slots_read = {OFFSET: segment.offset_slots, TIMESTAMP: segment.time_slots}
     views = {
@@ -250,7 +242,7 @@ def open_lone_indexes(segment: Segment) -> LookupSource:
 
 
 def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
-    """Returns the indexes of a segment without .log as the source of lookups.
+    """Returns the indexes of a segment without .log as a source of lookups.
 
     Args:
         kinds: OFFSET if the segment has an .index, TIMESTAMP if it has a .timeindex.
@@ -282,7 +274,7 @@ def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> 
 
 
 def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, int]:
-    """Returns the first key of an index, a target above the last one, and one in between."""
+    """Returns the first key of an index, a key above the last one, and one in between."""
     column, base = _key_column(segment, target_kind)
     if not len(column):
         return base, base, base
@@ -323,7 +315,7 @@ def _note(log: LogView) -> str:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
-    """Returns the topic-partition as a broker opens it, which recovers it after an unclean stop."""
+    """Returns the topic-partition as a broker sees it after start-up, with recovery if needed."""
     broker = snapshot.broker
     return lookups.open_log_view(broker.partition(os.fsdecode(directory)), broker=broker)
 
@@ -344,7 +336,6 @@ def _last_offset(log: LogView) -> int:
 
 
 def _earliest_ms(partition: Partition, low_ms: int) -> int:
-    """Returns the smaller of `low_ms` and the timestamp of the first record in the log."""
     first = next(iter(partition.live[0].scan(0, 1 << 16)), None)
     first_timestamps = [
         int(timestamp_ms)
@@ -433,7 +424,7 @@ def _practice(name: str) -> tuple[PracticeLog, BatchTable]:
 
 
 def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
-    """Returns the size of the warm section; KAFKAS_WARM stands for 8 KiB in either index."""
+    """Returns the size of the warm section. KAFKAS_WARM stands for 8 KiB."""
     if warm_entries == KAFKAS_WARM:
         return versions.WARM_BYTES
     return warm_entries * searched_entry_bytes(target_kind)
@@ -447,7 +438,7 @@ def _key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int
 
 
 def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
-    """Returns the size of a drawn page: 4 KiB, or four slots in lessons with few warm entries."""
+    """Returns the size of a drawn index page: 4 KiB, or four slots in lessons."""
     if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]:
         return SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
     return PAGE_BYTES

@@ -46,7 +46,7 @@ HASH_FUNCS: HashFuncs = {
 
 
 def read(segment: LogSegment) -> Anatomy:
-    """Reads a segment from the current state of its files. Raises CannotOpen."""
+    """Reads a segment. Returns the kept result if no file has changed. Raises CannotOpen."""
     current = replace(
         segment,
         **{
@@ -62,10 +62,7 @@ def forget() -> None:
 
 
 def has_lost_bytes(anatomy: Anatomy) -> bool:
-    """Returns whether a file is gone or has become shorter since it was read.
-
-    If so, the page has to be drawn again. A file that grew still holds the bytes that were read.
-    """
+    """Returns whether a file is gone or has become shorter since it was read."""
     return any(_size_on_disk(info.path) < info.size_bytes for info in anatomy.segment.files)
 
 
@@ -82,7 +79,6 @@ def _read(segment: LogSegment) -> Anatomy:
 
 
 def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | None:
-    """Returns the file's current size and time, or None if it is gone and not required."""
     if info is None:
         return None
     try:
@@ -100,7 +96,7 @@ def browser_payload(
     centre_row: int | None,
     address: dict[str, str],
 ) -> bytes:
-    """Returns the data from which the ruler draws the segment. Equal requests share one payload."""
+    """Returns the data from which the browser draws the ruler of the segment."""
     return _browser_payload(
         anatomy,
         language(),
@@ -145,7 +141,7 @@ def _facts(
 def _retention(
     snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of the log and of the segment; None if no limit applies or is known."""
+    """Returns the retention of the log and of the segment. None if no limit applies or is known."""
     try:
         plan = _plan(snapshot)
         return segment_retention(
@@ -165,7 +161,7 @@ def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
 
 
 def transactional_ids(snapshot: BrokerSnapshot) -> Mapping[int, str]:
-    """Returns the transactional ids by producer id; empty if a file of the broker is unreadable."""
+    """Returns the transactional ids by producer id. Empty if a file of the broker is unreadable."""
     try:
         return _plan(snapshot).transactional_ids
     except KafkavizError:
@@ -173,7 +169,7 @@ def transactional_ids(snapshot: BrokerSnapshot) -> Mapping[int, str]:
 
 
 def coordinator_states(snapshot: BrokerSnapshot) -> Mapping[int, CoordinatorState] | None:
-    """Returns the coordinator's states by producer id; None if they are missing or unreadable."""
+    """Returns the transaction states by producer id. None if they are missing or unreadable."""
     try:
         return _plan(snapshot).coordinator_states
     except KafkavizError:
@@ -181,7 +177,7 @@ def coordinator_states(snapshot: BrokerSnapshot) -> Mapping[int, CoordinatorStat
 
 
 def newest_ms(snapshot: BrokerSnapshot) -> int | None:
-    """Returns the newest time of the broker's files; None if one of them is unreadable."""
+    """Returns the newest modification time of the broker's files. None if one is unreadable."""
     try:
         return _plan(snapshot).now_ms
     except KafkavizError:
@@ -189,7 +185,7 @@ def newest_ms(snapshot: BrokerSnapshot) -> int | None:
 
 
 def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int) -> CommittedFetch:
-    """Returns one read_committed fetch from an offset. Raises KafkavizError."""
+    """Returns one fetch of a read_committed consumer, from `offset` on. Raises KafkavizError."""
     directory = os.fsencode(snapshot.broker.partition_name(partition))
     return _committed_fetch(snapshot, directory, offset)
 
@@ -203,7 +199,7 @@ def _committed_fetch(snapshot: BrokerSnapshot, directory: bytes, offset: int) ->
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
-    """Returns why a closed segment was rolled, inferred from its neighbours; None if not closed."""
+    """Returns why a closed segment was rolled, inferred from its neighbours. None if not closed."""
     if segment.state == "closed":
         return _roll_reason(
             snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset

@@ -1,8 +1,4 @@
-"""Simulated logs, shared by all tabs and kept between reruns.
-
-The module caches the log that a workload produces, the directory of that log as a download, and the
-steps in which a log grows.
-"""
+"""Simulated logs, shared by all tabs and kept between reruns."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -54,8 +50,6 @@ STORIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class RollSimulation:
-    """The result of simulating a workload."""
-
     history: RollHistory
     appended_batches: np.ndarray  # rows of roll_history.APPEND
     load: WriteLoad
@@ -66,8 +60,6 @@ class RollSimulation:
 
 
 class WorkloadBatches(NamedTuple):
-    """The batches of a workload, without their bytes."""
-
     rows: np.ndarray  # an array of append_batches.INCOMING
     appends: np.ndarray  # the same batches as an array of roll_history.APPEND
     load: WriteLoad  # the mean sizes and counts of the batches
@@ -113,7 +105,7 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def stream(workload: Workload) -> WorkloadBatches:
-    """Returns the batches that a workload sends, which do not depend on the settings of the log."""
+    """Returns the batches that a workload sends. They do not depend on the settings of the log."""
     row_arrays = []
     count = 0
     size_bytes = 0
@@ -149,7 +141,7 @@ def key_of(workload: Workload, config: LogConfig) -> str:
 def _write(
     rows: np.ndarray, append: Callable[[np.ndarray], None], count_segments: Callable[[], int]
 ) -> None:
-    """Appends the rows in pieces, until the log has MAX_SEGMENTS segments or no rows are left."""
+    """Appends rows piece by piece, until the log has MAX_SEGMENTS segments or no rows are left."""
     start = 0
     piece = PIECE_BATCHES
     while start < len(rows) and (segments_before := count_segments()) < MAX_SEGMENTS:
@@ -164,7 +156,7 @@ def _write(
 
 
 def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends the rows to an open log, and returns Kafka's exception for a refused row, else ""."""
+    """Appends the rows to a log. Returns the exception if Kafka refuses a row, else ""."""
     try:
         _write(rows, log.append, lambda: len(log.segments))
     except AppendFailed as fault:
@@ -181,11 +173,7 @@ def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=HASH_FUNCS)
 def archive(workload: Workload, config: LogConfig) -> bytes:
-    """Returns the simulated directory as a .tar.gz, with every record.
-
-    Raises:
-        KafkavizError: Kafka refuses one of the appends.
-    """
+    """Returns the simulated log directory as a .tar.gz. Raises KafkavizError."""
     plan = replace(
         simulation.plan_config(workload, config),
         chunks=lambda: _first_batches(_chunks(workload, config, payload=True)),

@@ -1,9 +1,8 @@
-"""The components that need JavaScript: one Python function each, with its .css and .html files.
+"""The components that need JavaScript: one Python function each, with .css and .html files.
 
 Each component has its own shadow root. Its style is page_legend.css and kit.css, followed by its
-own CSS. Its script is one file in bundles/, which `npm run bundle` makes from the modules in src/:
-Streamlit takes a script as a single text, in which ES imports of other files do not work. All these
-files are read once, when the module that registers the component is imported.
+own CSS. Its script is one file in bundles/, made by `npm run bundle` from the modules in src/:
+Streamlit takes a script as one text, in which an import of another file does not work.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,10 +35,10 @@ _drawn_components: ContextVar[list[DrawnComponent] | None] = ContextVar("compone
 
 
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
-    """Registers a component from its files and returns the function that draws it.
+    """Registers a component from its files. Returns the function that draws it.
 
-    The files are bundles/NAME.js and, if they exist, NAME.css and NAME.html. The CSS and HTML files
-    called `shared_names` come before those of the component.
+    The files are bundles/NAME.js and, if they exist, NAME.css and NAME.html. The files of
+    `shared_names` come before them.
     """
     style, markup = (
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
@@ -60,9 +59,9 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
 
 
 def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments with tuples in place of lists in `data`.
+    """Returns the arguments with tuples in place of lists in `data`. The JSON is the same.
 
-    Streamlit searches every list for dataframes, but does not search tuples. The JSON is the same.
+    Streamlit searches every list for dataframes, but no tuple.
     """
     data = arguments.get("data")
     if not isinstance(data, dict):
@@ -72,7 +71,7 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
-    """Returns the component that `draw` draws, for a file that shows it without Streamlit."""
+    """Returns the component that `draw` draws, for an HTML file that shows it without Streamlit."""
     components: list[DrawnComponent] = []
     token = _drawn_components.set(components)
     try:
@@ -100,7 +99,6 @@ _keys, _focus, _one_step, _address, _sidebar = (
 
 
 def _words(*keys: str) -> dict[str, str]:
-    """Returns some texts of the frame, not all, because Streamlit sends them with each run."""
     table = messages.table("frame")
     return {key: table[key] for key in keys}
 
@@ -111,7 +109,7 @@ def read_svg(name: str) -> str:
 
 
 def art(name: str, width: int, height: int, key: str = "") -> None:
-    """Draws one of the drawings in app/art as a component, because st.html would drop the SVG.
+    """Draws a drawing of app/art.
 
     A drawing that appears twice on a page needs a different key each time.
     """
@@ -123,9 +121,8 @@ def copy_link(
 ) -> None:
     """Draws a button that copies the address of the current view.
 
-    Parameters missing in the address bar are filled in from `address`.
-
     Args:
+        address: parameters for the link that the address bar may lack.
         private_parameters: parameters that are left out.
         about: a note about the link, shown when the pointer is on the button.
     """
@@ -146,10 +143,10 @@ def theme_button(paths: list[str]) -> None:
 
 
 def keys(listen: str) -> str | None:
-    """Returns the key of `listen` that was just pressed, or None in every other run.
+    """Returns the key of `listen` that was just pressed, or None.
 
-    Keys are ignored while the focus is in a field. The component also announces the current page
-    and its language to screen readers, and makes arrows and Enter work in Go to.
+    Keys are ignored while the focus is in a field. The component also announces the page to screen
+    readers, and makes arrows and Enter work in Go to.
     """
     data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
     return _keys(
@@ -163,7 +160,7 @@ def focus() -> None:
 
 
 def address(choices: dict[str, str | None]) -> None:
-    """Writes choices into the address; None removes a parameter.
+    """Writes choices into the address. A choice None removes its parameter.
 
     Parameters that scripts in the browser wrote stay unchanged.
     """
@@ -175,12 +172,12 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Keeps clicks on the sidebar's links from getting lost while a run changes the links."""
+    """Keeps a click on a sidebar link while a run changes the links."""
     _sidebar(key="kv_sidebar", data={}, width="content")
 
 
 def one_step(query: str) -> None:
-    """Makes `query` the query of the page, so that one Back in the browser undoes the change."""
+    """Makes `query` the query of the address, so that one Back in the browser undoes the change."""
     _one_step(key="kv_one_step", data={"query": query}, width="content")
 
 
@@ -188,7 +185,6 @@ _stepper = register_component("stepper", "steps", "page_strip")
 
 
 def bar() -> dict[str, Any]:
-    """Returns the language and the texts of the step bar for steps.js."""
     return {"language": messages.language(), "bar": messages.table("steps")}
 
 
@@ -197,18 +193,18 @@ def stepper(
     on_slot: Callable[[], None] | None,
     key: str = "stepper",
 ) -> None:
-    """Draws the data packed by figures.stepper.stepper.browser_payload.
+    """Draws the data made by figures.stepper.stepper.browser_payload.
 
     Args:
-        on_slot: called when a slot of the index is chosen, see `chosen_slot`; None
-            disables choosing.
+        on_slot: called when a slot of the index is clicked (see `chosen_slot`). None: slots cannot
+            be clicked.
     """
     payload = data | bar() | {"picks": on_slot is not None}
     _stepper(key=key, data=payload, on_slot_change=on_slot or (lambda: None))
 
 
 def chosen_slot(lookup_key: str, key: str = "stepper") -> int | None:
-    """Returns the slot that was clicked in the lookup with this key, or None."""
+    """Returns the slot that was clicked in the lookup `lookup_key`, or None."""
     value = (st.session_state.get(key) or {}).get("slot") or {}
     return value.get("slot") if value.get("key") == lookup_key else None
 
@@ -217,7 +213,7 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws the data packed by growth.browser_payload. The address keeps the step as ?step=."""
+    """Draws the data made by growth.browser_payload. The address keeps the step as ?step=."""
     _growth(key=key, data=data | bar() | {"words": messages.table("growth")})
 
 
@@ -225,7 +221,7 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws the data packed by segment_ruler.browser_payload. Each choice reruns the fragment."""
+    """Draws the data made by segment_ruler.browser_payload. A click reruns the fragment."""
     _ruler(
         key=key,
         data=data,
@@ -236,10 +232,10 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 
 
 def ruler_state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
-    """Returns the last "pin" or "slice" of the segment with this key, or an empty dict.
+    """Returns the last "pin" or "slice" that the browser sent for this segment, or {}.
 
-    "pin" is the row chosen last. "slice" is the part of the segment to be sent next, if the segment
-    is too large to be sent completely.
+    "pin" is the row that was clicked. "slice" is the part of a large segment that the browser needs
+    next.
     """
     value = (st.session_state.get(key) or {}).get(name) or {}
     return value if value.get("key") == segment_key else {}
@@ -249,15 +245,15 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws the data packed by segment_bytes.browser_payload. Each request reruns the fragment."""
+    """Draws the data made by segment_bytes.browser_payload. Each request reruns the fragment."""
     _bytes(key=key, data=data, default={"want": None}, on_want_change=_ignore)
 
 
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
-    """Returns the last request for bytes of the content with this key, or an empty dict.
+    """Returns the last request for bytes of this content, or {}.
 
-    If a file is too large to be sent completely, the request holds the byte that the reader moved
-    to, for each pane.
+    For a file that is too large to be sent at once, the request holds for each pane the byte that
+    the reader moved to.
     """
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}
@@ -267,10 +263,7 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws the data packed by health_view: the findings, or the predicted next broker start.
-
-    The address keeps the selected finding.
-    """
+    """Draws the findings, or the predicted next broker start-up. The address keeps the choice."""
     _findings(key=key, data=data)
 
 
@@ -278,7 +271,7 @@ _search_race = register_component("search_race", "steps", "page_strip", "race_la
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
-    """Draws the data packed by search_race.browser_payload. The address keeps ?storage=."""
+    """Draws the data made by search_race.browser_payload. The address keeps ?storage=."""
     _search_race(key=key, data=data | bar())
 
 
@@ -286,7 +279,7 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
-    """Draws the data packed by tail_growth.browser_payload. The address keeps ?pages=."""
+    """Draws the data made by tail_growth.browser_payload. The address keeps ?pages=."""
     _tail_growth(key=key, data=data)
 
 
@@ -294,10 +287,7 @@ _sql = register_component("sql")
 
 
 def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -> None:
-    """Draws the query editor, which runs the query on Ctrl+Enter or by its button.
-
-    Typed text stays in the browser until the query is run. Then `on_run` is called, and
-    `last_query` returns the query.
+    """Draws the query editor. Ctrl+Enter or the button calls `on_run`; `last_query` has the query.
 
     Args:
         data: `text` is the query, `wrong` the range of its wrong characters or None, `longest` the
@@ -307,5 +297,5 @@ def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -
 
 
 def last_query(key: str = "kv_sql") -> str | None:
-    """Returns the query that was run just now, or None in every other run of the page."""
+    """Returns the query that was run just now, or None."""
     return (st.session_state.get(key) or {}).get("asked")

@@ -1,4 +1,4 @@
-"""The Page cache page: which pages a reader at the tail waits for while an index grows."""
+"""The Page cache page: which index pages a reader at the log's end waits for."""
 
 import streamlit as st
 
@@ -57,7 +57,7 @@ def _browser_payload(language_code: str) -> dict:
 
 @st.cache_resource(show_spinner=False)
 def _lagging_waits() -> tuple[float, float]:
-    """Returns a lagging reader's page faults per lookup, for the plain and the newer search."""
+    """Returns a lagging reader's page faults per lookup, for the old and the new search."""
     plain, warm = (
         (
             page_replay.replay(

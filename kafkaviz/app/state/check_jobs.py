@@ -1,8 +1,7 @@
 """The checks of this server: one background job per directory and release.
 
-A check of 20 MB takes a second and one of 1 GiB three, so the page shows its progress instead of
-waiting. A fresh catalog gives the same result at once. Directories larger than LARGE_BYTES are
-checked by the pipeline.
+Directories larger than LARGE_BYTES are checked by the pipeline instead. A fresh catalog has the
+result at once.
 """
 
 from collections.abc import Callable
@@ -30,17 +29,17 @@ LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, o
 
 @st.cache_resource(show_spinner=False)
 def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
-    """Returns the checks of this server by key of the listing and by release, for all tabs."""
+    """Returns the checks of this server, by key of the listing and release."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns the check, started if needed. The release "" stands for the inferred one."""
+    """Returns the check, and starts it if needed. The release "" means the inferred one."""
     return check_jobs().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
 def error_count(snapshot: BrokerSnapshot) -> int:
-    """Returns the number of errors that the check for the inferred release or the catalog found."""
+    """Returns how many errors the check or the catalog found, for the inferred release."""
     job = check_jobs().get((snapshot.key, ""))
     if job and job.result:
         return job.result.counts["error"]
@@ -48,7 +47,7 @@ def error_count(snapshot: BrokerSnapshot) -> int:
 
 
 def restart(snapshot: BrokerSnapshot, release: str) -> None:
-    """Forgets all checks of the directory, and starts a new check unless the directory is large."""
+    """Forgets all checks of the directory. Starts a new one unless the directory is large."""
     check_jobs().forget(lambda key: key[0] == snapshot.key)
     if not is_large(snapshot):
         check_jobs().restart((snapshot.key, release), partial(_start_reading, snapshot, release))
@@ -62,19 +61,19 @@ def log_bytes(snapshot: BrokerSnapshot) -> int:
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the pipeline checks the directory; it always assumes the inferred release."""
+    """Returns whether the pipeline checks the directory. It always assumes the inferred release."""
     return log_bytes(snapshot) > LARGE_BYTES
 
 
 def is_for_spark(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the findings of a large directory have yet to arrive in its catalog."""
+    """Returns whether the pipeline has yet to check this large directory."""
     return is_large(snapshot) and ingests.is_awaited(snapshot)
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory again and starts a new check; used as a button's on_click.
+    """Lists the directory again and starts a new check. Used as a button's on_click.
 
-    If the directory is large, the pipeline reads the changes instead.
+    For a large directory, starts the pipeline instead.
     """
     broker_cache.clear_all()
     with suppress(CannotOpen):  # the page reports the error
@@ -85,7 +84,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns a job that has the findings of a fresh catalog, else a job that reads the files."""
+    """Returns a job with the findings of a fresh catalog, else a job that reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 
@@ -97,7 +96,7 @@ def _start_reading(snapshot: BrokerSnapshot, release: str) -> CheckJob:
 def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
-    """Runs the check. Once the job is cancelled, `report` raises before the next partition."""
+    """Runs the check. If the job is cancelled, `report` raises before the next partition."""
     from kafkaviz.analysis.broker_health import check
 
     done_bytes = 0

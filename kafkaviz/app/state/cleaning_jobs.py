@@ -1,9 +1,7 @@
 """Simulated cleanings of compacted logs: one background job per listing and topic-partition.
 
-The decisions, which say whether the cleaner takes each compacted log, are a job too. This job reads
-no records; only the first one after the server's start takes longer than a second. A cleaning reads
-the cleanable part of a log twice and the clean part once, so only the cleaning of a small log
-starts without a click.
+The decisions (does the cleaner take this log?) are a job too, which reads no records. A cleaning
+reads most of the log, so only that of a small log starts without a click.
 """
 
 from collections.abc import Callable
@@ -38,9 +36,9 @@ class CleanedLog:
     """The result of one cleaning.
 
     Attributes:
-        cleaning: the cleaner's result; None if the cleaner fails.
+        cleaning: the cleaner's result. None if the cleaner fails.
         error: the exception of Kafka's cleaner, or None.
-        records: every record, if the log is small; else None.
+        records: every record, if the log is small, else None.
     """
 
     cleaning: "Cleaning | None"
@@ -56,16 +54,16 @@ def decision_jobs() -> JobRegistry[str, DecisionJob]:
 
 @st.cache_resource(show_spinner=False)
 def cleaning_jobs() -> JobRegistry[tuple[str, str], CleaningJob]:
-    """Returns the cleanings of this server by key of the listing and topic-partition."""
+    """Returns the cleanings of this server, by key of the listing and topic-partition."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
 def decide(snapshot: BrokerSnapshot) -> DecisionJob:
-    """Returns the job that decides about all compacted logs, started if needed.
+    """Returns the job that decides about all compacted logs, and starts it if needed.
 
-    If the broker has several log directories, the `partition` of each log begins with the name of
-    the log directory, because two log directories may hold the same topic-partition. The job fails
-    with CannotOpen if a single partition was opened that is not compacted.
+    If the broker has several log directories, the `partition` of each log is preceded by the name
+    of the log directory. The job fails with CannotOpen if a single partition was opened and is not
+    compacted.
     """
     return decision_jobs().get_or_start(
         snapshot.key, lambda: Job(lambda _report: _decide(snapshot.broker), ReadProgress())
@@ -99,7 +97,7 @@ def _decide(broker: "Broker") -> "CleanerDecisions":
 
 @st.cache_resource(show_spinner=False)
 def story_jobs() -> JobRegistry[tuple[str, str, bytes], StoryJob]:
-    """Returns the jobs that find the records of a key: by listing, topic-partition and key."""
+    """Returns the jobs that find the records of a key, by listing, topic-partition and key."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
@@ -113,19 +111,18 @@ def is_quick(log: "DecidedLog") -> bool:
 
 
 def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
-    """Returns the cleaning job of a topic-partition, or None if none was started."""
     return cleaning_jobs().get((snapshot.key, partition))
 
 
 def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
-    """Returns the cleaning job of a log, which is started even if the cleaner would not take it."""
+    """Returns the cleaning of a log, and starts it even if Kafka would not clean the log."""
     return cleaning_jobs().get_or_start(
         (snapshot.key, log.partition), partial(_start, snapshot, log)
     )
 
 
 def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
-    """Returns `superseded_bytes` of the finished cleanings of logs that the cleaner takes now.
+    """Returns the superseded bytes that finished cleanings found, for logs the cleaner takes now.
 
     The keys are (log directory, name of the partition's directory).
     """
@@ -145,12 +142,12 @@ def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
 
 
 def restart(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
-    """Starts a cleaning, or repeats one that has ended; used as a button's on_click."""
+    """Starts a cleaning, or repeats one that has ended. Used as a button's on_click."""
     cleaning_jobs().restart((snapshot.key, log.partition), partial(_start, snapshot, log))
 
 
 def story(snapshot: BrokerSnapshot, log: "DecidedLog", key: bytes) -> StoryJob:
-    """Returns the job that finds the records of a key; it fails if the log cannot be read."""
+    """Returns the job that finds the records of a key. The job fails if the log is unreadable."""
     size_bytes = sum(segment.size_bytes for segment in log.state.facts.segments)
     now_ms = decisions(snapshot).plan.now_ms
     return story_jobs().get_or_start(
@@ -167,10 +164,9 @@ def _tell_story(
     key: bytes,
     report: Callable[[ReadProgress], None],
 ) -> "KeyStory":
-    """Finds the records of a key. Once the job is cancelled, `report` raises at the next part.
+    """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end.
 
-    Raises:
-        KafkavizError: the log cannot be read to its end.
+    If the job is cancelled, `report` raises before the next part.
     """
     from kafkaviz.analysis.compaction.key_story import key_story
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
@@ -208,7 +204,7 @@ def _start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
 def _clean(
     decided: "CleanerDecisions", log: "DecidedLog", report: Callable[[ReadProgress], None]
 ) -> CleanedLog:
-    """Cleans a log. Once the job is cancelled, `report` raises at the next part."""
+    """Cleans a log. If the job is cancelled, `report` raises before the next part."""
     from kafkaviz.analysis.compaction.compaction import clean_log
     from kafkaviz.analysis.compaction.log_records import log_records
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed

@@ -21,7 +21,7 @@ SnapshotPair = tuple[BrokerSnapshot, BrokerSnapshot]
 
 @st.cache_resource(show_spinner=False)
 def comparisons() -> JobRegistry[tuple[str, str], ComparisonJob]:
-    """Returns the comparisons of this server by the keys of both listings."""
+    """Returns the comparisons of this server, by the keys of both listings."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
@@ -30,7 +30,7 @@ def get_or_start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def compare_again(pair: SnapshotPair) -> None:
-    """Lists both directories again and forgets their comparison; for a button's on_click."""
+    """Lists both directories again and forgets their comparison. Used as a button's on_click."""
     broker_cache.clear_all()
     comparisons().forget(lambda key: key == _key(pair))
 
@@ -45,7 +45,7 @@ def _start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
-    """Runs the comparison. Once the job is cancelled, `report` raises before the next partition."""
+    """Runs the comparison. If the job is cancelled, `report` raises before the next partition."""
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())

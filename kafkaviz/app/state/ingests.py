@@ -32,7 +32,7 @@ def server_ingests() -> "JobRegistry[str, Ingest]":
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """Returns the directory's ingest, if any; starts one unless the catalog is fresh."""
+    """Returns the directory's ingest or None. Starts one unless the catalog is fresh."""
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
         return server_ingests().get(directory)
@@ -40,7 +40,7 @@ def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
 
 
 def restart(snapshot: BrokerSnapshot) -> None:
-    """Starts a new ingest unless one is running; used as a button's on_click."""
+    """Starts a new ingest unless one is running. Used as a button's on_click."""
     server_ingests().restart(snapshot.directory, partial(_start, snapshot))
 
 
@@ -50,10 +50,7 @@ def state(snapshot: BrokerSnapshot) -> str | None:
 
 
 def is_awaited(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the catalog will still change.
-
-    This is so if the catalog is not fresh and the last ingest neither failed nor was cancelled.
-    """
+    """Returns whether the catalog is out of date and the last ingest may still update it."""
     return not broker_cache.is_fresh(snapshot) and state(snapshot) not in ("failed", "cancelled")
 
 
@@ -68,7 +65,7 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 def _may_start_again(ingest: "Ingest") -> bool:
     """Returns whether an ingest may be repeated without a click.
 
-    This is so for a successful ingest after AGAIN_AFTER_S, never for a failed or cancelled one.
+    True for a successful ingest after AGAIN_AFTER_S. False if it failed or was cancelled.
     """
     age_s = time.monotonic() - ingest.started_at
     return ingest.state in ("done", "fresh") and age_s > AGAIN_AFTER_S

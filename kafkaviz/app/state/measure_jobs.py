@@ -1,4 +1,4 @@
-"""The measurements that Tuning needs: a background job per source, and another for its records."""
+"""The measurements that Tuning needs: a background job per source, and one for its records."""
 
 import tempfile
 from collections.abc import Callable, Mapping
@@ -43,12 +43,11 @@ class MeasureRequest:
 
 class _TuningJob(Job[Any, ReadProgress]):
     def explain(self, error: Exception) -> Exception:
-        """Returns a KafkavizError that shows the type and text of an unexpected error."""
         return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
 
 
 class MeasureJob(_TuningJob):
-    """Measures a source; its result is a TuningSource."""
+    """Measures a source. The result is a TuningSource."""
 
     def __init__(self, request: MeasureRequest) -> None:
         self.request = request
@@ -62,7 +61,7 @@ class MeasureJob(_TuningJob):
 
 
 class BatchingJob(_TuningJob):
-    """Measures the records of each topic; its result is a BatchingAnswer per topic."""
+    """Measures the records of each topic. The result is one BatchingAnswer per topic."""
 
     def __init__(self, source: TuningSource) -> None:
         super().__init__(partial(_measure_records, source), ReadProgress())
@@ -88,7 +87,6 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
     done_bytes = 0
 
     def report_share(name: str, share: float) -> None:
-        """Reports the bytes read: the earlier .log files, and a share from 0 to 1 of this one."""
         nonlocal log_name, done_bytes
         if name != log_name:
             done_bytes += sizes.get(log_name, 0)
@@ -135,7 +133,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
 
 @st.cache_resource(show_spinner=False)
 def measure_jobs() -> JobRegistry[str, MeasureJob]:
-    """Returns the measurements of this server by source. Tabs share them."""
+    """Returns the measurements of this server by source. All tabs share them."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
@@ -150,7 +148,7 @@ def get_or_start(request: MeasureRequest) -> MeasureJob:
 
 
 def restart(request: MeasureRequest) -> None:
-    """Starts the job again if it has ended; used as a button's on_click."""
+    """Starts the job again if it has ended. Used as a button's on_click."""
     measure_jobs().restart(request.key, partial(MeasureJob, request))
 
 
@@ -159,5 +157,5 @@ def get_or_start_batching(key: str, source: TuningSource) -> BatchingJob:
 
 
 def restart_batching(key: str, source: TuningSource) -> None:
-    """Starts the job again if it has ended; used as a button's on_click."""
+    """Starts the job again if it has ended. Used as a button's on_click."""
     batching_jobs().restart(key, partial(BatchingJob, source))

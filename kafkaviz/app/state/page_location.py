@@ -33,7 +33,7 @@ FIRST_BYTES = 4 << 10  # bytes of each .log that are read for this choice
 
 @dataclass(frozen=True)
 class Location:
-    """The existing part of the location in the address; `fault` says why the rest is missing."""
+    """The location in the address, as far as it exists. `fault` says why the rest is missing."""
 
     directory: str  # the given text; "" if nothing is open
     snapshot: BrokerSnapshot | None = None
@@ -51,7 +51,7 @@ class Location:
 
     @property
     def partition_name(self) -> str:
-        """The topic-partition's name, such as disk-b/orders-0 if two log directories have it."""
+        """The topic-partition's name. Names the log directory if two have it: "disk-b/orders-0"."""
         if self.partition is None or self.broker is None:
             return ""
         return self.broker.partition_name(self.partition)
@@ -95,13 +95,13 @@ def parse_address(
 
     Args:
         depth: 1 for the broker, 2 for the topic-partition, 3 for the segment.
-        unpack: called with the directory before it is listed; unpacks its archives.
-        prefers_full_batches: whether an address without a topic-partition means the largest one
-            with several records per batch, instead of the largest.
+        unpack: called with the directory before it is listed, to unpack its archives.
+        prefers_full_batches: if the address has no topic-partition, choose the largest that has
+            several records per batch.
 
     Returns:
         A SegmentLocation, PartitionLocation, BrokerLocation or plain Location, depending on how
-        much of it exists.
+            much of the location exists.
     """
     directories = st.query_params.get_all(page_state.DIRECTORY)
     directory = page_state.join_directories(filter(None, directories)) or default_directory()
@@ -126,7 +126,7 @@ def parse_address(
 
 
 def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
-    """Returns the topic-partition that the address names, else the largest."""
+    """Returns the topic-partition in the address, else the largest."""
     name = st.query_params.get(page_state.TOPIC_PARTITION)
     if name and "/" in name:  # the name is in two log directories, so it includes the log directory
         return broker.partition(name)
@@ -157,7 +157,7 @@ def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
 
 
 def _has_full_batches(partition: Partition) -> bool:
-    """Returns whether the segment that opens first begins with a batch of several records.
+    """Returns whether the default segment begins with a batch of several records.
 
     Only the first kilobytes of its .log are read.
     """
@@ -211,21 +211,21 @@ def _missing_error(key: str, path: Path, name: str = "") -> CannotOpen:
 
 
 def default_directory() -> str:
-    """Returns the directory that the server was started with, else the first sample, else ""."""
+    """Returns the directory the server was started with, else the first sample, else ""."""
     configured = page_state.join_directories(access.configured_directories())
     return configured or next((str(path) for path in access.samples()), "")
 
 
 def compared_directory() -> str:
-    """Returns the second directory named in the Compare page's address, or "" if there is none."""
+    """Returns the second directory in the Compare page's address, or ""."""
     directories = st.query_params.get_all(page_state.COMPARED_DIRECTORY)
     return page_state.join_directories(filter(None, directories))
 
 
 def shell_paths(broker: Broker, between: str = " ") -> str:
-    """Returns the broker's paths as shell arguments, separated by spaces.
+    """Returns the broker's paths as shell arguments.
 
-    With another `between`, the paths are joined by it into one argument.
+    If `between` is not a space, it joins the paths into one argument.
     """
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
@@ -234,8 +234,8 @@ def shell_paths(broker: Broker, between: str = " ") -> str:
 def directory_text(directory: str) -> str:
     """Returns a directory as visitors know it, without paths of the cache.
 
-    A view with tiered storage becomes `DIR --tiered STORE`, a mirror its remote address. Several
-    log directories are separated by commas, as in log.dirs.
+    A tiered view becomes `DIR --tiered STORE`, a mirror its remote address. Several log directories
+    are separated by commas, as in log.dirs.
     """
     directories = page_state.split_directories(directory)
     if len(directories) > 1:
@@ -248,7 +248,7 @@ def directory_text(directory: str) -> str:
 
 
 def short_directory_text(directory: str) -> str:
-    """Returns `directory_text`, with directories in the same folder shortened to /data/{a,b}."""
+    """Returns `directory_text`. Directories in the same folder are shortened to /data/{a,b}."""
     paths = [directory_text(part) for part in page_state.split_directories(directory)]
     parents = {path.rpartition("/")[0] for path in paths}
     if len(paths) == 1 or len(parents) > 1:
@@ -261,7 +261,7 @@ def clean_path(text: str | None) -> str:
     """Returns a pasted path without surrounding blanks and quotes, and absolute if possible.
 
     In `DIR --tiered STORE`, both paths are cleaned. On a server with several visitors the path
-    stays relative, because an absolute path would show the server's working directory or user.
+    stays relative, so that it does not show the server's working directory.
     """
     directories = _typed_directories(text or "")
     if len(directories) > 1:
@@ -279,9 +279,9 @@ def clean_path(text: str | None) -> str:
 
 
 def _typed_directories(text: str) -> list[str]:
-    """Returns the directories in a text, where commas separate several, as in log.dirs.
+    """Returns the directories in a text, separated by commas as in log.dirs.
 
-    A text that is an existing path is not split, because its name may contain a comma.
+    An existing path is not split, because its name may contain a comma.
     """
     directories = page_state.split_directories(text)
     if len(directories) > 1 or BETWEEN not in text or _is_there(text.strip()):
@@ -300,8 +300,7 @@ def _is_there(text: str) -> bool:
 def recent() -> list[str]:
     """Returns the recently opened directories that visitors may still open, newest first.
 
-    The list covers all sessions of this user. If several people may use the server, it covers only
-    this session, so that visitors do not see each other's directories.
+    On a server with several visitors, only those of this session.
     """
     return [line for line in _read_recent() if _may_open(line)][:RECENT]
 

@@ -1,8 +1,7 @@
 """The language of this session.
 
-A session starts with the language of its address. Once the reader has switched the language, the
-session decides, and the address is changed to match. So Back and links to other pages do not change
-the language.
+A session starts with the language in its address. After the reader has switched the language, links
+and Back do not change it: the address is changed to match the session.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language",
 
 
 def language() -> str:
-    """Returns the code of the session's language; outside a run, the one set by `keep_language`."""
+    """Returns the session's language code. Outside a run, returns that set by `keep_language`."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return _later_language.get()
@@ -40,14 +39,14 @@ def language() -> str:
 
 
 def sync_address() -> None:
-    """Stores the same language in address and session, so that a copied link keeps the language."""
+    """Writes the session's language into the address, so that a copied link keeps it."""
     set_language(language())
 
 
 def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
     """Returns a function that calls `make` in the language that is current now.
 
-    Downloads that are made on click run outside the run of a page, where no language is set.
+    Downloads that are made on click run outside a page run, where no language is set.
     """
     code = language()
 
@@ -71,8 +70,8 @@ def render_switch() -> None:
 def _switch(code: str) -> None:
     """Sets the language, and sets the state of every control again.
 
-    For a select box the browser keeps the label, not the option. It shows the label in the new
-    language only if the value is set in the run that changes the language.
+    The browser keeps the label of a select box, not the option. The label changes only if the value
+    is set in the run that changes the language.
     """
     set_language(code)
     for key, value in st.session_state.items():
@@ -81,7 +80,7 @@ def _switch(code: str) -> None:
 
 
 def set_language(code: str) -> None:
-    """Sets the session's language and the address parameter, which is left out for English."""
+    """Sets the session's language and the address parameter. English has no parameter."""
     st.session_state[page_state.SESSION_LANGUAGE] = code
     _thread_language.set((get_script_run_ctx(suppress_warning=True), code))
     if code == messages.ENGLISH:

@@ -28,7 +28,7 @@ QUICK_S = 0.8  # a read that takes no longer shows no progress
 
 @st.cache_resource(show_spinner=False)
 def transaction_jobs() -> JobRegistry[tuple[str, str], TransactionJob]:
-    """Returns the jobs of this server by key of the listing and topic-partition."""
+    """Returns the jobs of this server, by key of the listing and topic-partition."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 

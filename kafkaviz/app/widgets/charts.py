@@ -1,4 +1,4 @@
-"""Figures on a page: cached per view and theme, with a title above and an alternative text."""
+"""Figures on a page: cached per view and theme, with a title and an alternative text."""
 
 from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
@@ -49,7 +49,7 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
 
 
 def figure(view_key: Hashable, draw: Draw, figure_view: object) -> "PlainFigure":
-    """Draws a view as a figure. `view_key` contains everything that the view depends on."""
+    """Draws a view as a figure. `view_key` must contain everything that the view depends on."""
     return _figure(
         view_key, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, figure_view
     )
@@ -72,7 +72,7 @@ def _figure(
 
 
 def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
-    """Draws a Plotly figure without Streamlit's theme and mode bar; Streamlit gets `selects`."""
+    """Draws a Plotly figure without Streamlit's theme and mode bar."""
     plotly_figure = with_page_layout(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
         plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
@@ -96,13 +96,13 @@ def with_page_layout(
 
 
 def render_titled(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
-    """Draws the title and the caption of a view, and its figure below them."""
+    """Draws the title and the caption of a view, and the figure below."""
     elements.figure_head(figure_view.title, figure_view.caption)
     render_figure(view_key, draw, figure_view, key)
 
 
 def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
-    """Draws the figure of a view, without a title above it."""
+    """Draws the figure of a view, without a title."""
     plot(
         figure(view_key, draw, figure_view),
         key,

@@ -1,24 +1,21 @@
 """Choices that are kept in the address as one word, independent of their label on the page.
 
 Examples are `search=3.9` for the label "Kafka 2.1 to 4.0", and `tab=Bytes` for the label 字节.
-Streamlit's own binding would write the label into the address. Therefore this module binds controls
-itself: `draw_bound` sets the state of a control before it is drawn, and writes the word into the
-address.
+Streamlit's own binding would write the label into the address. So `draw_bound` sets the state of a
+control before it is drawn, and writes the word into the address.
 
-- If the address differs from that of the previous run, as after a link or Back, the address
-  decides. Otherwise the control decides, also after a change of language.
-- In a run that a control started, the control decides. The address that the browser sends may be
-  older than the choice, if keys are pressed faster than runs finish.
-- On pages where scripts in the browser write other parameters, a script has to write the word too.
-  Such pages call only `take_from_address`, and write with frontend.address.
+- After a link or Back, the address decides. Otherwise the control decides.
+- In a run that a control started, the control decides, because the address that the browser sends
+  may be older.
+- If a script in the browser writes the address, the page calls only `take_from_address`, and writes
+  with frontend.address.
 
-Streamlit sends the state of a control to the browser only in the run that sets the state. If a
-click interrupts that run, the message may be lost, and the control would show its default.
-Therefore every later run passes the word as the control's default (`initial`), which the browser
-ignores if the control already has a state.
+Streamlit sends a control's state to the browser only in the run that sets the state. If a click
+interrupts that run, the state may be lost. So each later run passes the word as the control's
+default (`initial`).
 
-The open tab of a page is such a choice too. Only the open tab is drawn, so the others take no time.
-If an address names no tab, the tab opens that has a control for one of its parameters.
+The open tab of a page is such a choice too. Only the open tab is drawn. If the address names no
+tab, the tab opens that has a control for one of the parameters.
 """
 
 import re
@@ -49,14 +46,14 @@ def draw_bound(
     format_func: Callable[[str], str] = str,
     **arguments: object,
 ) -> str:
-    """Draws a control that chooses one of several options, and returns the chosen one.
+    """Draws a control with several options. Returns the chosen option.
 
-    The option itself is written into the address; the page shows `format_func(option)`.
+    The option itself is written into the address. The page shows `format_func(option)`.
 
     Args:
         draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
             or the same method of a container.
-        key: the key of the control, which is also the name of the address parameter.
+        key: the key of the control, and the name of the address parameter.
         arguments: further arguments of `draw`.
     """
     options = list(options)
@@ -77,10 +74,7 @@ def _draw(
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
     """Returns the argument that makes the current state of a control its default.
 
-    Returns an empty dict in the run that sets the state, because that run sends the state.
-
-    Args:
-        draw, key, options: the arguments of `draw_bound`.
+    {} in the run that sets the state. `draw_bound` has the same arguments.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):
@@ -92,7 +86,7 @@ def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
 
 
 def count_move(callback: Callable[[], None] | None = None) -> None:
-    """Counts that a control was moved, then calls `callback`; used as an on_change."""
+    """Counts that a control was moved, then calls `callback`. Used as an on_change."""
     st.session_state[MOVES] = st.session_state.get(MOVES, 0) + 1
     if callback:
         callback()
@@ -105,9 +99,9 @@ def slider(
     key: str,
     format_func: Callable[[str], str] = str,
 ) -> str:
-    """Draws a slider with its label and value above it, and returns the chosen option.
+    """Draws a slider with label and value above it. Returns the chosen option.
 
-    For a topic setting, the label also shows the name of the broker's setting.
+    For a topic setting, the label also has the name of the broker's setting.
     """
     options = list(options)
     word = bind_to_address(key, options, default)
@@ -152,11 +146,10 @@ def take_from_address(
     default: str | None = None,
     parse_other: AddressParser = lambda _text: None,
 ) -> str:
-    """Returns the chosen word, and sets the state of the control that will have the key `name`.
+    """Returns the chosen word, and sets the state of the control with the key `name`.
 
     Args:
-        default: the word if the address lacks this parameter; by default, or if it is not an
-            option, the first option.
+        default: the word if the address lacks this parameter. If not an option: the first option.
         parse_other: returns the word for a text in the address that is neither a word nor a label.
     """
     labels = _labels(options)
@@ -174,9 +167,9 @@ def take_from_address(
 
 
 def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
-    """Keeps choices when the reader goes to another location by a link that does not contain them.
+    """Writes choices into the address again, after a link to another location that lacks them.
 
-    Writes the choices into the address again. Call this before the controls are drawn.
+    Call this before the controls are drawn.
 
     Args:
         address: the address of the current location.
@@ -214,7 +207,7 @@ def _previous_run(name: str) -> _PreviousRun:
 
 
 def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | None:
-    """Returns the word that the control holds; None if the address decides."""
+    """Returns the word that the control holds. None if the address decides."""
     previous = _previous_run(name)
     state = st.session_state.get(name)
     has_moved = state != previous.state or st.session_state.get(MOVES, 0) != previous.moves
@@ -229,7 +222,7 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Stores for the next run the word in the address, and which word each label stands for.
+    """Stores for the next run the word in the address, and the word of each label.
 
     The labels of the next run may be in another language.
     """
@@ -248,7 +241,7 @@ def _remember(
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:
     """Returns the word for a text in the address, which may be a word or a label.
 
-    Case, and spaces that group digits, are ignored.
+    Ignores case, and spaces that group digits.
     """
     matches = (
         word
@@ -266,23 +259,23 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds the tab with a control for one of the address's parameters. Call this before drawing."""
+    """Adds to the address the tab that has a control for one of its parameters.
+
+    Call this before drawing.
+    """
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
         st.query_params[page_state.TAB] = part
 
 
 def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, DeltaGenerator]:
-    """Draws the tabs.
+    """Draws the tabs. Returns the word of the open tab, and its container.
 
     Args:
         parts: the label of each tab, by its word in the address.
-        controls: the address parameters of each tab. If the address has any of them, the open tab
-            is always written into it, even the first one. Otherwise `open_by_address` would open
-            another tab at a reload.
-
-    Returns:
-        The word of the open tab, and its container.
+        controls: the address parameters of each tab. If the address has one of them, the open tab
+            is always written into the address. Otherwise `open_by_address` would open another tab
+            at a reload.
     """
     parameters = [name for names in controls.values() for name in names]
     first = next(iter(parts))

@@ -1,6 +1,6 @@
 """Small static pieces of a page, drawn with st.html or returned as HTML.
 
-Text is escaped unless it is Html, so that text from a file never becomes markup.
+Text is escaped unless it is Html, so text from a file never becomes markup.
 """
 
 import re
@@ -28,10 +28,7 @@ ROWS_AT_ONCE = 9  # rows that fit into the smallest box of a table without scrol
 
 
 def escape(text: str) -> Html:
-    """Returns plain text as HTML. Line breaks are kept, unlike in text that tag() escapes.
-
-    Html is returned unchanged.
-    """
+    """Returns plain text as HTML with its line breaks. Html is returned unchanged."""
     return text if isinstance(text, Html) else Html(to_html(escape_controls(text)))
 
 
@@ -65,7 +62,7 @@ def icon(name: str, *, small: bool = False) -> Html:
 
 
 def severity(kind: str) -> Html:
-    """Returns the icon of one of SEVERITIES. Each has its own shape, not only its own colour."""
+    """Returns the icon of one of SEVERITIES. Icons differ in shape, not only in colour."""
     name = say(f"common.severity_{kind}")
     return tag("span", class_=f"kv-sev {kind}", role="img", aria_label=name)
 
@@ -77,8 +74,7 @@ def mono(text: str) -> Html:
 def label(name: str, value: str) -> Html:
     """Returns a name and its value, for a line above a control.
 
-    For a topic setting, the first of the broker's names for it follows, with all of them in a
-    tooltip.
+    For a topic setting, the first name of the broker's setting follows. A tooltip has all names.
     """
     name_html = tag("span", escape(name))
     if about := broker_names(name):
@@ -88,7 +84,7 @@ def label(name: str, value: str) -> Html:
 
 
 def broker_names(name: str) -> str:
-    """Returns the broker's names for a topic setting; "" if there are none."""
+    """Returns the broker's names for a topic setting. "" if there are none."""
     setting = config_def.TOPIC_SETTINGS.get(name)
     if not setting or not setting.broker_names:
         return ""
@@ -115,7 +111,7 @@ def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) 
 
     Args:
         cells: (label, value with its unit, detail) of each number.
-        is_pending: whether some values are not known yet and shown as a dash.
+        is_pending: some values are not known yet and shown as a dash.
     """
     strip = (_metric(*cell) for cell in cells)
     st.html(tag("div", *strip, class_="kv-metrics owed" if is_pending else "kv-metrics"))
@@ -142,12 +138,10 @@ def heading(text: str, aside: str = "") -> None:
 
 
 def crumb(text: str) -> None:
-    """Draws a breadcrumb that has no menu."""
     st.html(tag("span", text, style="padding:0 8px"), width="content")
 
 
 def separator() -> None:
-    """Draws the sign between two breadcrumbs."""
     st.html(tag("span", "›", class_="kv-sep", aria_hidden="true"), width="content")
 
 
@@ -182,7 +176,7 @@ def keep_units(text: str) -> str:
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> Html:
-    """Returns the legend of a figure from CSS classes of look.css and their labels."""
+    """Returns the legend of a figure. `swatches` are CSS classes of look.css and their labels."""
     cells = (
         tag("span", tag("i", class_=f"kv-sw {kind}"), escape(words)) for kind, words in swatches
     )
@@ -190,7 +184,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> Html:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """Shows the number of rows on each tab, as CSS, so that links to a tab do not contain it."""
+    """Shows the number of rows on each tab. CSS draws it, so links to a tab do not contain it."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
         f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'
@@ -216,7 +210,7 @@ def table(head: Html, rows: Iterable[Html]) -> None:
 
 
 def table_html(head: Html, rows: Iterable[Html]) -> Html:
-    """Returns a short table from the cells of its first row and from its other rows."""
+    """Returns a short table. `head` has the cells of the first row."""
     rows = list(rows)
     # a table that scrolls must be reachable with the keyboard
     tab_index = 0 if len(rows) > ROWS_AT_ONCE else None
@@ -225,7 +219,7 @@ def table_html(head: Html, rows: Iterable[Html]) -> Html:
 
 
 def empty(name: str, finding: str, reason: str, level: int = 2) -> DeltaGenerator:
-    """Draws a notice that something is missing, and returns the container for buttons below."""
+    """Draws a notice that something is missing. Returns the container for buttons below."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
         words = _finding_and_reason(finding, reason, level)
@@ -244,7 +238,7 @@ def state(
     *,
     level: int = 2,
 ) -> DeltaGenerator:
-    """Draws a problem and its reason, and returns the container for buttons below.
+    """Draws a problem and its reason. Returns the container for buttons below.
 
     Args:
         mark: one of SEVERITIES, or an icon name.
@@ -265,7 +259,6 @@ def _finding_and_reason(finding: str, reason: str, level: int) -> Html:
 
 
 def describe_writer(release: InferredRelease) -> str:
-    """Returns a text such as "Kafka 4.3 or later" or "Kafka 2.8 to 3.6"."""
     first = release.first and versions.text(release.first)
     last = release.last and versions.text(release.last)
     if release.first and release.last and release.last > release.first:
@@ -287,5 +280,4 @@ def _print_style() -> str:
 
 
 def draw_style(css: str) -> None:
-    """Adds CSS to the page."""
     st.html(tag("style", Html(css)))

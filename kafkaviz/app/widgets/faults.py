@@ -33,7 +33,6 @@ MAX_PROBLEMS = 8  # problems that are listed
 
 
 def nothing_open() -> None:
-    """Draws a notice that no directory was given."""
     with elements.empty("directory", say("faults.nothing_open"), say("faults.nothing_open_why")):
         _sample_button("secondary")
 
@@ -199,7 +198,6 @@ def partial(readable: int, total: int, directory: Path, problems: Sequence[Probl
 
 
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
-    """Draws a table of the files that could not be read, and why."""
     mark = elements.severity("warning")
     visible = problems[:MAX_PROBLEMS]
     rows = [

@@ -1,8 +1,9 @@
 """The Go to dialog: finds topic-partitions and segments, and the targets of go_to_targets.py.
 
-`orders` finds orders-0 to orders-2. `orders-0 2247` finds offset 2247 in orders-0. `2247` alone
-finds this offset in several topic-partitions, first in the current one. If the field is empty, the
-dialog lists recently visited segments, so that K and Enter lead back.
+- `orders` finds orders-0 to orders-2.
+- `orders-0 2247` finds offset 2247 in orders-0.
+- `2247` finds this offset in several topic-partitions, first in the current one.
+- An empty field lists recently visited segments.
 """
 
 import re
@@ -51,10 +52,10 @@ class Visit(NamedTuple):
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
-    """Draws the search field and its results.
+    """Draws the search field and the results.
 
     Args:
-        pages: the pages that a result may open, each with the parameters that its address keeps.
+        pages: the pages that a result may open, each with the parameters its address keeps.
     """
     query = (
         st.text_input(
@@ -91,7 +92,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
 
 
 def directories(location: Location) -> list[str]:
-    """Returns recent directories, newest first, then the samples, without the open one."""
+    """Returns recent directories, newest first, then the samples. The open one is left out."""
     candidates = dict.fromkeys([*page_location.recent(), *map(str, access.samples())])
     return [directory for directory in candidates if directory != location.directory]
 
@@ -113,7 +114,6 @@ def _entry(number: int, entry: GoToEntry, query: str, page: Page, *, is_current:
 
 
 def _emphasize(text: str, query: str) -> str:
-    """Returns a text as Markdown, with the searched words in bold."""
     words = query.split()
     pieces = word_pattern(" ".join(words), *words).split(text) if words else [text]
     escaped = map(elements.escape_markdown, pieces)
@@ -127,7 +127,7 @@ def find_entries(
     visits: Sequence[Visit] = (),
     other_directories: Sequence[str] = (),
 ) -> list[GoToEntry]:
-    """Returns the results for a query, best first; `pages` is as in `dialog`."""
+    """Returns the results for a query, best first. `pages` is as in `dialog`."""
     words = ISSUE.sub(r"\1-\2", query.lower()).split()
     offset = page_state.number(words[-1]) if words else None
     text = " ".join(words)
@@ -165,7 +165,6 @@ def find_entries(
 
 
 def _partition_rank(partition: Partition, text: str) -> int:
-    """Returns how well a text fits the name of a topic-partition or its topic."""
     directory = partition.directory.lower()
     rank = rank_name((directory, directory.rpartition("-")[0]), text)
     return PART if rank is None else rank
@@ -174,7 +173,7 @@ def _partition_rank(partition: Partition, text: str) -> int:
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:
     """Returns the topic-partitions whose name contains `name`.
 
-    Exact matches come first, then names that start with it; then larger logs.
+    Exact matches come first, then names that start with `name`, then larger logs.
     """
     matches = [partition for partition in broker.partitions if name in partition.directory.lower()]
     return sorted(
@@ -190,7 +189,7 @@ def _match_partitions(broker: Broker, name: str) -> list[Partition]:
 def _nearest(
     location: Location, visits: Sequence[Visit], partitions: list[Partition]
 ) -> list[Partition]:
-    """Sorts topic-partitions: first the current one, then those that were visited recently."""
+    """Sorts topic-partitions: first the current one, then those visited recently."""
     names = [location.partition.directory if location.partition else ""]
     names += [
         visit.address[page_state.TOPIC_PARTITION]
@@ -204,7 +203,7 @@ def _nearest(
 def _visit_entries(
     location: Location, visits: Sequence[Visit], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields recently visited partitions and segments; a note names the directory if it differs."""
+    """Yields recently visited partitions and segments. A note names another directory."""
     for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
         directory = page_state.directory_in(visit.address)
         stem = page_state.number(visit.address.get(page_state.SEGMENT))
@@ -228,7 +227,7 @@ def _visit_entries(
 def _offset_entries(
     location: Location, partitions: list[Partition], offset: int, pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields the segments in which a broker would look for an offset, then links to look it up."""
+    """Yields the segments in which a broker would look for an offset, then links to a lookup."""
     candidates = list(
         islice(
             (

@@ -3,7 +3,7 @@
     find_targets("log.roll.ms", pages)      the setting segment.ms, which opens Rolls
     find_targets("热区", pages)              the lesson on the warm section, in any language
 
-A search compares the names of the targets first, then the words of their texts, in all languages.
+A search compares first the names of the targets, then the words of their texts, in all languages.
 The targets are built once per language.
 """
 
@@ -58,11 +58,11 @@ class Match(NamedTuple):
 
 
 def find_targets(text: str, pages: Mapping[str, Mapping[str, str]]) -> dict[str, list[Match]]:
-    """Returns the best matches of each kind, best first. For an empty text it returns all pages.
+    """Returns the best matches of each kind, best first. "" finds all pages.
 
     Args:
         text: the typed text in lower case.
-        pages: the pages that a result may open, each with the parameters that its address keeps.
+        pages: the pages that a result may open, each with the parameters its address keeps.
     """
     by_kind: dict[str, list[Match]] = {}
     for target in _targets() if text else map(_page_target, pages):
@@ -98,7 +98,7 @@ def _match(target: Target, text: str, address: Mapping[str, str]) -> Match | Non
 
 
 def rank_name(names: Iterable[str], text: str) -> int | None:
-    """Returns the rank of a text among several names, or None if no name contains the text."""
+    """Returns the rank of the best name that contains `text`, or None."""
     names = tuple(names)
     if text in names:
         return EXACT
@@ -108,7 +108,7 @@ def rank_name(names: Iterable[str], text: str) -> int | None:
 
 
 def find_words(texts: Sequence[str], text: str) -> tuple[int, str] | None:
-    """Returns the rank and a snippet of the first of the `texts` that contains the words of `text`.
+    """Returns rank and snippet of the first text that contains all words of `text`.
 
     A typed word matches the beginning of a word.
     """
@@ -132,7 +132,7 @@ def word_pattern(*words: str) -> re.Pattern:
 
 
 def _snippet(text: str, place: int, words_end: int) -> str:
-    """Returns the words that were found with the text around them, and … where it was cut."""
+    """Returns the found words with the text around them. … marks where it was cut."""
     width = SNIPPET_CHINESE if CHINESE.search(text) else SNIPPET
     start = max(0, place - width // 3)
     if start and (gap := text.find(" ", start, place)) >= 0:
@@ -144,7 +144,6 @@ def _snippet(text: str, place: int, words_end: int) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Returns the words of a Markdown text on one line, without its marks."""
     return " ".join(re.sub(r"[*`#>|]|\]\([^)]*\)|\[(?=[^\]]+\]\()", "", markdown).split())
 
 
@@ -189,7 +188,7 @@ def _setting_targets() -> Iterator[Target]:
 
 
 def setting_place(name: str) -> tuple[str, str] | None:
-    """Returns the page and the tab that explain or change a setting; None for the glossary."""
+    """Returns page and tab that explain or change a setting. None for the glossary."""
     for page, tab, names in SETTING_PLACES:
         if any(is_named(name, each) for each in names):
             return page, tab
@@ -197,7 +196,7 @@ def setting_place(name: str) -> tuple[str, str] | None:
 
 
 def is_named(setting: str, name: str) -> bool:
-    """Returns whether a setting matches a name; a name ending in * matches by its beginning."""
+    """Returns whether a setting matches a name. A name ending in * matches by its beginning."""
     return setting == name or (name.endswith("*") and setting.startswith(name[:-1]))
 
 

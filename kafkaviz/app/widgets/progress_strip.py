@@ -1,7 +1,4 @@
-"""The progress strip of a job such as an ingest: one line about the job, and a button.
-
-The unpacking of an archive has such a strip too, although the page waits for its end.
-"""
+"""The progress strip of a job such as an ingest: one line about the job, and a button."""
 
 import math
 import os
@@ -36,7 +33,7 @@ RETRY_LABELS = {"failed": "common.try_again", "cancelled": "common.start_again"}
 
 
 def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
-    """Draws how much of the logs a job has read, and a button that cancels it."""
+    """Draws how much of the logs a job has read, and a button that cancels the job."""
     progress = job.progress()
     done = units.format_bytes(progress.done_bytes)
     total = units.format_bytes(progress.total_bytes)
@@ -59,10 +56,7 @@ def render_running_job(get_job: Callable[[], Job[Any, ReadProgress]], text: str)
 
 
 def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
-    """Draws the progress of a check and reruns the page at its end, or draws why the check failed.
-
-    Pages call this as long as the check has no result.
-    """
+    """Draws the progress of a check, or why it failed. Reruns the page when the check has ended."""
     job = check_jobs.get_or_start(snapshot, release)
     if job.error is not None:
         _render_check_failure(snapshot, job.error, release)
@@ -75,7 +69,10 @@ def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
 def render_read_partition(
     get_job: Callable[[], Job[Any, ReadProgress]], page: str, button_key: str
 ) -> None:
-    """Draws which partition a job reads, in a page's words. Reruns the page at the job's end."""
+    """Draws which partition a job reads. Reruns the page when the job has ended.
+
+    `page` chooses the wording.
+    """
     job = get_job()
     if job.is_over:
         st.rerun()
@@ -127,7 +124,7 @@ def render_strip(
     on_click: Callable[..., Any] | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
-    """Draws a line from `line_html`, and a button if it has a label."""
+    """Draws a line made by `line_html`, and a button if it has a label."""
     with st.container(horizontal=True, key=key, vertical_alignment="center"):
         st.html(line)
         if button_label:
@@ -135,7 +132,7 @@ def render_strip(
 
 
 def line_html(text: str, aside: str, share: float | None = None, mark: Html | None = None) -> Html:
-    """Returns the line of a strip as HTML: a sentence, a bar if the share is known, and a note.
+    """Returns the line of a strip as HTML: a sentence, a bar if `share` is known, and a note.
 
     Args:
         share: the finished part, from 0 to 1.
@@ -190,7 +187,7 @@ def ingest_text(progress: "Progress") -> str:
 
 
 def ingest_aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """Returns the note of an ingest's strip: the rate and the remaining time, or another text."""
+    """Returns the note of an ingest's strip: rate and remaining time, or another text."""
     pending_text, failure_text = pending_texts or (
         say("progress.owed_broker"),
         say("progress.missed_broker"),
@@ -250,13 +247,8 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
 def unpack(directory: str, key_end: str = "") -> None:
     """Unpacks the archives in `directory`, unless that was done before, and draws the progress.
 
-    Drawing also gives Streamlit the chance to stop the script when the visitor cancels or leaves.
-
-    Args:
-        key_end: a suffix for the widget keys, which a second call in the same run needs.
-
-    Raises:
-        CannotOpen: an archive cannot be read.
+    Raises CannotOpen if an archive cannot be read. `key_end` is a suffix for the widget keys, which
+    a second call in the same run needs.
     """
     for number, path in enumerate(page_state.split_directories(directory)):
         _unpack_one(path, f"{key_end} {number}" if number else key_end)
@@ -282,7 +274,7 @@ def _unpack_one(directory: str, key_end: str) -> None:
 
 
 class _Strip:
-    """The progress strip of one archive, drawn first when the unpacking reports progress."""
+    """The progress strip of one archive, drawn when the unpacking first reports progress."""
 
     def __init__(self, archive_path: Path, key_end: str) -> None:
         self._key_end = key_end

@@ -1,4 +1,4 @@
-"""The parts below two logs on one axis: legend, steps of the follower, leader epochs."""
+"""The parts below the figure of two replicas: legend, steps of the follower, leader epochs."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ def key_html() -> Html:
 
 
 def steps_html(walk: "FollowerTruncation", step: int) -> Html:
-    """Returns the follower's steps as a list, in which step number `step`, from 1, is marked."""
+    """Returns the follower's steps as a list. Step number `step` (from 1) is marked."""
     rows = (
         tag(
             "li",

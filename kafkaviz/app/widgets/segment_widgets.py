@@ -117,7 +117,7 @@ def _table(
     cells: Iterable[Sequence[str]],
     checksum: str = "",
 ) -> Html:
-    """Returns a table whose pinned row is marked.
+    """Returns a table in which the pinned row is marked.
 
     Args:
         columns: names from BATCHES, INDEX or TIME_INDEX.
@@ -132,12 +132,12 @@ def _table(
 
 
 def lanes_legend(names: Iterable[str]) -> Html:
-    """Returns the legend of the lanes of transactions; `names` is the `legend` of their view."""
+    """Returns the legend of the transaction lanes. `names` is the `legend` of their view."""
     return elements.key((f"txn-{name}", say(f"transaction_lanes.{name}")) for name in names)
 
 
 def transactions_legend(lanes_view: TransactionLanesView) -> Html:
-    """Returns the legend of the lanes, and that of the strip with the number of offsets of each."""
+    """Returns the legend of the transaction lanes and of the strip with their offsets."""
     legend = lanes_legend(lanes_view.legend)
     counts = [(f"txn-{fate}", words) for fate, words in lanes_view.counts.items()]
     if not counts:

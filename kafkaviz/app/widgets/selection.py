@@ -1,9 +1,8 @@
 """The last click in a figure or table, kept until the page has acted on it.
 
-Streamlit identifies a figure or table by its key and its contents. If the contents change in the
-run that a click starts, for example because the catalog has been completed meanwhile, the value
-that st.plotly_chart or st.dataframe returns is empty. A callback is called before that run, and
-still gets the click.
+If the contents of a figure change in the run that a click starts, st.plotly_chart returns no
+selection. A callback is called before that run, and still gets the click. The same holds for
+st.dataframe.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ def keep(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
     """Returns a callback for the `on_select` of the element `key`.
 
     Args:
-        read: returns what a selection, with its `points` or `rows`, stands for; None for nothing.
+        read: returns the target of a selection (with `points` or `rows`), or None.
     """
 
     def keep_target() -> None:
@@ -30,7 +29,7 @@ def keep(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
 
 
 def take(key: str) -> Any:
-    """Returns the target of the last click in the element `key`, once; None without a click."""
+    """Returns the target of the last click in the element `key`, once. None without a click."""
     address, target = st.session_state.pop(_state_key(key), ("", None))
     return target if address == _address() else None
 
@@ -41,10 +40,7 @@ def first_point(selection: Any) -> Any:
 
 
 def _address() -> str:
-    """Returns the address of the run.
-
-    If the run of a click ended before `take`, the click must not count at another address.
-    """
+    """Returns the address of the run. A click must not count at another address."""
     return f"{st.context.url} {st.query_params.to_dict()}"
 
 

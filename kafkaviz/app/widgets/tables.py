@@ -76,7 +76,7 @@ def download(label: str, data, name: str, key: str, mime: str = "text/csv") -> N
 
 
 def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """Returns the rows as CSV that can be encoded as UTF-8; digits are not grouped."""
+    """Returns the rows as CSV that can be encoded as UTF-8. Digits are not grouped."""
     text = io.StringIO()
     csv.writer(text).writerows(
         [escape_formula(units.ungroup(str(cell))) for cell in row] for row in (heads, *rows)
@@ -85,7 +85,7 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """Returns the text of a cell, preceded by ' if a spreadsheet would read it as a formula.
+    """Returns a cell's text, preceded by ' if a spreadsheet would read it as a formula.
 
     See OWASP, CSV injection.
     """

@@ -76,7 +76,7 @@ def save(content: BufferedIOBase, name: str) -> Path:
 
 
 def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
-    """Saves segment files as a topic-partition under their Kafka names, and returns its path."""
+    """Saves segment files as a topic-partition under their Kafka names. Returns its path."""
     upload_expiry.sweep()
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
@@ -88,7 +88,7 @@ def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
 
 
 def _write(target: Path, content: BufferedIOBase, upload: Path) -> None:
-    """Writes a file of an upload atomically, readable only by this user."""
+    """Writes a file atomically, readable only by this user."""
     if target.exists():
         return
     for folder in (upload, target.parent):
@@ -107,6 +107,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def safe_name(name: str) -> str:
-    """Returns a safe file name without a path: "archive.tar" if the suffix is not an archive's."""
+    """Returns a file name without a path. "archive.tar" if the suffix is not an archive's."""
     file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
     return file_name if archive.is_archive(Path(file_name)) else "archive.tar"

@@ -88,7 +88,7 @@ def render_page() -> None:
 
 
 def _render_path_form(location: Location) -> DeltaGenerator:
-    """Draws the path field and the upload button. Returns an element next to them for a note."""
+    """Draws the path field and the upload button. Returns an empty element for a note."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # The field has a new key after each opened path, even the same one: under the old key the
         # browser would keep the typed text.
@@ -123,7 +123,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Requests to open the typed path; called when the path was changed or Open was pressed."""
+    """Opens the typed path in the next run. Used as a callback of the field and the button."""
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(
@@ -272,7 +272,6 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
 
 
 def _describe_kinds(overview: BrokerOverview) -> str:
-    """Returns the number of segments of each kind except closed ones."""
     counts = {kind: overview.count_kind(kind) for kind in overview_table.KINDS if kind != "closed"}
     texts = [
         say_count(f"broker.kinds_{kind}", count)
@@ -314,7 +313,6 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """Draws the ids, the reason for the assumed release, and the space that the files take."""
     broker = snapshot.broker
     ids = [("broker.cluster", broker.cluster_id)]
     if len(broker.log_directories) == 1:
@@ -334,7 +332,6 @@ def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _missing_kinds(broker: Broker) -> tuple[str, ...]:
-    """Returns which of its three files a segment lacks that was opened without its directory."""
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     if not broker.is_lone or len(segments) != 1:
         return ()

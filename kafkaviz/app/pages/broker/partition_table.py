@@ -71,7 +71,7 @@ CSV_COLUMNS = (
 
 @st.fragment
 def render_partition_table(location: Location, overview: BrokerOverview) -> None:
-    """Draws one row per topic-partition. Selecting a row opens that partition's Segment page."""
+    """Draws one row per topic-partition. A click on a row opens the partition's Segment page."""
     filter_text, rows = _render_filter(overview)
     if not rows:
         return _render_no_match(filter_text, len(overview.partitions))
@@ -89,7 +89,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
-    """Draws the heading, filter and CSV button. Returns the typed filter and the matching rows."""
+    """Draws heading, filter and CSV button. Returns the typed filter and the matching rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         filter_text = (
@@ -164,10 +164,7 @@ def _render_rows(rows: list[PartitionRow]) -> None:
 
 @lru_cache(maxsize=16)
 def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
-    """Returns the styled table, shared by all visitors who see the same rows.
-
-    Streamlit would format every cell again on each run; this Styler keeps the first result.
-    """
+    """Returns the styled table, shared by all visitors who see the same rows."""
     styler = style_table(frame(rows)).set_uuid("partitions")
     styler._compute()
     displayed = styler._translate(sparse_index=False, sparse_cols=False)
@@ -193,7 +190,7 @@ def _columns(rows: Sequence[PartitionRow]) -> list[str]:
 
 
 def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
-    """Returns the rows as a data frame in the given order, with unknown values missing."""
+    """Returns the rows as a data frame in the given order. Unknown values are missing."""
     columns = _columns(rows)
     table = pd.DataFrame(
         [[_values(row)[column] for column in columns] for row in rows],
@@ -242,7 +239,7 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    """Returns the log start offset and the last offset, such as 9 037–11 999; None if unknown."""
+    """Returns the log start offset and the last offset, such as 9 037–11 999. None if unknown."""
     if (
         row.last_offset is None
         or row.log_start_offset is None
@@ -265,7 +262,7 @@ def style_table(table: pd.DataFrame) -> Styler:
 
 
 def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], str]:
-    """Returns a formatter that also takes whole numbers stored as floats, as pandas does."""
+    """Returns a formatter that also takes whole numbers that pandas stores as floats."""
     return lambda value: (
         formatter(int(value))
         if isinstance(value, float) and value.is_integer()

@@ -1,6 +1,6 @@
 """One topic-partition on both sides: how the logs relate, and what a follower would drop.
 
-Below are the batches of both sides, one pair of batches byte by byte, and differing indexes.
+Then the batches of both sides, one pair of batches byte by byte, and differing indexes.
 """
 
 from functools import partial
@@ -39,7 +39,7 @@ MAX_OFFSETS = 40  # maximum number of offsets to choose from
 
 @st.fragment
 def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerComparison") -> None:
-    """Draws the chosen topic-partition, by default the one that differs most."""
+    """Draws the chosen topic-partition. The default is the one that differs most."""
     with st.container(gap=None):
         partition = _choose_partition(comparison)
         _render_relation(location, partition)
@@ -126,7 +126,6 @@ def _render_axis(comparison: "PartitionComparison") -> None:
 
 
 def _fact_sentence(text: str) -> str:
-    """Returns the text as a sentence. The name of a side stays lowercase at the beginning."""
     is_named = text.startswith(tuple(f"{side} " for side in SIDES))
     return end_sentence(text) if is_named else to_sentence(text)
 
@@ -150,9 +149,9 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
 
 
 def _choose_step(head: Any, count: int) -> int:
-    """Draws the step control. Returns the number of the step whose resulting log is shown.
+    """Draws the step control. Returns the number of the step to show, by default the last.
 
-    0 stands for the follower's log before the first step. The default is the last step.
+    0 means the follower's log before the first step.
     """
     if count < 2:
         return count
@@ -192,7 +191,7 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
 
 
 def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:
-    """Draws the batches around an offset, by default the one where the logs diverge."""
+    """Draws the batches around an offset. The default is the offset where the logs diverge."""
     offsets = offsets_of_interest(comparison)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
         heading = st.container(width="stretch")

@@ -1,7 +1,4 @@
-"""The Compare page: how two directories differ, and what each side would lose to the other.
-
-At the top are the second directory, the number of topic-partitions per relation, and downloads.
-"""
+"""The Compare page: how two directories differ, and what each side would lose to the other."""
 
 import json
 from functools import partial
@@ -136,7 +133,7 @@ def _render_failure(pair: SnapshotPair, error: Exception) -> None:
 
 
 def second_snapshot() -> BrokerSnapshot | None:
-    """Returns the second directory in the address; None if it is missing or cannot be opened."""
+    """Returns the second directory in the address. None if it is missing or cannot be opened."""
     directory = page_location.compared_directory()
     if not directory:
         return None
@@ -183,7 +180,6 @@ def _lead(comparison: "BrokerComparison | None") -> str:
 
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
-    """Returns the number of topic-partitions in each relation, the worst relation first."""
     counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
@@ -349,7 +345,7 @@ def _choose_page(foot: Any, count: int) -> int:
 
 
 def render_partition_table(location: Location, comparison: "BrokerComparison") -> None:
-    """Draws one row per topic-partition. Selecting a row shows that partition above the table."""
+    """Draws one row per topic-partition. A click on a row shows that partition above the table."""
     elements.heading(say("compare.table"), say("compare.table_below"))
     st.space(8)
     partitions = comparison.worst_first

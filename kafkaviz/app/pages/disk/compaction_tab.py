@@ -1,4 +1,4 @@
-"""The tab Compaction of the Disk page: the logs that the cleaner takes, and one cleaning."""
+"""The tab Compaction of the Disk page: which logs the cleaner takes, and one cleaning."""
 
 import json
 import shlex
@@ -228,7 +228,7 @@ def cleaning_json(
     log: "DecidedLog",
     cleaned: "CleanedLog",
 ) -> str:
-    """Returns the output of `kafkaviz compaction --json` for the partition's directory."""
+    """Returns the output of `kafkaviz compaction --json` for the partition."""
     from kafkaviz.analysis.compaction.compaction import (
         decide_log,
         to_compaction,
@@ -306,7 +306,6 @@ def _render_story(
 
 
 def _parse_key(text: str, *, is_hex: bool) -> bytes | None:
-    """Returns the bytes of a key, or None if the text is not hexadecimal."""
     if not is_hex:
         return text.encode("utf-8", "surrogateescape")
     try:
@@ -345,7 +344,6 @@ def _command(
     log: "DecidedLog",
     *options: str,
 ) -> str:
-    """Returns the kafkaviz command that gives the same result as the page."""
     path = archive.display_text(snapshot.broker.partition(log.partition).path)
     words = ["kafkaviz", name, path, *options, "--now", str(decisions.plan.now_ms)]
     return units.escape_controls(shlex.join(words))

@@ -1,4 +1,4 @@
-"""The tab Map of the Disk page: the use of every byte, and what may be deleted by hand."""
+"""The tab Map of the Disk page: what uses every byte, and which files may be deleted."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def lead(snapshot: BrokerSnapshot) -> str:
-    """Returns the text below the page title."""
     shares = _listed_account(snapshot).shares
     directories = len(snapshot.broker.log_directories)
     return say(
@@ -37,7 +36,7 @@ def lead(snapshot: BrokerSnapshot) -> str:
 
 
 def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
-    """Draws the tab; if `health` is None, from the directory listing alone."""
+    """Draws the tab. If `health` is None, shows only what the directory listing says."""
     from kafkaviz.figures.disk import disk_map
 
     account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
@@ -98,7 +97,6 @@ def _render_bars(view: "DiskMapView") -> None:
 
 
 def _render_topic_menu(snapshot: BrokerSnapshot, topics: Sequence[str]) -> None:
-    """Draws the menu that leads to the topic-partitions of a topic on the Broker page."""
     if not topics:
         return
     topic = st.menu_button(
@@ -114,7 +112,6 @@ def _render_topic_menu(snapshot: BrokerSnapshot, topics: Sequence[str]) -> None:
 
 
 def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key: str) -> None:
-    """Draws the heading of a table, and the button for its CSV file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"kv_{key}_head"):
         elements.heading(title, below)
         data = tables.to_csv(table.columns, table.file_rows)
@@ -126,7 +123,7 @@ def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
     """Draws a table with bold sums.
 
     Args:
-        max_rows: maximum number of rows before the sums; 0 means all rows.
+        max_rows: the maximum number of rows before the sums. 0: all rows.
     """
     count = len(table.rows) - table.sums
     row_count = min(count, max_rows or count)
@@ -178,10 +175,10 @@ def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
 
 
 class DiskAccount(NamedTuple):
-    """The use of every byte, the files that may be deleted, and the price of all indexes.
+    """The use of every byte, the files that may be deleted, and the cost of all indexes.
 
     Attributes:
-        recovery: the bytes that recovery reads at the next broker start; None if unknown.
+        recovery: the bytes that recovery reads at the next broker start-up. None if unknown.
     """
 
     shares: "tuple[DiskShare, ...]"
@@ -192,7 +189,6 @@ class DiskAccount(NamedTuple):
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _listed_account(snapshot: BrokerSnapshot) -> DiskAccount:
-    """Returns what the directory listing alone shows."""
     from kafkaviz.analysis import disk, freeing
 
     shares = tuple(disk.disk_shares(snapshot.broker))

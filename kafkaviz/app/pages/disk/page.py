@@ -1,7 +1,6 @@
 """The Disk page: what fills the log directories, what retention deletes, what the cleaner removes.
 
-The map is drawn at once from the directory listing. When the check is over, the map is drawn again
-with further categories.
+The map is drawn first from the directory listing, and again when the check has ended.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -52,7 +51,7 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
 
 
 def _checked(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the result of the check; if it has none, draws its progress or failure."""
+    """Returns the result of the check. Without one, draws the progress or the failure."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None

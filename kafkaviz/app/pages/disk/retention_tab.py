@@ -1,4 +1,4 @@
-"""The tab Retention of the Disk page: what the next passes delete, now and with other limits."""
+"""The tab Retention of the Disk page: what retention deletes next, now and with other limits."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,8 +105,7 @@ class _Choice(NamedTuple):
     def is_limited(self, log: "LogRetention") -> bool:
         """Returns whether the chosen limits apply to a log.
 
-        Topics that Kafka creates for itself have limits of their own, which a choice for all topics
-        does not change.
+        A choice for all topics does not apply to Kafka's internal topics.
         """
         return self.topic is not None or not topic_of(log.partition).startswith(INTERNAL)
 
@@ -114,7 +113,6 @@ class _Choice(NamedTuple):
 def _choose(
     snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
 ) -> _Choice:
-    """Draws the controls for topic and limits, and returns their values."""
     from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
 
     first, second, third = st.columns(COLUMNS, gap=24)
@@ -171,7 +169,7 @@ def _compacted_logs(
 ) -> "Sequence[DecidedLog]":
     """Returns the compacted logs of a topic.
 
-    If the logs cannot be read, draws the reason and a button that tries again, and returns ().
+    If they cannot be read, draws the reason and a button to try again, and returns ().
     """
     policy = health.effective_settings.find(topic, "cleanup.policy")
     is_deleted_only = all(
@@ -191,7 +189,7 @@ def _compacted_logs(
 
 
 def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
-    """Draws the slider of the dirty ratio. Returns the ratio, or None if it is not changed."""
+    """Draws the slider of the dirty ratio. Returns None if the ratio is not changed."""
     if not compacted:
         return None
     current = float(compacted[0].settings[DIRTY_RATIO].value)
@@ -206,7 +204,6 @@ def _topic_text(topic: str) -> str:
 
 
 def _sizes(largest_bytes: int) -> list[int]:
-    """Returns SIZE_STEPS powers of two, up to the first one above the size of the largest log."""
     first = max(largest_bytes, 1).bit_length()
     return [1 << power for power in range(max(0, first - SIZE_STEPS + 1), first + 1)]
 
@@ -214,13 +211,10 @@ def _sizes(largest_bytes: int) -> list[int]:
 def _choose_limit(
     name: str, key: str, values: Sequence[int], current: int | None, format_value
 ) -> int | None:
-    """Draws the slider of a limit.
+    """Draws the slider of a limit. Returns the chosen value, or None if it is not changed.
 
     Args:
-        current: today's limit; None if it is unknown or not the same for all topics.
-
-    Returns:
-        The chosen value, or None if the limit is not changed.
+        current: today's limit. None if it is unknown or differs between topics.
     """
     numbers = sorted({*values, *(() if current is None or current < 0 else (current,))})
     options: dict[str, int | None] = {format_value(number): number for number in numbers}
@@ -241,7 +235,6 @@ def _option_text(word: str) -> str:
 
 
 def _render_command(health: "Health", chosen: _Choice) -> None:
-    """Draws the command that sets the chosen limits."""
     from kafkaviz.figures.disk.retention_view import (
         MAX_COMMAND_TOPICS,
         alter_command,
@@ -285,10 +278,10 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
 
 
 def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
-    """Returns the settings, with None for each value that already is the broker's default.
+    """Returns the settings. A value equal to the broker's default becomes None.
 
-    The broker's default counts only if a file sets it. Kafka's own default does not count, because
-    the broker may have another one that no file here shows.
+    Only a default from a file counts. Kafka's own default does not, because the broker may have a
+    default that no file here shows.
     """
     values: dict[str, float | None] = {}
     for name, value in settings.items():
@@ -299,7 +292,6 @@ def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str,
 
 
 def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
-    """Draws whether the cleaner takes the logs of a topic, and the space that a cleaning frees."""
     from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
     from kafkaviz.figures.text.compaction_text import describe_reason
 
@@ -428,7 +420,7 @@ def _size_html(text: str) -> str:
 
 
 def _render_segments(snapshot: BrokerSnapshot, logs: "Sequence[LogRetention]") -> None:
-    """Draws why each segment is kept. Segments that the next pass deletes come first."""
+    """Draws why each segment is kept. Segments that retention deletes next come first."""
     from kafkaviz.figures.disk import retention_view
 
     table = retention_view.segment_table(logs)
@@ -461,7 +453,7 @@ def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
 
 
 def _render_metadata(health: "Health") -> None:
-    """Draws what the next pass deletes from the metadata log, which has limits of its own."""
+    """Draws what retention deletes next from the metadata log, which has limits of its own."""
     from kafkaviz.figures.text import retention_text
 
     retention = health.metadata_retention()

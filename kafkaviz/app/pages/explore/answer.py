@@ -29,7 +29,7 @@ SHORT_ROWS = 100
 
 
 def describe_answer(answer: "QueryResult") -> str:
-    """Returns the number of rows, the time that the query took, and whether texts were cut."""
+    """Returns the number of rows, the duration of the query, and whether texts were cut."""
     row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
     if answer.cut_at:
         return say_count("explore.texts_cut", answer.cut_at, took=row_text)
@@ -37,7 +37,6 @@ def describe_answer(answer: "QueryResult") -> str:
 
 
 def _count_text(answer: "QueryResult") -> str:
-    """Returns the number of rows, such as "6 rows" or "the first 10 000 of 54 432 rows"."""
     row_count = answer.rows.num_rows
     if answer.all_rows is None:
         return say_count("explore.first_of_more", row_count)
@@ -57,7 +56,6 @@ def render_answer(result: "QueryResult", text: str) -> None:
 
 
 def _render_figure(result: "QueryResult", question: Question | None) -> None:
-    """Draws the chosen column as bars, one per row, or as a line."""
     from kafkaviz.figures.explore import answer_chart as chart
 
     columns = chart.drawable_columns(result.rows, question)
@@ -92,7 +90,6 @@ def _choose_column(columns: list[str]) -> str:
 
 
 def _remember_column(key: str, default_column: str) -> None:
-    """Puts the chosen column into the address. The default column is left out."""
     st.query_params.pop(page_state.DRAWN_COLUMN, None)
     if st.session_state[key] != default_column:
         st.query_params[page_state.DRAWN_COLUMN] = st.session_state[key]
@@ -125,7 +122,7 @@ def _row_html(values: Sequence[object], alignments: Sequence[bool]) -> Html:
 
 
 def cell_html(value: object) -> str:
-    """Returns a value as HTML, exact: integers with grouped digits, NULL as a dash."""
+    """Returns a value as HTML. Integers keep all digits, and NULL is a dash."""
     if value is None:
         return MISSING
     if isinstance(value, bool):
@@ -136,7 +133,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns ten significant digits. Numbers from MIN_PLAIN to 1 have no exponent: 0.000034."""
+    """Returns ten significant digits, without an exponent from MIN_PLAIN to 1: 0.000034."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 
@@ -145,7 +142,7 @@ def _digits(value: float) -> str:
 
 
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
-    """Draws a download button per format; the label says how many rows the file contains."""
+    """Draws a download button per format. The label says how many rows the file contains."""
     name = file_name(answer, snapshot.broker.name, text)
     _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
     _render_download(
@@ -186,7 +183,7 @@ def _render_download(
 
 
 def csv(rows: pa.Table) -> bytes:
-    """Returns the rows as CSV with a header: NULL is empty, text quoted, formulas escaped."""
+    """Returns the rows as CSV with a header. NULL is empty, text quoted, formulas are escaped."""
     from pyarrow import csv as csv_format
 
     columns = [

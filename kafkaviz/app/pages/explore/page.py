@@ -167,14 +167,13 @@ def _render_line(error_location: "ErrorLocation") -> None:
 
 
 def query_text() -> str:
-    """Returns the query of the address, which is a typed one or that of a ready-made question."""
+    """Returns the query of the address, either typed or ready-made."""
     address_query = st.query_params.get(page_state.SQL)
     question = QUESTION_BY_NAME.get(st.query_params.get(page_state.QUESTION, ""), QUESTIONS[0])
     return question.sql if address_query is None else address_query
 
 
 def _set_query(text: str) -> None:
-    """Puts a query into the address; a ready-made question is represented by its name."""
     question = find_question(text)
     for name in (page_state.QUESTION, page_state.SQL, page_state.DRAWN_COLUMN):
         st.query_params.pop(name, None)
@@ -202,7 +201,7 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Starts the query and leaves the session's previous one. Returns None without a catalog."""
+    """Starts the query, and leaves the session's previous query. Returns None without a catalog."""
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
         queries().leave(snapshot, previous[1])
@@ -282,7 +281,6 @@ def _columns_html(name: str) -> Html:
 
 
 def _quoted(name: str) -> str | None:
-    """Returns the column name in quotes if a query has to quote it, else None."""
     from kafkaviz.pipeline.sql.sql import quote_name
 
     return quote_name(name) if name in QUOTED_COLUMNS else None

@@ -30,8 +30,8 @@ WATCH_INTERVAL_S = 1.0
 class Queries:
     """The queries of this server, by catalog and text.
 
-    - All tabs share the queries, so that following a link or going back does not run a query again.
-    - A query is cancelled once no open tab waits for it.
+    - All tabs share the queries, so a link or Back does not run a query again.
+    - A query is cancelled when no open tab waits for it.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Queries:
         self._is_watched = False
 
     def get_or_start(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """Returns the query, started if it is new or was cancelled by another tab."""
+        """Returns the query. Starts it if it is new or was cancelled by another tab."""
         return self._join(
             snapshot,
             text,
@@ -52,7 +52,7 @@ class Queries:
         )
 
     def restart(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """Returns the query, started again if it has ended."""
+        """Returns the query. Starts it again if it has ended."""
         return self._join(snapshot, text, lambda _query: True)
 
     def _join(
@@ -83,7 +83,6 @@ class Queries:
         return Query(key[0], key[-1])
 
     def _watch(self) -> None:
-        """Cancels running queries that no tab waits for, until no query is running."""
         closed_at: dict[Query, float] = {}
         while True:
             time.sleep(WATCH_INTERVAL_S)
@@ -120,7 +119,7 @@ def _tab() -> str:
 
 
 def _is_open(tab: str) -> bool:
-    """Returns whether a tab is connected. Without a server, as in tests, the result is True."""
+    """Returns whether a tab is connected. True without a server, as in tests."""
     return not runtime.exists() or runtime.get_instance().is_active_session(tab)
 
 

@@ -1,7 +1,4 @@
-"""The Health page: the problems of a broker directory, and what the next broker start will do.
-
-The top of the page shows how the broker was stopped, the assumed release, and the downloads.
-"""
+"""The Health page: the problems of a directory, and what the next broker start-up will do."""
 
 import json
 import time
@@ -42,8 +39,7 @@ TRACES = "traces"  # an option in place of a release: the one that the directory
 def render_page() -> None:
     """Draws the page.
 
-    The findings of a very large directory come from the pipeline, which always assumes the release
-    that the directory's files show.
+    For a very large directory, the pipeline finds the problems, always for the inferred release.
     """
     location = frame("Health")
     apply_print_style()
@@ -107,7 +103,7 @@ def _payloads(
 
 
 def address_release() -> str:
-    """Returns the release in the address, or "" if the address has no valid one."""
+    """Returns the release in the address, or "" if the address has no valid release."""
     release_text = st.query_params.get(page_state.RELEASE, "")
     with suppress(KafkavizError):
         return release_text and ".".join(map(str, versions.parse(release_text)))
@@ -115,7 +111,6 @@ def address_release() -> str:
 
 
 def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str) -> None:
-    """Draws the title, how the broker was stopped, the release control and the downloads."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         elements.title(
             say("common.page_health"), say(f"health.left_{snapshot.broker.shutdown_state}"), gap=0
@@ -173,7 +168,6 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 
 def _choose_release(health: "Health | None", release: str) -> None:
-    """Draws the menu for the release to assume; the default is the one that the files show."""
     text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
     traces_text = (
         say(f"health.{text_key}", release=health.assumed_release.version)
@@ -211,7 +205,6 @@ def _health_json(health: "Health") -> str:
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
-    """Returns the output of `kafkaviz report`, which reads the directory again."""
     from kafkaviz.report import report
 
     return report(snapshot.broker, int(time.time() * 1000), release or None, known_health=health)

@@ -1,6 +1,6 @@
 """Rebuilds the indexes of a topic-partition, compares them with the disk, and offers a download.
 
-This part of the Health page builds indexes on request, in the way a broker's recovery does.
+The indexes are rebuilt as a broker's recovery does it.
 """
 
 import io
@@ -83,7 +83,6 @@ def _render_indexes(
     *,
     version: str,
 ) -> None:
-    """Draws a table of the files and a download in `download_slot`, or why recovery fails."""
     try:
         with st.spinner(say("health.recovering")):
             rebuilt_files = _rebuild(
@@ -137,7 +136,7 @@ def _cells(comparison: IndexFileComparison) -> tuple[str, ...]:
 
 
 def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> list[str]:
-    """Returns the topic-partitions with a .log, first those with findings about their indexes."""
+    """Returns the topic-partitions with a .log. Partitions with index findings come first."""
     broker = snapshot.broker
     live = [partition for partition in broker.partitions if partition.live]
     damaged = {
@@ -190,7 +189,7 @@ def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComp
 
 
 def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
-    """Describes the first difference between a file and `data`; "" if they are equal."""
+    """Describes the first difference between a file and `data`. "" if they are equal."""
     same_bytes = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
     )

@@ -1,8 +1,7 @@
 """The controls of a lookup: offset or timestamp, target, index, release and isolation level.
 
-The target can be typed, moved with a slider, or chosen with buttons. Instead of choosing an index
-on disk, the reader can type the keys of an index. Controls that are needed less often are in a
-popover.
+The target is typed, moved with a slider, or chosen with a button. The reader can also type the keys
+of an index. Controls that are needed less often are in a popover.
 """
 
 import re
@@ -60,7 +59,11 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Draws the controls and returns their values; `sets` are the indexes to choose from."""
+    """Draws the controls and returns their values.
+
+    Args:
+        sets: the label of each index to choose from, by name.
+    """
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
     name = choice.bind_to_address(page_state.SET, sets.keys(), OWN_SET, parse_set)
@@ -120,7 +123,7 @@ def render_controls(
 
 
 def render_sets(sets: dict[str, str]) -> None:
-    """Draws the control that chooses an index; `sets` maps the name of an index to its label."""
+    """Draws the control that chooses an index. `sets` has the label of each index by name."""
     choice.draw_bound(
         st.segmented_control,
         say("common.index"),
@@ -134,7 +137,7 @@ def render_sets(sets: dict[str, str]) -> None:
 
 
 def parse_set(set_text: str) -> str | None:
-    """Returns the name of the index with this English label, which links may contain, or None."""
+    """Returns the name of the index with this English label, or None. Links may have labels."""
     return next(
         (
             name
@@ -146,7 +149,6 @@ def parse_set(set_text: str) -> str | None:
 
 
 def _reset_target_and_warm() -> None:
-    """Resets the target and the size of the warm section, because both depend on the index."""
     _reset_target()
     st.session_state.pop(page_state.WARM, None)
     st.query_params.pop(page_state.WARM, None)
@@ -155,7 +157,7 @@ def _reset_target_and_warm() -> None:
 def _render_more(
     source: LookupSource, target_kind: str, name: str, warm_entries: int, *, is_warm: bool
 ) -> tuple[int, str]:
-    """Draws the less frequent controls. Returns the number of warm entries and isolation level."""
+    """Draws the controls of the popover. Returns the number of warm entries, and the isolation."""
     _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
     if source.is_synthetic:
         return _choose_warm_entries(name), READ_UNCOMMITTED
@@ -203,7 +205,7 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
 
 
 def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
-    """Sets an instructive target if there is none, or if it was chosen for another index."""
+    """Sets a new target if there is none, or if it was chosen for another index."""
     previous_subject = st.session_state.get(page_state.TARGET_SOURCE)
     subject = f"{name} {target_kind}"
     is_first_run = page_state.TARGET not in st.session_state and not st.query_params.get(
@@ -219,7 +221,6 @@ def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> No
 
 
 def _reset_target() -> None:
-    """Makes the next run choose a new target, because the index or kind of target has changed."""
     st.session_state[page_state.TARGET_SOURCE] = ""
 
 
@@ -233,7 +234,6 @@ def _typed_target(target_kind: str) -> int | None:
 def _render_slider(
     source: LookupSource, target_kind: str, *, is_warm: bool, warm_entries: int
 ) -> None:
-    """Draws the slider, and buttons for random and named targets."""
     span = source.span(target_kind)
     target = _typed_target(target_kind)
     if span:
@@ -273,7 +273,7 @@ def _render_slider(
 
 
 def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind: str) -> Html:
-    """Returns bars above the slider for the targets whose search ends in a warm section."""
+    """Returns bars above the slider, for the targets whose search ends in the warm section."""
     low, high = span
     clipped = ((max(first, low), min(last, high)) for first, last in ranges)
     inside = [(first, last) for first, last in clipped if first <= last]
@@ -299,7 +299,10 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> int | None:
-    """Draws a button for each target that shows the warm section; returns the lagging reader's."""
+    """Draws a button for each target that shows the warm section.
+
+    Returns the target of the lagging reader, or None.
+    """
     targets = lookup_source.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
         if target is not None:
@@ -353,7 +356,7 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
 
 
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
-    """Draws the error for an offset outside the log, with buttons for the log's first and last."""
+    """Draws the error for an offset outside the log, with buttons for the first and last offset."""
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
         "lookup.past_end" if offset > nearest else "lookup.before_start",
@@ -418,8 +421,8 @@ def _render_other_unit(target: int) -> None:
 def parse_target(text: str, target_kind: str) -> int:
     """Returns a typed target: an offset such as 2 247 or 2_247, or a timestamp in milliseconds.
 
-    A timestamp can also be a UTC date such as 2026-11-21 09:29:44.123, or earliest, latest or max,
-    for which Kafka uses negative numbers.
+    A timestamp can be a UTC date such as 2026-11-21 09:29:44.123. It can also be earliest, latest
+    or max, for which Kafka uses negative numbers.
 
     Raises:
         ValueError: the text is anything else, or out of range.
@@ -439,7 +442,7 @@ def parse_target(text: str, target_kind: str) -> int:
 
 
 def format_target(target: int, target_kind: str) -> str:
-    """Returns a target as text for the field and the address: digits, or a timestamp's name."""
+    """Returns a target as text: digits, or the name of a special timestamp such as latest."""
     return (by_time.name_of(target) if target_kind == TIMESTAMP else "") or str(target)
 
 

@@ -96,7 +96,7 @@ def _practice_name(location: Location) -> str:
 
 
 def _begin_with_example() -> None:
-    """Opens the example unless the address or an earlier choice asks for something else."""
+    """Opens the example on the first visit, unless the address asks for something else."""
     if page_state.SET in st.session_state:
         return
     if not any(name in st.query_params for name in ASKS_FOR_OTHER):
@@ -131,7 +131,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Draws the controls and the lookup; `location` is None for practice logs and typed keys."""
+    """Draws the controls and the lookup. `location` is None for practice logs and typed keys."""
     _render_title(source, sets)
     query = controls.render_controls(source, sets, assumed)
     is_projected = projector.is_on()
@@ -168,7 +168,7 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step and, except on a projector, the sections around it."""
+    """Draws the lookup step by step. Without a projector, draws the sections around it too."""
     if isinstance(context.result.error, OffsetOutOfRange):
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
@@ -218,7 +218,6 @@ def _render_title(source: LookupSource, sets: dict[str, str]) -> None:
 
 
 def _render_damage(fault: KafkavizError) -> None:
-    """Draws why the lookup failed: it needs damaged bytes, or the log cannot be searched."""
     is_damage = isinstance(fault, CorruptFile)
     why = describe_error_sentence(fault)
     if isinstance(fault, FailedRead):
@@ -251,7 +250,7 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
 
 
 def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCost | None:
-    """Returns the cost of reading from tiered or object storage; None without such reads."""
+    """Returns the cost of reading tiered or object storage. None without such reads."""
     path = location.partition.path
     cost = remote_reads.remote_cost(
         context.result,
@@ -323,7 +322,6 @@ def render_why_offset(
 
 
 def _phase_text(phase: str, cost: RemoteCost | None) -> str:
-    """Returns the phase of a step, with a note if the step reads a remote file."""
     text = say(f"lookup.phase_{phase}")
     suffix = PHASE_SUFFIXES.get(phase)
     is_remote = bool(cost and suffix and any(read.file.endswith(suffix) for read in cost.reads))

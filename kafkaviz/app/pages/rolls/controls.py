@@ -65,7 +65,7 @@ class SimulatedLog(NamedTuple):
 
     Attributes:
         workload: the chosen workload at the chosen speed and batch size.
-        preset: the chosen workload with its own speed and batch size.
+        preset: the chosen workload at its own speed and batch size.
     """
 
     workload: Workload
@@ -173,7 +173,6 @@ def _render_reset() -> None:
 
 
 def _reset_settings() -> None:
-    """Removes the chosen settings, because each workload has its own."""
     for key in (
         *page_state.SETTING.values(),
         page_state.SPEED,
@@ -185,7 +184,6 @@ def _reset_settings() -> None:
 
 
 def _edit_own_workload() -> Workload | None:
-    """Draws the field for a custom workload and its errors. Returns None if there are any."""
     if page_state.ROLLS_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.ROLLS_WORKLOAD_TEXT] = workloads.own_text()
     with st.expander(say("workloads.own_toml"), expanded=True):

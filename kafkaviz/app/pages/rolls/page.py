@@ -1,7 +1,4 @@
-"""The Rolls page: when and why the segments of a simulated or real log were rolled.
-
-For a topic-partition on disk, the page also shows where each setting was found.
-"""
+"""The Rolls page: when and why the segments of a simulated or real log were rolled."""
 
 import os
 from collections.abc import Mapping
@@ -123,11 +120,7 @@ def _render_partition(tab: str, location: Location) -> None:
 
 
 def _render_head(location: Location) -> str:
-    """Draws the title, and the control that chooses a simulated log or a topic-partition.
-
-    Returns:
-        SIMULATED, or the chosen topic-partition.
-    """
+    """Draws the title and the source control. Returns SIMULATED or a topic-partition."""
     labels = _labels(location)
     current = _current_label(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
@@ -181,10 +174,10 @@ def _label_text(label: str) -> str:
 
 
 def _current_label(labels: list[str]) -> str:
-    """Returns the chosen label: that in the address, else as in the previous run, else SIMULATED.
+    """Returns the label to show: from the address, else as in the previous run, else SIMULATED.
 
-    The control is not bound to the address, because its parameter changes only together with that
-    of the topic-partition.
+    The control is not bound to the address, because its parameter changes only together with the
+    topic-partition's.
     """
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:
@@ -195,7 +188,7 @@ def _current_label(labels: list[str]) -> str:
 
 
 def _source_names(location: Location) -> list[str]:
-    """Returns SIMULATED, the open topic-partition, and two others that have the most segments."""
+    """Returns SIMULATED, the open topic-partition, and the two others with the most segments."""
     if not isinstance(location, PartitionLocation):
         return [SIMULATED]
     own_directory = location.partition_name
@@ -211,7 +204,6 @@ def _source_names(location: Location) -> list[str]:
 
 
 def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]:
-    """Returns name and number of segments of other topic-partitions with several segments."""
     counts = (
         (broker.partition_name(partition), len(partition.live))
         for partition in broker.partitions
@@ -238,7 +230,7 @@ class RollsOnDisk:
 
     Attributes:
         load: the mean batch size.
-        origins: the source of each setting; limits inferred from rolls are in
+        origins: the source of each setting. Limits inferred from rolls are in
             `history.inferred_limits`.
     """
 
@@ -249,11 +241,7 @@ class RollsOnDisk:
 
 
 def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
-    """Returns the roll history of a topic-partition.
-
-    Raises:
-        KafkavizError: the topic-partition cannot be read.
-    """
+    """Returns the roll history of a topic-partition. Raises KafkavizError."""
     return _rolls_on_disk(snapshot, os.fsencode(directory))
 
 
@@ -273,7 +261,7 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """Returns the mean batch size at the start of the last segment, exact enough for log axes."""
+    """Returns the mean batch size at the beginning of the last segment."""
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes),
         None,

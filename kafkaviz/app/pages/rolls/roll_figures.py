@@ -1,6 +1,6 @@
-"""Draws the figures about the rolls of a log.
+"""The figures about the rolls of a log.
 
-For a simulated log it also draws notes, a comparison with another run, and a download button.
+For a simulated log, also notes, a comparison with another run, and a download.
 """
 
 import io
@@ -92,13 +92,13 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
-    """Draws a note. `name` identifies the note, because two notes can have the same mark."""
+    """Draws a note. `name` is its key, because two notes can have the same `mark`."""
     elements.state(f"note_{name}", mark, finding, reason)
     st.space(16)
 
 
 def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
-    """Compares the log with the one from the workload's own settings, speed and batch size."""
+    """Compares the log with the log that the workload writes with its own settings."""
     own_config = config_of(simulated.preset, {})
     before_texts = _setting_texts(simulated.preset, own_config)
     now_texts = _setting_texts(simulated.workload, simulated.config) | {
@@ -120,7 +120,6 @@ def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
 
 
 def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
-    """Returns every setting of a simulation; values are untranslated, as in the address."""
     texts = {"workload": workload.title or OWN_TITLE}
     texts |= {
         name: format_setting(name, getattr(config, name.replace(".", "_")))
@@ -212,7 +211,6 @@ def render_timeline(history: RollHistory, key: str, appended: np.ndarray | None)
 
 
 def _reason_cells(history: RollHistory) -> Iterator[Html]:
-    """Yields every reason to roll, with its setting and how often it occurred in this log."""
     counts = history.rolls()
     for cause, (swatch, setting) in REASONS.items():
         count = counts.get(cause, 0)
@@ -245,7 +243,6 @@ def _render_pager(names: list[str]) -> None:
 
 
 def _render_rolls(history: RollHistory) -> None:
-    """Draws a table of the rolls; of a long log only the first and last MAX_ROWS / 2 rolls."""
     count = len(history.segments)
     rows = list(zip(roll_text.rows(history), history.segments, strict=True))
     if count > MAX_ROWS:
@@ -265,7 +262,7 @@ def _render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> Html:
-    """Returns the row of a roll with the cause in colour. None stands for the omitted rolls."""
+    """Returns the table row of a roll. None: the row that stands for omitted rolls."""
     if roll is None:
         text = say_count("common.more_in_csv", count - MAX_ROWS)
         return tag("tr", tag("td", text, colspan=4, class_="kv-fnt"))
@@ -283,10 +280,10 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws, for each limit, how long it alone would take to roll a segment at each write rate.
+    """Draws for each limit how long it takes to roll a segment, at each write rate.
 
     Args:
-        workload: the workload of a simulated log; None for a log on disk.
+        workload: the workload of a simulated log. None for a log on disk.
     """
     figure_key = "limits", key
     view = charts.view(
@@ -305,7 +302,7 @@ def render_limits(
 
 
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
-    """Returns the smallest safe index size and, if today's is less, why segments roll by size."""
+    """Returns the smallest safe index size and, if today's is smaller, what that causes."""
     config = history.config
     bytes_per_s = history.bytes_per_s
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
@@ -324,7 +321,6 @@ def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
 
 
 def _size_roll_text(history: RollHistory) -> str:
-    """Returns why a segment was rolled by size although mean batches would fill an index first."""
     for segment in history.segments:
         if segment.reason and segment.reason.cause == RollCause.SIZE and segment.time_entries:
             open_ms = max(1, segment.ended_ms - segment.opened_ms)

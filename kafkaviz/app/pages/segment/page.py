@@ -1,7 +1,7 @@
 """The Segment page: the three files of a segment, and how they point at each other.
 
-The pin is the selected batch, with its index slots. Below the ruler are tabs: the batches, index
-and time index around the pin, the transactions of the segment, and bytes.
+The pin is the selected batch with its index slots. The tabs below the ruler show the batches and
+index entries around the pin, the transactions of the segment, and bytes.
 """
 
 import hashlib
@@ -80,7 +80,7 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """Draws all parts that depend on the pin. Only they rerun when the pin moves."""
+    """Draws all parts that depend on the pin. A move of the pin reruns only them."""
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()
     try:
@@ -154,7 +154,6 @@ def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegmen
 
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
-    """Draws a partition directory without segment files, and the bytes of the files in it."""
     render_title(partition)
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         faults.broker_link(location.directory)
@@ -212,7 +211,6 @@ def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: Fact
 
 @st.fragment
 def _render_bytes(location: PartitionLocation) -> None:
-    """Draws the bytes of the files that exist, below the notice about the missing one."""
     st.space(24)
     elements.heading(say("segment.bytes_heading"))
     segment_files = segment_bytes.find_files(location.segment) if location.segment else {}
@@ -320,7 +318,6 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
 
 
 def render_title(partition: Partition | None, segment: Segment | None = None) -> None:
-    """Draws only the title, for a page that cannot show the segment."""
     elements.title(_title_html(partition, segment))
 
 
@@ -336,7 +333,7 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
-    """Returns the batch chosen in the ruler, else the one in the address, else a suitable one."""
+    """Returns the batch clicked in the ruler, else the one in the address, else a default."""
     ruler_pin = ruler_state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
         return segment_tables.find_pinned_row(
@@ -359,7 +356,7 @@ def _find_target(anatomy: Anatomy, offset: str) -> Selection:
 
 
 def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
-    """Returns the data of the ruler: the requested slice of the segment, with a batch selected."""
+    """Returns the data of the ruler: the requested part of the segment, and the selected batch."""
     slice_request = ruler_state("slice", segment_cache.key(anatomy.segment))
     address_target = _find_target(
         anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
@@ -391,7 +388,7 @@ def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the bytes of the pin in one of the segment's files, or the bytes of another file."""
+    """Draws the bytes of the pin, or of another file of the partition."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
@@ -415,7 +412,7 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """Returns the kind of file and the byte in the address at the time the segment was opened."""
+    """Returns file kind and byte that the address named when the segment was opened."""
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
         st.session_state[page_state.LINK_TARGET] = segment_key, kind, _address_byte()
@@ -478,7 +475,6 @@ def _render_file_choice(
 
 
 def _forget_byte() -> None:
-    """Removes the byte from the address, because it belongs to the previous file."""
     st.query_params.pop(page_state.BYTE, None)
 
 
@@ -522,13 +518,13 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Returns whether the pin was chosen by clicking a time entry without an offset entry."""
+    """Returns whether the pin is a time entry that has no offset entry."""
     pin = frontend.ruler_state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 
 def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
-    """Returns other files of the topic-partition, then files of the broker directory, by label.
+    """Returns other files of the topic-partition and the broker directory, by label.
 
     A file name from the address is looked up in this dict, and never joined to a path.
     """

@@ -1,4 +1,4 @@
-"""The tab Transactions of the Segment page: lanes, their table, and a read_committed fetch."""
+"""The tab Transactions of the Segment page."""
 
 import shlex
 from collections.abc import Sequence

@@ -49,10 +49,10 @@ def _render_measured(
     job: BatchingJob | None,
     render: Callable[[TuningContext, BatchingAnswer], None],
 ) -> None:
-    """Draws the answer for the topic that can save the most; of several topics, a row for each.
+    """Draws the topic that can save the most. For several topics, adds one row for each.
 
     Args:
-        job: None for a source without records.
+        job: the measurement. None for a source without records.
     """
     if job is None:
         elements.empty("batching", say("batching.workload"), say("batching.workload_below"))

@@ -77,7 +77,7 @@ def render_index(context: TuningContext, render_topics: Callable[[TuningContext]
     """Draws controls and curves of both settings, the verdict with reasons, and other settings.
 
     Args:
-        render_topics: draws a row per topic, if there are several.
+        render_topics: draws one row per topic, if there are several.
     """
     controls = st.container(
         key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20
@@ -118,7 +118,7 @@ def render_index(context: TuningContext, render_topics: Callable[[TuningContext]
 
 
 def _choose_interval(context: TuningContext) -> int:
-    """Draws the slider of intervals and returns the chosen interval.
+    """Draws the slider of intervals and returns the chosen interval in bytes.
 
     The default is the interval that the recommendation compares with today's.
     """
@@ -152,7 +152,6 @@ def _reset_settings(interval_bytes: int) -> None:
 
 
 def _render_verdict(context: TuningContext) -> None:
-    """Draws the verdict, and next to it the costs of today's and of the considered interval."""
     view = tuning_verdict.view(context.recommendation)
     intervals = [context.today]
     heads = [say(context.today_key, value=units.format_count(context.today.interval_bytes))]
@@ -181,7 +180,6 @@ PRICE_CELLS: dict[str, Callable[[IntervalCost], str]] = {
 
 
 def _render_command(context: TuningContext, name: str, value: int) -> None:
-    """Draws the command that sets a setting of a topic or, for the whole broker, the default."""
     topic = None if context.kind == "broker" else context.case.today.topic
     line = tuning_text.alter_line(name, value, topic)
     with st.container(key=f"kv_tune_cmd_{name.replace('.', '_')}", gap=8):
@@ -195,7 +193,7 @@ def _sentence(text: Message) -> str:
 
 
 def _render_interval_curve(context: TuningContext) -> None:
-    """Draws the headers that a lookup reads, over the interval. A click on a point selects it."""
+    """Draws the batch headers a lookup reads, over the interval. A click chooses an interval."""
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
     weighted = ""
     if len(context.source.cases) > 1:
@@ -236,7 +234,7 @@ def _consider_clicked() -> None:
 
 
 def _render_reasons(context: TuningContext) -> None:
-    """Draws which numbers are counted or modelled, the benefit of the index, and all reasons."""
+    """Draws which numbers are measured or modelled, the benefit of the index, and all reasons."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
     known = _sentence(tuning_text.describe_known(context.case, context.costs))
@@ -288,13 +286,11 @@ def _render_intervals(context: TuningContext) -> None:
 
 
 def _draw_slider(context: TuningContext, name: str) -> None:
-    """Draws the slider of a setting; the default is the value that the log was written with."""
     own_text = format_setting(name, _own_value(context, name))
     choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
 
 
 def _considered_config(context: TuningContext) -> LogConfig:
-    """Returns the log's settings with the considered interval and the values of the sliders."""
     fields = {
         name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
     }
@@ -318,7 +314,6 @@ def _own_value(context: TuningContext, name: str) -> int:
 
 
 def _render_size_curve(context: TuningContext) -> None:
-    """Draws the effect of each index size at the considered interval."""
     with st.spinner(say("tuning.appending")):
         outcomes = _index_sizes(
             context.key, context.config, context.alternative_bytes, context.source
@@ -357,7 +352,6 @@ def _log_rounds(key: str, _source: TuningSource) -> tuple[LogRound, ...]:
 def _index_sizes(
     key: str, config: LogConfig, interval_bytes: int, _source: TuningSource
 ) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome of each index size at an interval."""
     return sweep_index_sizes(
         _log_rounds(key, _source),
         replace(config, index_interval_bytes=interval_bytes),
@@ -368,7 +362,6 @@ def _index_sizes(
 
 
 def _safe_size(context: TuningContext, interval_bytes: int) -> SafeIndexSize:
-    """Returns the least safe index size at an interval."""
     return safe_index_size(
         _log_rounds(context.key, context.source),
         replace(context.config, index_interval_bytes=interval_bytes),
@@ -386,7 +379,6 @@ def _size_costs(context: TuningContext) -> LookupCosts:
 
 
 def _render_other_settings(context: TuningContext) -> None:
-    """Draws the map of both settings, and the simulated effect of other settings on the log."""
     if context.case.logs is not None:
         _render_size_map(context)
         st.space(24)
@@ -415,7 +407,6 @@ def _render_other_settings(context: TuningContext) -> None:
 
 
 def _render_size_map(context: TuningContext) -> None:
-    """Draws the map of rolls and lookup costs over both settings, and a table."""
     today = context.config.index_interval_bytes, context.config.segment_index_bytes
     considered = context.alternative_bytes, _considered_config(context).segment_index_bytes
     powers = {
@@ -448,7 +439,6 @@ def _render_size_map(context: TuningContext) -> None:
 
 
 def _render_segment_size(context: TuningContext) -> None:
-    """Draws the answer for segment.bytes, its reason, and the cost of today's and another value."""
     _, advice = advise_segment_sizes(context.source)
     is_known = SEGMENT_SETTING not in context.case.today.unknown_settings
     line = tuning_text.setting_headline(
@@ -491,7 +481,7 @@ def _render_size_table(
 
 
 def _render_replay(context: TuningContext) -> None:
-    """Draws what the log would be like with the settings of the sliders, or Kafka's exception."""
+    """Draws the log as it would be with the slider values, or Kafka's exception."""
     other_config = _considered_config(context)
     try:
         with st.spinner(say("tuning.appending")):
@@ -521,10 +511,9 @@ def _render_replay(context: TuningContext) -> None:
 def _replay(
     key: str, config: LogConfig, other_config: LogConfig, _source: TuningSource
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the results of writing the log's batches with the log's settings and with others.
+    """Writes the log's batches twice: with the log's settings and with others.
 
-    Raises:
-        KafkavizError: Kafka throws an exception with the other settings.
+    Raises KafkavizError if Kafka throws an exception with the other settings.
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}

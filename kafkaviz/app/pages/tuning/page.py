@@ -100,7 +100,7 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
     """Returns the most important change. Until records are measured, only the index is considered.
 
     Args:
-        job: the measurement of the records; None for a source without records.
+        job: the measurement of the records. None for a source without records.
     """
     if job is None or job.result:
         answers = job.result if job else None
@@ -115,7 +115,6 @@ def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
 
 
 def _with_missed_budget(context: TuningContext, text: str) -> str:
-    """Returns the text, with a note if the kept interval misses the p99 budget."""
     if tuning_verdict.misses_p99(context.recommendation):
         return say("tuning.budget_missed", text=text)
     return text
@@ -129,7 +128,7 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Returns where today's interval was found, if the metadata log is missing; otherwise ""."""
+    """Returns where today's interval was found if the metadata log is missing, else ""."""
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -183,7 +182,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """Returns the report, dated now, with the findings of the catalog if the catalog is fresh."""
+    """Returns the report with today's date. A fresh catalog adds its findings."""
     from kafkaviz import (
         report as html_report,  # imported late: it loads Plotly's JavaScript
     )
@@ -194,7 +193,7 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_topics(context: TuningContext) -> None:
-    """Draws the recommendation for each topic, the densest index first. A topic can be opened.
+    """Draws the recommendation for each topic, the densest index first. A click opens a topic.
 
     Draws nothing for a single topic-partition or workload.
     """
@@ -258,7 +257,7 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """Returns one row of TOPIC_COLUMNS per topic; without batches only name and log size."""
+    """Returns one row of TOPIC_COLUMNS per topic. Without batches it has only name and size."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 
@@ -324,8 +323,7 @@ def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
     """Draws the page inside the frame. A slider reruns only this part.
 
     Returns:
-        The measurement that the page waits for. Its progress is drawn in another fragment, which
-        only a run of the whole page can add.
+        The running measurement, whose progress is drawn outside this fragment, or None.
     """
     is_page_run = st.session_state.pop(IS_PAGE_RUN, False)
     if st.query_params.get(page_state.TAB) in EARLIER_TABS:
@@ -340,12 +338,7 @@ def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
 
 
 def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
-    """Draws the advice, or why there is none.
-
-    Returns:
-        The measurement that had not ended when the page drew its state, else None. It may have
-        ended since.
-    """
+    """Draws the advice, or why there is none. Returns the measurement if it was still running."""
     tuning_scope = scope.current_scope(location)
     if tuning_scope.kind != "workload" and location.fault:
         faults.require_partition(location)

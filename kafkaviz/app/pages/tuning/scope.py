@@ -42,7 +42,7 @@ class Scope:
     Attributes:
         choices: kind and name of each scope that can be chosen, by label.
         kind: "partition", "topic", "broker" or "workload".
-        name: the topic-partition, the topic or the workload's title; "" for a broker.
+        name: the topic-partition, the topic or the workload's title. "" for a broker.
     """
 
     location: Location
@@ -70,11 +70,6 @@ def current_scope(location: Location) -> Scope:
 def _scope_choices(
     broker: Broker | None, own_partition: Partition | None
 ) -> dict[str, tuple[str, str]]:
-    """Returns kind and name of each scope that can be chosen, by label.
-
-    The scopes are the open topic-partition, the largest other ones, the topic of the open one if it
-    has several partitions, the broker, and a workload.
-    """
     choices = {}
     if broker and own_partition:
         by_size = attrgetter("live_log_bytes")
@@ -134,10 +129,7 @@ def subject_text(kind: str, name: str, label: str) -> str:
 
 
 def render_choice(tuning_scope: Scope, facts: str) -> None:
-    """Draws the control for the scope, with facts about the scope above.
-
-    Choosing another scope leads to another address.
-    """
+    """Draws the control for the scope, with `facts` above it."""
     labels = {
         elements.cut_middle(option, NAME_CHARACTERS): option for option in tuning_scope.choices
     }
@@ -168,7 +160,7 @@ def render_choice(tuning_scope: Scope, facts: str) -> None:
 
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Opens another scope. Budgets are kept; considered settings are not."""
+    """Opens another scope. The budgets are kept, the considered settings are not."""
     excluded = (
         page_state.CONSIDERED_INTERVAL,
         page_state.TUNING_SUBJECT,
@@ -231,7 +223,7 @@ def _forget_considered() -> None:
 
 
 def reset_for_source(key: str) -> None:
-    """Forgets settings that were considered for another log, unless the address contains them."""
+    """Forgets settings considered for another log, unless the address contains them."""
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
         for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
             if parameter not in st.query_params:
@@ -240,7 +232,7 @@ def reset_for_source(key: str) -> None:
 
 
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
-    """Returns the request to measure the scope; None if the custom workload is not valid."""
+    """Returns the request to measure the scope. None if the custom workload is not valid."""
     if tuning_scope.kind != "workload":
         return directory_request(
             faults.require_snapshot(tuning_scope.location),
@@ -362,7 +354,7 @@ def render_progress(job: MeasureJob | BatchingJob) -> None:
 
 
 def _speed(done: int, total: int, seconds: float) -> str:
-    """Returns the rate and the remaining time, "" until the first .log is done."""
+    """Returns the rate and the remaining time. "" until the first .log is done."""
     if not done:
         return ""
     remaining = units.duration(1000 * math.ceil((total - done) * seconds / done))
@@ -376,10 +368,10 @@ def render_fault(
     restart: Callable[..., None],
     arguments: tuple[object, ...],
 ) -> None:
-    """Draws why a measurement has no result, and a button that starts it again if it was cancelled.
+    """Draws why a measurement has no result. If it was cancelled, adds a button to start it again.
 
     Args:
-        restart, arguments: the function of that button, and its arguments.
+        restart, arguments: the function that the button calls, and its arguments.
     """
     if isinstance(error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):

@@ -50,9 +50,9 @@ OPTION_KEYS = {
 
 @dataclass(frozen=True)
 class TuningAnswer:
-    """The result for a source under certain budgets and costs.
+    """The result for a source under given budgets and costs.
 
-    `recommendation` is for all topics of the source together; None if the source has no batches.
+    `recommendation` covers all topics of the source together. None if the source has no batches.
     """
 
     case: TuningCase
@@ -94,22 +94,20 @@ class TuningContext:
 
     @property
     def recommendation(self) -> Recommendation:
-        """The recommendation for the entire source, which has batches."""
+        """The recommendation for the entire source, which must have batches."""
         return cast(Recommendation, self.answer.recommendation)
 
     @property
     def today(self) -> IntervalCost:
-        """Today's interval with its costs."""
         return self.recommendation.current_cost
 
     @property
     def today_key(self) -> str:
-        """The message key of the label for today's interval, which may be an assumed one."""
+        """The message key of the label for today's interval, which may be assumed."""
         return "tuning.is_today" if self.case.today.is_interval_known else "tuning.is_assumed_today"
 
     @property
     def alternative(self) -> IntervalCost:
-        """The interval compared with today's, and its costs."""
         if self.alternative_bytes == self.today.interval_bytes:
             return self.today
         by_interval = {cost.interval_bytes: cost for cost in self.answer.interval_costs}
@@ -121,7 +119,7 @@ class TuningContext:
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """Returns the context for the budgets that the controls hold, without drawing the controls."""
+    """Returns the context for the chosen budgets. Draws no controls."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.take_from_address(page_state.P99, P99_US.keys(), DEFAULT_P99)
     is_tiered = chosen[page_state.TIERED]
@@ -232,7 +230,6 @@ def _option_text(option: str) -> str:
 
 
 def _storages() -> list[str]:
-    """Returns the storages that cold reads can be priced with, first the calibrated one, if any."""
     measurements = _last_calibration()
     default = cost_model.DEFAULT_STORAGE
     return [
