@@ -1,7 +1,7 @@
-"""The record batch of a .log: its 61-byte header (magic 2), and a table row for any magic.
+"""The record batch of a .log.
 
-Follows DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. A .log is a sequence of batches without
-gaps:
+HEADER is the 61-byte header of magic 2. BATCH is a table row for a batch of any magic. Follows
+DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. Batches follow each other without gaps:
 
     position 0      | header 61 B | records ... |          size_bytes = 12 + batch length
     position 2871   | header 61 B | records ... |
@@ -77,11 +77,8 @@ DELETE_HORIZON = 0x40
 def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     """Returns a table of BATCH, one row per batch.
 
-    Fields of magic 2 and above are read as DefaultRecordBatch does, fields of magic 0 and 1 as
-    LegacyRecord does.
-
     Args:
-        positions: the position of each batch, shape (n,).
+        positions: the first byte of each batch in the .log, shape (n,).
         headers: the first 61 bytes of each batch, uint8 of shape (n, 61).
     """
     table = np.empty(len(positions), BATCH)
@@ -123,15 +120,12 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 
 
 def codec(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns the codec id of each batch, 0 to 7.
-
-    binary.codec.CODECS names 0 to 4. Kafka refuses 5 to 7 when it reads records.
-    """
+    """Returns the codec id of each batch (see `binary.codec.CODECS`). Kafka refuses 5 to 7."""
     return batches["attributes"] & CODEC_MASK
 
 
 def is_log_append_time(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether the broker set the timestamps in each batch by its own clock."""
+    """Returns whether each batch has LogAppendTime."""
     return (batches["attributes"] & LOG_APPEND_TIME) != 0
 
 
@@ -141,10 +135,10 @@ def is_transactional(batches: np.ndarray | np.void) -> np.ndarray:
 
 
 def is_control(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether each batch holds control records such as markers; False below magic 2."""
+    """Returns whether each batch is a control batch; False below magic 2."""
     return ((batches["attributes"] & CONTROL) != 0) & (batches["magic"] >= 2)
 
 
 def has_delete_horizon(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether base_timestamp_ms is compaction's delete horizon (KIP-534, since 3.1)."""
+    """Returns whether `base_timestamp_ms` is a delete horizon, per batch (KIP-534, since 3.1)."""
     return ((batches["attributes"] & DELETE_HORIZON) != 0) & (batches["magic"] >= 2)

@@ -1,11 +1,10 @@
-"""The records of a batch of any magic, with their offsets, times and sequences; and its checksum.
+"""Reads the records of a batch of any magic, and checks the batch's checksum.
 
-Deltas and relative offsets are resolved as Kafka 4.3.1 does. For example, the second record of a
-batch at base offset 40 has offset 41, and the last message of a wrapper at offset 12 has offset 12.
+Offsets and timestamps are absolute, as in Kafka 4.3.1. For example, the second record of a batch
+with base offset 40 has offset 41.
 
-A lookup reads a single batch. `heads` reads that batch record by record without compiled code, in
-less time than it takes to import numba. If a record cannot be read, the full decoder gives Kafka's
-error message.
+`heads` reads only offsets and timestamps, without compiled code. For a single batch this is faster
+than importing numba.
 """
 
 import zlib
@@ -57,8 +56,8 @@ class BatchRecord:
         sequence: None if there is none.
         crc: the stored checksum of a message; None for magic 2.
         is_valid: whether `crc` is right; None for magic 2.
-        position: the record's first byte. In magic 2 it counts from the end of the batch header, in
-            a wrapper from the start of the decompressed messages. 0 for an uncompressed message.
+        position: the record's first byte. Magic 2 counts from the end of the batch header, a
+            wrapper from its first decompressed byte. 0 for an uncompressed message.
         size_bytes: size of the record, decompressed.
     """
 
@@ -75,16 +74,13 @@ class BatchRecord:
 
 
 def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
-    """Returns the records of a complete batch, given with its header.
-
-    The checksum is not checked; use `ensure_valid`.
+    """Returns the records of a complete batch with its header. Does not check the checksum.
 
     Args:
         limit_bytes: the most bytes that the records may decompress to.
 
     Raises:
-        CorruptBytes: Kafka's iterator raises, or the key or value of a message cannot be read. The
-            position is a byte of `data`.
+        CorruptBytes: Kafka cannot read a record. The position is a byte of `data`.
     """
     return list(iterate(data, limit_bytes))
 
@@ -94,14 +90,14 @@ def iterate(
     limit_bytes: int = codec.LIMIT_BYTES,
     choose: RowSelector | None = None,
 ) -> Iterator[BatchRecord]:
-    """Yields the records of `read_batch` one by one, decoded some thousand at a time.
+    """Yields the records that `read_batch` returns; decodes some thousand at a time.
 
     Args:
-        choose: a function; choose(bytes, rows) selects the rows (record.ROW) to build records from.
-            It is called only for magic 2.
+        choose: a function; choose(bytes, rows) selects the rows (record.ROW) that become records.
+            Called only for magic 2.
 
     Raises:
-        CorruptBytes: same as `read_batch`, but only after the records that Kafka's iterator
+        CorruptBytes: Kafka cannot read a record. Raised after the records that Kafka's iterator
             returns.
     """
     batch = batch_bytes(data)
@@ -115,8 +111,7 @@ def offsets_and_times(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yields the offsets and timestamps (ms) of the records, as two arrays at a time.
 
-    Raises:
-        CorruptBytes: same as `iterate`, after the good records.
+    Raises CorruptBytes after the good records, as `iterate` does.
     """
     batch = batch_bytes(data)
     if not _is_magic_2(batch):
@@ -140,7 +135,7 @@ def offsets_and_times(
 def find_fault(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """Returns the error that iterating over the records would raise, or None."""
+    """Returns the error that `iterate` would raise, or None."""
     try:
         batch = batch_bytes(data)
     except CorruptBytes as fault:
@@ -154,11 +149,7 @@ def find_fault(
 
 
 def batch_bytes(data: bytes | memoryview) -> memoryview:
-    """Returns the bytes of the first batch in the data.
-
-    Raises:
-        CorruptBytes: the data ends before the batch does.
-    """
+    """Returns the bytes of the first batch. Raises CorruptBytes if it is incomplete."""
     size = size_bytes(data)
     data = memoryview(data)
     if size > len(data):
@@ -170,8 +161,7 @@ def size_bytes(data: bytes | memoryview) -> int:
     """Returns the size of the first batch, header included, from its first 17 bytes.
 
     Raises:
-        CorruptBytes: there are fewer than 17 bytes, or the size is below the minimum. In the second
-            case it has the message of ByteBufferLogInputStream.
+        CorruptBytes: there are fewer than 17 bytes, or the size is below Kafka's minimum.
     """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
@@ -188,9 +178,9 @@ def size_bytes(data: bytes | memoryview) -> int:
 
 
 def is_crc_valid(data: bytes | memoryview) -> bool:
-    """Returns whether the checksum of a batch is right: CRC-32C in magic 2, CRC-32 before.
+    """Returns whether the checksum of a batch is right; False if the batch is incomplete.
 
-    False if the batch is incomplete.
+    The checksum is CRC-32C in magic 2, and CRC-32 in magic 0 and 1.
     """
     try:
         ensure_valid(data)
@@ -200,11 +190,7 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """Returns whether the checksum of a batch is right; reads the batch in pieces.
-
-    Args:
-        batch: a row of format.batch.BATCH.
-    """
+    """Returns whether the checksum of a batch (a row of BATCH) is right; reads it in pieces."""
     is_magic_2 = batch["magic"] >= MAGIC_2
     size_bytes = int(batch["size_bytes"])
     if is_magic_2 and size_bytes < HEADER_BYTES:
@@ -223,11 +209,7 @@ def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
 
 
 def ensure_valid(data: bytes | memoryview) -> None:
-    """Checks the checksum of a batch.
-
-    Raises:
-        CorruptBytes: the checksum is wrong. The error has Kafka's message.
-    """
+    """Raises CorruptBytes with Kafka's message if the checksum of a batch is wrong."""
     batch = batch_bytes(data)
     stored_crc, computed_crc, position = _checksums(batch)
     if stored_crc != computed_crc:
@@ -252,18 +234,14 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
 
 
 def _is_magic_2(batch: memoryview) -> bool:
-    """Returns whether the batch is read as magic 2.
-
-    FileLogInputStream reads magic 3 to 127 as magic 2, and a negative magic as a message.
-    """
+    """Returns whether Kafka reads the batch as magic 2 (FileLogInputStream)."""
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
 
 def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
-    """Splits a batch of magic 2 into its header and the bytes after it.
+    """Splits a batch of magic 2 into its header and the rest.
 
-    Raises:
-        CorruptBytes: the batch is shorter than its header. The error has Kafka's message.
+    Raises CorruptBytes with Kafka's message if the batch is shorter than its header.
     """
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
@@ -286,10 +264,6 @@ def _too_small_error(batch: bytes | memoryview) -> CorruptBytes:
 def _records(
     batch: memoryview, limit_bytes: int, choose: RowSelector | None = None
 ) -> Iterator[BatchRecord]:
-    """Yields the records as DefaultRecordBatch's iterator does.
-
-    A compressed batch with a fault yields no records.
-    """
     header, _ = split_header(batch)
     try:
         for body, rows in record.runs(*_body(batch), limit_bytes):
@@ -300,13 +274,12 @@ def _records(
 
 
 def _body(batch: memoryview) -> tuple[memoryview, int, int]:
-    """Returns the bytes after a batch's header, and the codec id and record count in the header."""
     header = np.frombuffer(batch, HEADER, 1)[0]
     return batch[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
 
 
 def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]:
-    """Adds the header's base values to the deltas; sums of 64 and 32 bits wrap as in Java."""
+    """Adds the header's base values to the deltas. Sums overflow as in Java."""
     base_offset = int(header["base_offset"])
     base_sequence = int(header["base_sequence"])
     base_ms = int(header["base_timestamp_ms"])
@@ -331,15 +304,15 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
 
 
 def wrap_long(number: int) -> int:
-    """Returns the low 64 bits as a signed number."""
+    """Returns the low 64 bits of a number as a signed number, like an overflow in Java."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 @njit(cache=True)
 def record_sequence(base_sequence: int, offset_delta: int) -> int:
-    """Returns the sequence of a record, or -1 (DefaultRecordBatch.incrementSequence).
+    """Returns the sequence of a record, or -1. Sequence 0 follows 2147483647.
 
-    The sequence after 2147483647 is 0; sums have 32 bits. Also called by compiled functions.
+    Also called by compiled functions.
     """
     if base_sequence < 0:
         return -1
@@ -352,10 +325,9 @@ def record_sequence(base_sequence: int, offset_delta: int) -> int:
 
 
 def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord]:
-    """Yields the messages with key and value, as the iterator of AbstractLegacyRecordBatch does.
+    """Yields the messages of a batch of magic 0 or 1 (AbstractLegacyRecordBatch.iterator).
 
-    Raises:
-        CorruptBytes: the fault of the batch, after the good messages.
+    Raises CorruptBytes after the good messages.
     """
     data = memoryview(messages.data)
     for start in range(0, len(messages.rows), record.RUN_ROWS):
@@ -398,7 +370,7 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
 
 
 class RecordHead(NamedTuple):
-    """A record's offset, and its timestamp in ms, which is -1 if there is none."""
+    """A record's offset and timestamp. `timestamp_ms` is -1 if there is none."""
 
     offset: int
     timestamp_ms: int
@@ -407,13 +379,12 @@ class RecordHead(NamedTuple):
 def heads(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, *, is_streamed: bool = False
 ) -> Iterator[RecordHead]:
-    """Yields the head (offset and time) of each record in a complete batch of any magic.
+    """Yields the offset and timestamp of each record in a complete batch of any magic.
 
     Args:
-        data: the batch with its header.
         limit_bytes: the most bytes that the records may decompress to.
-        is_streamed: whether a compressed batch with a fault yields the records before the fault,
-            like Kafka's streamingIterator. If not, it yields none, like Kafka's iterator.
+        is_streamed: whether the good records of a damaged compressed batch are yielded, as by
+            Kafka's streamingIterator. If False, the batch yields none, as by Kafka's iterator.
 
     Raises:
         CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.
@@ -450,15 +421,10 @@ def heads(
 def _heads(
     header: np.void, body: memoryview, codec_fault: CorruptBytes | None = None
 ) -> Iterator[RecordHead]:
-    """Yields the heads of records of magic 2.
+    """Yields the offset and timestamp of each record of magic 2.
 
-    The last record is given only if no bytes follow it.
-
-    Args:
-        codec_fault: why decompression ended early, or None.
-
-    Raises:
-        CorruptBytes: a record cannot be read.
+    The last record is yielded only if no bytes follow it. `codec_fault` is the error that ended
+    decompression early, or None.
     """
     base_offset = int(header["base_offset"])
     base_ms = int(header["base_timestamp_ms"])
@@ -496,11 +462,6 @@ def _is_cut(body: memoryview, position: int) -> bool:
 
 
 def _skip_parts(body: memoryview, position: int, end: int) -> None:
-    """Skips key, value and headers of a record.
-
-    Raises:
-        CorruptBytes: these parts do not end where the record ends.
-    """
     for _ in ("key", "value"):
         size_bytes, position = varint.read_varint(body, position)
         position += max(0, size_bytes)
@@ -518,8 +479,7 @@ def _skip_parts(body: memoryview, position: int, end: int) -> None:
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:
     """Yields the value of each record in a complete, uncompressed batch of magic 2.
 
-    Raises:
-        CorruptBytes: a record cannot be read.
+    Raises CorruptBytes if a record cannot be read.
     """
     header, body = split_header(data)
     end = 0
@@ -537,7 +497,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
 
 
 def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
-    """Returns offset and value of each record in a simple batch; see `few_keyed_records`."""
+    """Returns the offset and value of each record in a simple batch; see `few_keyed_records`."""
     records = few_keyed_records(data)
     return None if records is None else [(offset, value) for offset, _, value in records]
 
@@ -545,13 +505,13 @@ def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | No
 def few_keyed_records(
     data: bytes | memoryview,
 ) -> list[tuple[int, bytes | None, bytes | None]] | None:
-    """Returns offset, key and value of each record in a simple batch, without compiled code.
+    """Returns the offset, key and value of each record in a simple batch, without compiled code.
 
-    Most batches of a metadata log are simple: complete, sound, of magic 2, not compressed, and
-    without headers.
+    A batch is simple if it is complete, sound, of magic 2, not compressed, and without headers.
+    Most batches of a metadata log are.
 
     Returns:
-        None for any other batch. `iterate` reads those and reports their faults.
+        None for any other batch. Read that batch with `iterate`.
     """
     if len(data) < HEADER_BYTES or not MAGIC_2 <= data[_MAGIC_AT] < 128:
         return None
@@ -581,13 +541,9 @@ def few_keyed_records(
 
 
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
-    """Returns the start and end of a record's content, which follows its length.
+    """Returns the first and the end position of a record's bytes after its length field.
 
-    Args:
-        position: the first byte of the record.
-
-    Raises:
-        CorruptBytes: the length is negative, or reaches beyond the data.
+    Raises CorruptBytes if the length is negative, or reaches beyond the data.
     """
     size_bytes, start = varint.read_varint(records, position)
     if size_bytes < 0 or start + size_bytes > len(records):

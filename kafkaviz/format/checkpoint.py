@@ -45,9 +45,7 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """The error for a checkpoint that stops a broker from starting.
-
-    Kafka throws an exception for such a file and does not catch it.
+    """The error for a checkpoint with which a broker does not start: no code catches the exception.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).
@@ -58,13 +56,12 @@ class UncaughtRefusal(CorruptBytes):
         self.exception = exception
 
     def __reduce__(self) -> tuple:
-        """Pickles the constructor's arguments, so that the error can cross processes."""
         return type(self), (self.position, self.what, self.exception)
 
 
 @dataclass(frozen=True)
 class PartitionMetadata:
-    """The content of partition.metadata (since Kafka 2.8): the id of the topic.
+    """The content of partition.metadata (since Kafka 2.8).
 
     Attributes:
         topic_id: 16 bytes as 22 characters of URL-safe base64.
@@ -76,11 +73,9 @@ class PartitionMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class QuorumState:
-    """The content of quorum-state: the leader that a quorum member follows, and its vote.
+    """The content of quorum-state: the leader of the quorum, and this node's vote. -1 means none.
 
     Attributes:
-        leader_id: -1 if there is none.
-        voted_id: -1 if there is none.
         voted_directory_id: only in data version 1 (KIP-853).
         voters: the voters' ids; only in data version 0.
     """
@@ -94,15 +89,13 @@ class QuorumState:
 
 
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
-    """Parses a file named *-offset-checkpoint into an offset per (topic, partition).
-
-    An empty file gives an empty dict.
+    """Parses a *-offset-checkpoint file into one offset per (topic, partition).
 
     Raises:
-        CorruptBytes: a version, line or count is wrong. CheckpointFile of Kafka 4.3.1 and 4.4.0
-            throws an IOException for it.
+        CorruptBytes: a version, line or count is wrong. Kafka (CheckpointFile, 4.3.1 and 4.4.0)
+            throws an IOException.
         UncaughtRefusal: a field is not a number, or the count is not a valid array size. Kafka
-            throws another exception for these.
+            throws another exception.
         CannotOpen: the file has more than MAX_PARTITIONS lines.
     """
     lines = _entries(
@@ -121,10 +114,9 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
         The (epoch, start offset) of each line, in the order of the file.
 
     Raises:
-        CorruptBytes: a version, line or count is wrong; CheckpointFile of Kafka 4.3 refuses the
-            file.
-        UncaughtRefusal: a field is not a number, or a number is negative; the exception of
-            CheckpointFile or LeaderEpochFileCache then stops the broker's start.
+        CorruptBytes: a version, line or count is wrong. Kafka 4.3 (CheckpointFile) throws an
+            IOException.
+        UncaughtRefusal: a field is not a number or is negative. The broker does not start.
         CannotOpen: the file has more than MAX_EPOCHS lines.
     """
     epochs = []
@@ -150,9 +142,8 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
 def parse_properties(text: str | bytes) -> dict[str, str]:
     r"""Parses Java properties such as meta.properties: key=value lines in Latin-1.
 
-    Follows java.util.Properties.load: "=", ":" or spaces end a key. A backslash escapes the next
-    character; at the end of a line it joins the next line. If a key is repeated, its last value
-    counts.
+    Follows java.util.Properties.load. "=", ":" or a space ends a key. A backslash escapes the next
+    character, and joins two lines at a line's end. The last value of a repeated key counts.
 
     Raises:
         CorruptBytes: a \u is not followed by four hexadecimal digits.
@@ -166,15 +157,15 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """Matches a pattern that matches even an empty text, so there is always a match."""
+    """Matches a pattern that always matches, at least the empty text."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     """Parses partition.metadata, which holds the topic id.
 
-    PartitionMetadataReadBuffer of Kafka 4.3.1 and 4.4.0 ignores the names before the colons, and
-    takes any version that is not negative.
+    Like Kafka 4.3.1 and 4.4.0, ignores the names before the colons and accepts any version from 0
+    on (PartitionMetadataReadBuffer).
 
     Raises:
         CorruptBytes: Kafka refuses the file.
@@ -202,14 +193,14 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
 
 
 def parse_clean_shutdown(text: str | bytes) -> dict | None:
-    """Parses .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7.
+    """Parses .kafka_cleanshutdown, such as {"version": 0, "brokerEpoch": 13} (since Kafka 3.7).
 
     Returns:
         The JSON object; None for the empty file of earlier releases.
 
     Raises:
-        CorruptBytes: the body is not a JSON object. The broker then does not know its former epoch,
-            but still assumes that it was stopped cleanly.
+        CorruptBytes: the file is not a JSON object. The broker still counts as cleanly stopped, but
+            does not know its last epoch.
     """
     data = _bytes(text)
     return _json_object(data) if data.strip() else None
@@ -218,8 +209,7 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
 def parse_quorum_state(text: str | bytes) -> QuorumState:
     """Parses the first line of quorum-state.
 
-    Raises:
-        CorruptBytes: FileQuorumStateStore of Kafka 4.3 refuses the file.
+    Raises CorruptBytes if Kafka 4.3 refuses the file (FileQuorumStateStore).
     """
     _, line = next(_lines(_bytes(text)), (0, ""))
     if not line:
@@ -265,12 +255,7 @@ def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
-    """Returns a Java properties file with the keys in the given order.
-
-    Args:
-        properties: keys and values in ASCII. They need no escapes, and do not start or end with a
-            space.
-    """
+    """Returns a Java properties file, with the keys in the given order and without escapes."""
     return "".join(
         f"{line}\n"
         for line in (*(f"#{comment}" for comment in comments), *map("=".join, properties.items()))
@@ -278,7 +263,7 @@ def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()
 
 
 def build_partition_metadata(topic_id: str) -> bytes:
-    """Returns the bytes of partition.metadata; its second line has no line end."""
+    """Returns the bytes of partition.metadata; its second line has no newline."""
     return f"version: {VERSION}\ntopic_id: {topic_id}".encode()
 
 
@@ -295,17 +280,14 @@ def _json_object(data: bytes) -> dict:
 def _entries(
     text: str | bytes, fields: int, limit: int, entry: Callable[..., EntryT]
 ) -> Iterator[tuple[int, EntryT]]:
-    """Reads the entries of a checkpoint line by line, as CheckpointFile does.
+    """Yields the position of each line, and the result of `entry` for its fields (CheckpointFile).
 
     A file that is empty or ends after its version has no entries.
-
-    Yields:
-        The position of each line, and the result of `entry` for its fields.
 
     Raises:
         CorruptBytes: a line, the version or the count is wrong, or the bytes are not UTF-8.
         UncaughtRefusal: a field is not a number, or the count is not a valid array size.
-        CannotOpen: there are more lines than the limit. Kafka may read such a file.
+        CannotOpen: there are more than `limit` lines. Kafka may read such a file.
     """
     data = _bytes(text)
     try:
@@ -375,9 +357,9 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 
 
 def named_value(line: str) -> str | None:
-    """Returns what follows ": " in a line that has it once, or None.
+    """Returns the text after ": " in a line such as "version: 0".
 
-    Empty parts at the end are ignored, as by Java's split.
+    None unless ": " occurs exactly once. Like Java's split, ignores empty parts at the end.
     """
     parts = _COLON.split(line)
     while parts and not parts[-1]:
@@ -407,10 +389,7 @@ def _uuid(name: str, position: int) -> bytes:
 
 
 def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yields position and content of each property.
-
-    A line that ends in a backslash is joined with the next; comments and blank lines are dropped.
-    """
+    """Yields the position and content of each property; joins a line that ends in a backslash."""
     parts = []
     is_begun = False
     start = 0
@@ -432,10 +411,7 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
 
 
 def _unescape(text: str, position: int) -> str:
-    r"""Replaces the escapes in a text.
-
-    \t, \n, \r and \f become control characters, \u0041 becomes A; any other backslash is dropped.
-    """
+    r"""Replaces the escapes \t, \n, \r, \f and \u0041 in a text, and drops any other backslash."""
 
     def character(match: re.Match) -> str:
         code = match[1]
@@ -447,10 +423,7 @@ def _unescape(text: str, position: int) -> str:
 
 
 def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Yields position and content of each line.
-
-    Lines end as in Java's BufferedReader; broken UTF-8 becomes U+FFFD.
-    """
+    """Yields the position and content of each line, split as by Java's BufferedReader."""
     for line in _LINE.finditer(data):
         if line.start() < len(data):
             yield line.start(), line[1].decode(encoding, "replace")

@@ -1,4 +1,4 @@
-"""Control records: transaction markers, and the records of KRaft that are not metadata.
+"""Control records: transaction markers, and KRaft records such as a change of leader.
 
 A key is an i16 version (0) and an i16 type. The type decides the fields of the value. A commit and
 a change of leader, each with the output of kafka-dump-log 4.3.1:
@@ -40,12 +40,10 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """The fields in the value of one type of control record, and how kafka-dump-log names the type.
-
-    Only transaction markers have the plain form (see format/message.py).
+    """The fields of a control record's value, for one type.
 
     Attributes:
-        label: the text before the printed value.
+        label: the text before the value in kafka-dump-log, such as "LeaderChange".
     """
 
     label: str
@@ -55,11 +53,7 @@ class ControlRecordSchema:
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """A control record.
-
-    Attributes:
-        values: the fields of the value; empty for an unknown type.
-    """
+    """A control record. `values` is empty for an unknown type."""
 
     number: int
     type: ControlType | None
@@ -115,8 +109,8 @@ RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
 def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
     """Decodes a control record.
 
-    Kafka reads a value of types 2 to 6 as version 0, whatever version is stored in it. The stored
-    version only selects the printed layout.
+    Like Kafka, reads a value of types 2 to 6 as version 0. The stored version only selects the
+    printed fields.
 
     Raises:
         KafkaParseError: kafka-dump-log ends at this record. The error is a CorruptBytes.
@@ -134,16 +128,15 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
 
 
 def dump_text(key: bytes | None, value: bytes | None) -> str:
-    """Returns what kafka-dump-log prints of a control record after its metadata and a space.
+    """Returns what kafka-dump-log prints for a control record, after the metadata.
 
-    Raises:
-        KafkaParseError: same as `decode`.
+    Raises KafkaParseError where kafka-dump-log ends.
     """
     return decode(key, value).text
 
 
 def _type(key: bytes | None) -> int:
-    """Returns the type in a key; reads a version above 0 as 0."""
+    """Returns the type in a key; ignores the version unless it is negative."""
     if key is None:
         raise message.kafka_error(
             0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER

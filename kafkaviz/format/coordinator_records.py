@@ -1,7 +1,7 @@
 """Keys and values of __consumer_offsets, __transaction_state and __share_group_state.
 
-A key is an i16 record type and its fields. A value is an i16 version and its fields, or null for a
-deletion. An offset commit, and the output of kafka-dump-log 4.3.1:
+A key is an i16 record type and its fields. A value is an i16 version and its fields; null deletes
+the key. An offset commit, and the output of kafka-dump-log 4.3.1:
 
     key    0001 | 0002 6731 | 0006 6f7264657273 | 00000003
            type 1: group "g1", topic "orders", partition 3
@@ -10,8 +10,7 @@ deletion. An offset commit, and the output of kafka-dump-log 4.3.1:
 
     key: {"type":"1","data":{"group":"g1",...}} payload: {"version":"3","data":{"offset":42,...}}
 
-Record types and texts as in CoordinatorRecordSerde and the message parsers of DumpLogSegments,
-4.3.1.
+Follows CoordinatorRecordSerde and the message parsers of DumpLogSegments, 4.3.1.
 """
 
 from dataclasses import dataclass
@@ -33,8 +32,8 @@ class CoordinatorRecordType:
 
     Attributes:
         newest_version: the newest version of the value.
-        flexible_from: the first version of the value that has the flexible form; None if none has
-            it.
+        flexible_from: the first version of the value in the flexible form; None: every version is
+            plain.
     """
 
     number: int
@@ -50,11 +49,11 @@ class CoordinatorRecord:
     """A record of a coordinator's topic, and its text in kafka-dump-log.
 
     Attributes:
-        key: the fields by name; None if they could not be read.
-        value: the fields by name; None if they could not be read, or for a tombstone.
+        key: the fields by name; None if they cannot be read.
+        value: the fields by name; None for a tombstone, or if they cannot be read.
         key_text: the text after "key: ".
-        payload_text: the text after "payload: "; None if a part could not be read.
-        problem: the error; None if all could be read.
+        payload_text: the text after "payload: "; None if the key or value cannot be read.
+        problem: the error; None if the record can be read.
     """
 
     type: CoordinatorRecordType | None
@@ -68,18 +67,13 @@ class CoordinatorRecord:
 
     @property
     def text(self) -> str:
-        """The text of key and value in kafka-dump-log."""
+        """The line that kafka-dump-log prints: "key: ... payload: ..."."""
         if self.payload_text is None:
             return f"key: {self.key_text}"
         return f"key: {self.key_text} payload: {self.payload_text}"
 
 
 def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRecordType]:
-    """Builds the record types by number.
-
-    Args:
-        rows: tuples of (number, name, key, value, newest version, flexible from).
-    """
     part_items = tuple(parts.items())
     return {
         number: CoordinatorRecordType(
@@ -344,8 +338,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
         decoder: "offsets", "transactions" or "share".
 
     Raises:
-        KafkaParseError: the record has no key; kafka-dump-log ends there. The error is a
-            CorruptBytes.
+        KafkaParseError: the record has no key, so kafka-dump-log ends. The error is a CorruptBytes.
     """
     if key is None:
         problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"
@@ -387,8 +380,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
 def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> str:
     """Returns what kafka-dump-log prints after the record's metadata: "key: ... payload: ...".
 
-    Raises:
-        KafkaParseError: same as `decode`.
+    Raises KafkaParseError if the record has no key.
     """
     return decode(key, value, offset, decoder).text
 
@@ -423,21 +415,14 @@ def _decode_value(
 
 
 def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
-    """Returns the JSON of a value.
-
-    For a consumer group, the members' subscription and assignment are decoded too.
-    """
+    """Returns the JSON of a value; decodes the subscription and assignment of group members too."""
     if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
         return message.text(type_.value, values, version)
     return _GROUP_METADATA_VALUE.text(values, version)
 
 
 class _EmbeddedMessage(message.SizedValue):
-    """A bytes field that holds a message, printed as that message if it can be decoded.
-
-    Attributes:
-        name: a key of EMBEDDED.
-    """
+    """A bytes field that holds a message, such as a group member's subscription."""
 
     name: str
 
@@ -455,13 +440,9 @@ class _EmbeddedMessage(message.SizedValue):
 
 
 def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
-    """Decodes a group member's "subscription" or "assignment".
+    """Decodes a group member's "subscription" or "assignment"; returns values and version.
 
-    Returns:
-        The values, and their version.
-
-    Raises:
-        KafkaParseError: the bytes cannot be read as such a message.
+    Raises KafkaParseError if the bytes are not such a message.
     """
     version, position = message.read(message.schema("version i16"), data, flexible=False)
     values, _ = message.read(
@@ -502,7 +483,7 @@ _GROUP_METADATA_VALUE = _replace_embedded(OFFSETS[GROUP_METADATA].value)
 def _skip(
     offset: int, problem: str, type_: CoordinatorRecordType | None = None, key: Values | None = None
 ) -> CoordinatorRecord:
-    """Returns a record that could not be read, with the error as the key's text and no payload."""
+    """Returns a record that could not be read, with the error as its key text."""
     return CoordinatorRecord(
         type=type_,
         version=None,

@@ -1,9 +1,9 @@
-"""Checks all checksums of a .log and decodes all its records, in one pass and in chunks.
+"""Checks all checksums of a .log and decodes all its records, in one pass.
 
-It reads what `kafka-dump-log --deep-iteration` of Kafka 4.3.1 reads. Batches of magic 2 are checked
-and decoded in compiled loops while their chunk is in the processor's cache; compressed ones are
-decompressed between two such loops. Messages of magic 0 and 1 are read one by one. For example, a
-log of two batches, with a flipped byte in the size of the second batch's first key:
+Reads what `kafka-dump-log --deep-iteration` of Kafka 4.3.1 reads. Batches of magic 2 are checked
+and decoded in compiled loops, chunk by chunk. Messages of magic 0 and 1 are read one by one. For
+example, a log of two batches, with a flipped byte in the key size of the second batch's first
+record:
 
     position 0      | crc_valid True  | fault 0 | records_read 3
     position 2871   | crc_valid False | fault 2 | records_read 0
@@ -97,7 +97,7 @@ _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 
 class CheckLevel(StrEnum):
-    """The parts of a batch that are checked; each level includes the one before."""
+    """The checked parts of a batch; each level includes the level before."""
 
     HEADERS = "headers"  # headers, and checksums only where the next offsets do not fit
     CRC = "crc"  # all checksums; nothing is decompressed
@@ -106,12 +106,12 @@ class CheckLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BatchFault:
-    """The reason why the records of a batch cannot all be read.
+    """Why the records of a batch cannot all be read.
 
     Attributes:
         batch_position: the byte of the .log where the batch starts.
         code: an entry of FAULTS.
-        position: the wrong byte of the .log; in a compressed batch, the start of its records.
+        position: the wrong byte of the .log; in a compressed batch, its first compressed byte.
         what: Kafka's message for the fault.
     """
 
@@ -136,14 +136,19 @@ class ScanChunk:
 
 
 class DeepScan:
-    """The batches between two positions of a log, each with its records.
+    """Reads the batches between two positions of a log, each with its records.
 
     - `.end` is set once all chunks have been read.
     - A bad checksum or a fault in the records is reported, and the scan continues.
-    - The scan ends where format.walk.Walk ends. If the file was truncated after its size was read,
-      the scan ends before the first batch that is gone.
-    - Memory holds one chunk, or one batch if that is larger, with its decompressed bytes. It also
-      holds the records if they are included.
+    - The scan ends where format.walk.Walk ends, or where the file has become shorter.
+    - Memory holds one chunk, or one batch if that is larger, and its decompressed bytes.
+
+    Args:
+        read: the same function as for Walk.
+        limit_bytes: the largest size of a batch, compressed and decompressed. A larger batch is a
+            fault, but its checksum is checked.
+        reads_records: whether records are decoded. If False, only checksums are checked, and
+            `records_read` is the header's record count.
     """
 
     end: WalkEnd
@@ -159,15 +164,6 @@ class DeepScan:
         limit_bytes: int = LIMIT_BYTES,
         reads_records: bool = True,
     ) -> None:
-        """Stores the arguments; reads nothing yet.
-
-        Args:
-            read: the same function as for Walk.
-            reads_records: whether records are decoded. If not, only checksums are checked, and
-                records_read is the record count in the header.
-            limit_bytes: the largest size of a batch, before and after decompression. A larger batch
-                is a fault, but its checksum is checked.
-        """
         self._read = read
         self._start = start
         self._stop = stop
@@ -223,10 +219,7 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """Fills the buffer with the bytes from a position on, up to the end of the file.
-
-        Bytes that are already in the buffer are not read again.
-        """
+        """Fills the buffer with the bytes from a position on. Keeps bytes that are already read."""
         tail = (
             self._buffer[position - self._position : self._length]
             if self._position <= position
@@ -273,11 +266,7 @@ class DeepScan:
         )
 
     def _check_large_batch(self, batch: np.void) -> bool:
-        """Checks the checksum of a batch that is larger than the buffer, chunk by chunk.
-
-        Returns:
-            False if the end of the batch is no longer in the file.
-        """
+        """Checks a batch larger than the buffer; False if the file now ends too early."""
         is_magic_2 = batch["magic"] >= MAGIC_2
         crc = 0
         position = int(batch["position"]) + (CRC_START if is_magic_2 else _LEGACY_CRC_START)
@@ -301,14 +290,14 @@ class DeepScan:
 
 
 def plain_batches(batches: np.ndarray) -> np.ndarray:
-    """Copies rows of CHECKED_BATCH into rows of BATCH."""
+    """Returns rows of CHECKED_BATCH as rows of BATCH."""
     plain = np.empty(len(batches), BATCH)
     _row_bytes(plain)[:] = _row_bytes(batches)[:, : BATCH.itemsize]
     return plain
 
 
 def believed_batches(batches: np.ndarray) -> np.ndarray:
-    """Returns rows of BATCH as CHECKED_BATCH, as if a check had found every header right."""
+    """Returns rows of BATCH as CHECKED_BATCH, as if a check had found no fault."""
     believed = _checked_rows(batches)
     believed["crc_valid"] = True
     believed["records_read"] = np.clip(batches["record_count"], 0, None)
@@ -330,10 +319,6 @@ def _checked_rows(batches: np.ndarray) -> np.ndarray:
 
 
 def _row_bytes(batches: np.ndarray) -> np.ndarray:
-    """Returns the bytes of each row, shape (rows, bytes).
-
-    The fields of CHECKED_BATCH begin with those of BATCH.
-    """
     return batches.view(np.uint8).reshape(len(batches), -1)
 
 
@@ -382,11 +367,7 @@ def _allocate_records(
 def _read_plain(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """Checks all batches of magic 2 in a chunk, and decodes the uncompressed ones.
-
-    Returns:
-        The records of the uncompressed batches, if records are included.
-    """
+    """Checks all batches of magic 2 in a chunk; returns the records of the uncompressed batches."""
     is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
     records = _allocate_records(
         batches["record_count"][is_plain],
@@ -405,13 +386,7 @@ def _read_compressed(
     include_records: bool,
     limit_bytes: int,
 ) -> Iterator[np.ndarray]:
-    """Decompresses and decodes the compressed batches of magic 2.
-
-    Many batches are handled per call, because a call per small batch would be slow.
-
-    Yields:
-        The records of these batches, if records are included.
-    """
+    """Yields the records of the compressed batches of magic 2, many batches per compiled call."""
     codec_ids = batches["attributes"] & CODEC_MASK
     is_compressed = (
         (batches["magic"] >= MAGIC_2)
@@ -441,11 +416,7 @@ def _read_compressed(
 
 @njit(cache=True, boundscheck=True)
 def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray) -> int:
-    """Checks all batches of magic 2 in a chunk, and reads the records of the uncompressed ones.
-
-    Returns:
-        The number of records stored.
-    """
+    """Checks all batches of magic 2, and reads the uncompressed ones; returns the record count."""
     rows = np.zeros(1, record.ROW)
     row_count = 0
     for place in range(len(batches)):
@@ -472,14 +443,11 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
 def _read_decompressed(
     data: np.ndarray, ends: np.ndarray, places: np.ndarray, batches: np.ndarray, records: np.ndarray
 ) -> int:
-    """Reads the decompressed records of the given batches, one batch after another.
+    """Stores the records of decompressed batches, and returns how many.
 
     Args:
         ends: the position in `data` after each batch's records.
         places: the row of each batch.
-
-    Returns:
-        The number of records stored.
     """
     rows = np.zeros(1, record.ROW)
     row_count = 0
@@ -504,13 +472,9 @@ def _read_records(
     records: np.ndarray,
     row_count: int,
 ) -> int:
-    """Reads data[start:end] as the records of a batch, and completes the batch's row.
+    """Stores the records of a batch in data[start:end], and completes the batch's row.
 
-    Args:
-        records: the table to fill; empty if records are not included.
-
-    Returns:
-        The number of records stored.
+    Returns the number of records stored. `records` is empty if they are not included.
     """
     position = start
     count = 0
@@ -581,7 +545,7 @@ def _read_records(
 def _read_deltas(
     data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
 ) -> int:
-    """Reads the records of a batch again and returns the `_oddities` of their deltas."""
+    """Reads a batch's records again, and returns the `_oddities` of their deltas."""
     position = start
     newest_ms = np.int64(-(2**63))
     last_delta = np.int64(-1)
@@ -653,11 +617,7 @@ def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
 def _read_messages(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, limit_bytes: int
 ) -> Iterator[np.ndarray]:
-    """Checks and reads the messages and wrappers of magic 0 and 1, one at a time.
-
-    Yields:
-        Per wrapper the messages inside it; otherwise a single message.
-    """
+    """Yields the records of magic 0 and 1: one message, or all messages of a wrapper, at a time."""
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]
         data = _bytes(chunk, chunk_position, batch).data

@@ -1,6 +1,6 @@
-r"""Differences between Java and Python, in exception names, numbers and text.
+r"""Does what Java does and Python does not: exception names, numbers and text.
 
-Java decodes half of a surrogate pair to one U+FFFD; Python decodes it to three:
+For example, Java decodes half of a surrogate pair to one U+FFFD, and Python to three:
 
     decode_utf8(b"a\xed\xa0\x80")   "a\ufffd"
     format_double(1048576.0)        "1048576.0"; format_double(1e7) is "1.0E7"
@@ -42,21 +42,17 @@ PLAIN_BELOW = 1e7
 
 
 def without_place(what: Message) -> Message:
-    """Returns a fault without the byte in the decompressed data, because Kafka does not name it."""
+    """Removes the byte position in decompressed data from a message, as Kafka does not name it."""
     return what["problem"] if what.key in _IN_DECOMPRESSED else what
 
 
 def parse_int(text: str) -> int:
-    """Returns what Integer.parseInt returns.
-
-    Raises:
-        ValueError: Java throws NumberFormatException; the argument is the text.
-    """
+    """Returns what Integer.parseInt returns. Raises ValueError if Java throws."""
     return _parse(text, 32)
 
 
 def int_or_none(text: str) -> int | None:
-    """Returns what Integer.parseInt returns, or None where it throws."""
+    """Returns what Integer.parseInt returns; None if it throws."""
     try:
         return parse_int(text)
     except ValueError:
@@ -64,11 +60,7 @@ def int_or_none(text: str) -> int | None:
 
 
 def parse_long(text: str) -> int:
-    """Returns what Long.parseLong returns.
-
-    Raises:
-        ValueError: Java throws NumberFormatException; the argument is the text.
-    """
+    """Returns what Long.parseLong returns. Raises ValueError if Java throws."""
     return _parse(text, 64)
 
 
@@ -90,7 +82,7 @@ def _parse(text: str, bits: int) -> int:
 
 
 def decode_utf8(data: bytes) -> str:
-    """Decodes UTF-8 as Java's new String(data, UTF_8) does; malformed bytes become U+FFFD."""
+    """Decodes UTF-8 as Java's new String(data, UTF_8): malformed bytes become U+FFFD."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -98,7 +90,7 @@ def decode_utf8(data: bytes) -> str:
 
 
 def format_double(number: float) -> str:
-    """Returns a number as Double.toString prints it since Java 19, with the fewest digits."""
+    """Returns a number as Double.toString prints it since Java 19."""
     if not math.isfinite(number):
         if math.isnan(number):
             return "NaN"

@@ -9,10 +9,10 @@ at offset 7 with timestamp 5:
 
 - Magic 0 has no timestamp.
 - A size of -1 means that the key or value is null.
-- A wrapper is a message that names a codec. Its value is a compressed sequence of messages. It has
-  the offset of the last message in the sequence.
-- Inside a wrapper, messages have their real offsets in magic 0, and relative offsets in magic 1. In
-  a wrapper at offset 12, the relative offsets 0, 1, 2 mean 10, 11, 12.
+- A wrapper is a message that names a codec. Its value is a compressed sequence of messages. A
+  wrapper has the offset of its last message.
+- Messages in a wrapper have real offsets in magic 0, and relative offsets in magic 1. In a wrapper
+  at offset 12, the relative offsets 0, 1, 2 mean 10, 11, 12.
 """
 
 import zlib
@@ -72,7 +72,7 @@ class Messages:
     Attributes:
         data: the bytes of the messages: the batch itself, or the decompressed value of the wrapper.
         rows: an array of ROW, one per readable message, with real offsets and timestamps.
-        fault: the error that Kafka raises after these messages, or None; its position is a byte of
+        fault: the error that Kafka raises after these messages, or None. Its position is a byte of
             the batch.
     """
 
@@ -84,10 +84,7 @@ class Messages:
 def read(
     batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES, *, reads_parts: bool = True
 ) -> Messages:
-    """Reads the messages of a complete batch; never raises, but sets Messages.fault.
-
-    A wrapper is decompressed completely before its first message is given, so a wrapper with a
-    fault usually gives no messages.
+    """Reads the messages of a complete batch. Never raises, but sets `Messages.fault`.
 
     Args:
         limit_bytes: the most bytes that the messages may decompress to.
@@ -115,7 +112,7 @@ def read(
 
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
-    """Returns for each message whether its CRC-32 matches the bytes from the field magic on."""
+    """Returns whether each message's CRC-32 is right; it covers all bytes from the magic on."""
     data = memoryview(messages.data)
     rows = messages.rows
     starts = rows["position"] + _MAGIC_AT
@@ -138,10 +135,7 @@ def _unwrap(
     *,
     reads_parts: bool,
 ) -> Messages:
-    """Reads the messages inside a wrapper.
-
-    If the wrapper's value cannot be read, the result has the fault and no rows.
-    """
+    """Reads the messages of a wrapper. If its value is damaged, the result usually has no rows."""
     position = int(wrapper["value_position"])
     try:
         data = _decompress(batch, wrapper, fault, limit_bytes)
@@ -199,7 +193,6 @@ def _codec_name(codec_id: int, position: int) -> str:
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
-    """Turns a fault in the decompressed bytes into a fault at the wrapper's value."""
     return CorruptBytes(
         position,
         message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what),
@@ -210,13 +203,9 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
 def _read_inner(
     data: bytes, wrapper: np.void, *, reads_parts: bool
 ) -> tuple[np.ndarray, CorruptBytes | None]:
-    """Reads the decompressed messages of a wrapper.
+    """Returns the messages of a wrapper, and the error that Kafka raises after them, or None.
 
-    Returns:
-        The readable messages, and the error that Kafka raises instead of the next one.
-
-    Raises:
-        CorruptBytes: no message can be read.
+    Raises CorruptBytes if no message can be read.
     """
     buffer = byte_array(data)
     count, bad_position = _count(buffer)
@@ -250,7 +239,7 @@ def _nested_error(row: np.void) -> CorruptBytes:
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
-    """Resolves offsets and timestamps of inner messages in place; 64-bit sums wrap as in Java."""
+    """Makes the offsets and timestamps of inner messages absolute, in place."""
     # some versions of librdkafka wrote wrapper offset 0 and real inner offsets
     if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
@@ -279,10 +268,7 @@ _TOO_LONG = 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """Returns the error that Java raises when the key or value is read, or None.
-
-    Kafka's iterator reads neither.
-    """
+    """Returns the error that Java raises when it reads the key or value of a message, or None."""
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 
@@ -295,11 +281,7 @@ def _java_fault(fault: int, position: int, found_size: int, available_size: int)
 
 @njit(cache=True, boundscheck=True)
 def _count(data: np.ndarray) -> tuple[int, int]:
-    """Counts the complete messages; a truncated last message is left out.
-
-    Returns:
-        The count; and the position of a message whose size is below the minimum, or -1.
-    """
+    """Returns the number of complete messages, and the position of an invalid size, or -1."""
     position = 0
     end = len(data)
     count = 0
@@ -320,7 +302,7 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
     Returns:
         The number of messages before the fault; the fault, or 0 for none; its position; the size
-        that was read there; the size that was available.
+            that was read there; the size that was available.
     """
     position = 0
     for place in range(len(table)):
@@ -352,9 +334,7 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
-    """Reads the timestamp, key and value of a message, after its fixed fields were read.
-
-    Any magic except 0 has the layout of magic 1, as in LegacyRecord.
+    """Reads a message's timestamp, key and value. Any magic except 0 has the layout of magic 1.
 
     Returns:
         The same as `_fill`, without the number of messages.

@@ -21,9 +21,8 @@ For example, the string "a" and the array [7], without tagged fields:
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
 
-Follows the classes that Kafka 4.3.1 generates from its schemas. Sizes and counts are checked
-against the remaining bytes before memory is allocated. Values are int, bool, float, str, bytes,
-None, lists and dicts; a uuid is a string of 22 characters.
+Follows the classes that Kafka 4.3.1 generates from its schemas. Values are int, bool, float, str,
+bytes, None, lists and dicts; a uuid is a string of 22 characters.
 """
 
 import base64
@@ -74,43 +73,40 @@ RUNTIME = "java.lang.RuntimeException"
 
 
 class KafkaParseError(CorruptBytes):
-    """The error for bytes on which Kafka's own reader raises, with its Java class and message."""
+    """The error for bytes at which Kafka's reader throws an exception.
+
+    Attributes:
+        what: the message that kafkaviz shows.
+        java_message: the Java exception's message; None if it has none.
+    """
 
     def __init__(
         self, position: int, what: Message, java_class: str, java_message: str | None
     ) -> None:
-        """Stores the Java exception and the message that kafkaviz shows.
-
-        Args:
-            what: the message that kafkaviz shows.
-            java_message: the Java exception's message; None if it has none.
-        """
         super().__init__(position, what)
         self.java_class = java_class
         self.java_message = java_message
 
     def __reduce__(self) -> tuple:
-        """Pickles the constructor's arguments, so that the error can cross processes."""
         return KafkaParseError, (self.position, self.what, self.java_class, self.java_message)
 
     @property
     def java_text(self) -> str:
-        """The exception as Java prints it: the class, and the message if there is one."""
+        """The exception as Java prints it, "class: message", or only the class."""
         if self.java_message is None:
             return self.java_class
         return f"{self.java_class}: {self.java_message}"
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
-    """Returns a fault that is shown to the user with Kafka's own message."""
+    """Returns an error that shows Kafka's own message to the user."""
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
 class Reader:
-    """Reads the bytes of one message. Version and form (plain or flexible) apply to all of it.
+    """Reads the bytes of one message, in one version and form (plain or flexible).
 
-    Attributes:
-        newest: the newest version that nested structures accept; None if they accept any.
+    `newest` is the newest version that nested structures accept; None if they accept any.
     """
 
     __slots__ = ("at", "data", "flexible", "newest", "values", "version")
@@ -126,17 +122,13 @@ class Reader:
         self.values = 0
 
     def count_values(self, count: int) -> None:
-        """Counts values that are about to be read.
-
-        Raises:
-            NotRead: the message has more than MAX_VALUES.
-        """
+        """Adds to the number of values read. Raises NotRead above MAX_VALUES."""
         self.values += count
         if self.values > MAX_VALUES:
             raise NotRead(self.at, message("corrupt.too_many_values", limit=MAX_VALUES))
 
     def read_number(self, kind: str) -> Any:
-        """Reads a number of fixed size; `kind` is a key of UNPACK."""
+        """Reads a number of fixed size. `kind` is a key of UNPACK."""
         layout = UNPACK[kind]
         start = self.at
         self.at = self.at + layout.size
@@ -147,7 +139,7 @@ class Reader:
         return layout.unpack_from(self.data, start)[0]
 
     def read_unsigned(self) -> int:
-        """Reads an unsigned varint as Java holds it: in 32 signed bits."""
+        """Reads an unsigned varint; above 2^31 - 1 the result is negative, as in Java."""
         try:
             number, self.at = varint.read_unsigned(self.data, self.at)
         except CorruptBytes as fault:
@@ -157,7 +149,7 @@ class Reader:
         return _signed32(number)
 
     def read_length(self, plain: str) -> int:
-        """Reads the size of a string, bytes or array; negative means null."""
+        """Reads the size of a string, bytes or array; a negative size means null."""
         return _signed32(self.read_unsigned() - 1) if self.flexible else self.read_number(plain)
 
     def read_bytes(self, size_bytes: int) -> bytes:
@@ -203,7 +195,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class SizedValue:
-    """A string or byte array, which is preceded by its size."""
+    """A string or byte array after its size."""
 
     kind: str
     nullable: bool = False
@@ -241,11 +233,7 @@ class Array:
         return []
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> list | None:
-        """Reads the items.
-
-        An item takes at least one byte, so an array with more items than remaining bytes is
-        refused.
-        """
+        """Reads the items. Refuses an array with more items than remaining bytes."""
         start = reader.at
         count = reader.read_length("i32")
         if count < 0:
@@ -271,7 +259,7 @@ class Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A member of a structure, tagged or not. It exists in a range of versions."""
+    """A member of a structure, tagged or not, and the versions that have it."""
 
     name: str
     type: "Type"
@@ -306,7 +294,6 @@ class Structure:
         return {child.tag: child for child in self.fields if child.tag is not None}
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Values | None:
-        """Reads one value for each field of the reader's version."""
         if self.nullable and (
             reader.read_unsigned() <= 0 if tagged else reader.read_number("i8") < 0
         ):
@@ -327,10 +314,7 @@ class Structure:
         return values
 
     def _read_tagged(self, reader: Reader, values: Values) -> None:
-        """Reads the tagged section.
-
-        The size of a known tag is ignored, as in the generated classes.
-        """
+        """Reads the tagged section. Like the generated classes, ignores the size of a known tag."""
         for _ in range(reader.read_unsigned()):
             reader.count_values(1)
             start = reader.at
@@ -347,10 +331,7 @@ class Structure:
                 raise kafka_error(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
-        """Returns the fields of that version as Jackson prints them.
-
-        Tagged fields that hold their default are left out.
-        """
+        """Returns the fields of a version as Jackson prints them, without tagged defaults."""
         if value is None:
             return "null"
         members = []
@@ -376,13 +357,10 @@ def read(
     position: int = 0,
     newest_version: int | None = None,
 ) -> tuple[Values, int]:
-    """Reads a message of a schema.
-
-    Returns:
-        The values, and the position after them.
+    """Reads a message of a schema; returns the values, and the position after them.
 
     Raises:
-        KafkaParseError: Kafka's generated class raises an exception. This is a CorruptBytes.
+        KafkaParseError: Kafka's generated class throws an exception. This is a CorruptBytes.
         NotRead: the message has more than MAX_VALUES values. This is a CorruptBytes.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
@@ -395,12 +373,12 @@ def text(schema_: Structure, values: Values, version: int = 0) -> str:
 
 
 def json_string(value: str) -> str:
-    """Quotes a string as Jackson does, escaping only the characters that need it."""
+    """Quotes a string as Jackson does: escapes only the characters that need it."""
     return f'"{value.translate(_ESCAPES)}"'
 
 
 def uuid_text(data: bytes) -> str:
-    """Returns 16 bytes as Kafka's Uuid.toString writes them: 22 characters of URL-safe base64."""
+    """Returns 16 bytes as 22 characters of URL-safe base64 (Kafka's Uuid.toString)."""
     return base64.urlsafe_b64encode(data)[:22].decode()
 
 
@@ -410,10 +388,6 @@ def _check_nullable(position: int, name: str, *, nullable: bool) -> None:
 
 
 def _is_default(member: Any, default: Any) -> bool:
-    """Returns whether a tagged field has its default value.
-
-    False equals 0 in Python, but no field mixes the two.
-    """
     return member is None if default is None else member is not None and member == default
 
 
@@ -436,11 +410,7 @@ def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
 
 
 def _tokens(line: str) -> list[str]:
-    """Splits the line into words and punctuation.
-
-    Raises:
-        ValueError: the line contains anything else.
-    """
+    """Splits the line into words and punctuation. Raises ValueError at anything else."""
     tokens = []
     position = 0
     text = line.rstrip()
@@ -454,7 +424,7 @@ def _tokens(line: str) -> list[str]:
 
 
 def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
-    """Parses the fields up to the closing brace, and consumes the brace."""
+    """Parses the fields up to the closing brace, and removes the brace."""
     fields = []
     while tokens and tokens[0] != "}":
         fields.append(_field(tokens, parts))

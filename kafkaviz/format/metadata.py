@@ -8,7 +8,7 @@ FeatureLevelRecord of version 0, and the output of kafka-dump-log 4.3.1:
                type 12; "metadata.version" (16 bytes); level 30; no tagged fields
     payload: {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version",...}}
 
-Record types and texts as in MetadataRecordSerde and DumpLogSegments, 4.3.1.
+Follows MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
 
 import struct
@@ -50,12 +50,7 @@ FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
 
 @dataclass(frozen=True)
 class MetadataRecordType:
-    """A type of record.
-
-    Attributes:
-        name: the type as kafka-dump-log prints it.
-        newest_version: the newest version known here.
-    """
+    """A type of record. `newest_version` is the newest version that can be read."""
 
     number: int
     name: str
@@ -65,11 +60,7 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A decoded record.
-
-    Attributes:
-        version: may be above the newest known version.
-    """
+    """A decoded record. Its `version` may be above the type's `newest_version`."""
 
     type: MetadataRecordType
     version: int
@@ -84,7 +75,7 @@ class MetadataRecord:
 
 @dataclass(frozen=True)
 class ReplicaAssignment:
-    """The brokers with the replicas of a partition, according to one record.
+    """The brokers that hold a partition's replicas, according to one record.
 
     Attributes:
         replicas: node ids of these brokers, the preferred leader first.
@@ -97,11 +88,10 @@ class ReplicaAssignment:
 
 @dataclass(frozen=True)
 class DirectoryAssignment:
-    """The log directories with the replicas of a partition, according to one record.
+    """The log directories that hold a partition's replicas, according to one record.
 
     Attributes:
-        directory_ids: the directory.id of each replica's log directory, in the order of the
-            replicas.
+        directory_ids: one directory.id per replica, in the order of the replicas.
     """
 
     topic_id: str
@@ -115,9 +105,9 @@ class PartitionLeader:
 
     Attributes:
         leader: the leader's node id; NO_LEADER if there is none.
-        epoch: the leader epoch; None in a change record, which raises it by one.
+        epoch: the leader epoch; None in a PARTITION_CHANGE_RECORD, which raises the epoch by 1.
         candidates: the ISR of a PARTITION_RECORD. If the ISR is empty, the eligible leader
-            replicas, or else the last known ones.
+            replicas; if these are empty too, the last known ones.
     """
 
     topic_id: str
@@ -242,11 +232,11 @@ BROKER_RESOURCE = 4
 
 
 def decode(value: bytes | None) -> MetadataRecord:
-    """Decodes a value.
+    """Decodes the value of a record.
 
     Raises:
-        KafkaParseError: the value cannot be decoded. The error is a CorruptBytes and has the
-            message that kafka-dump-log prints.
+        KafkaParseError: the value cannot be decoded. Has the message that kafka-dump-log prints,
+            and is a CorruptBytes.
     """
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
@@ -266,8 +256,7 @@ def dump_text(value: bytes | None, offset: int) -> str:
 def partition_topic(value: bytes) -> str:
     """Returns the topic id in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
-    Raises:
-        CorruptBytes: the value is too short.
+    Raises CorruptBytes if the value is too short.
     """
     number, _, position = _frame(value)
     try:
@@ -280,14 +269,8 @@ def partition_topic(value: bytes) -> str:
 def assignment(value: bytes) -> ReplicaAssignment | None:
     """Returns the replicas in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
-    Skips all other fields: a metadata log may hold millions of changes, and nearly all change only
-    a leader or an ISR.
-
-    Returns:
-        The assignment; None for a record without replicas.
-
-    Raises:
-        CorruptBytes: the value is too short.
+    Returns None for a record without replicas. Raises CorruptBytes if the value is too short. Skips
+    all other fields: a metadata log may hold millions of these records.
     """
     number, _, position = _frame(value)
     is_change = number == PARTITION_CHANGE_NUMBER
@@ -310,11 +293,8 @@ def assignment(value: bytes) -> ReplicaAssignment | None:
 def directory_assignment(value: bytes) -> DirectoryAssignment | None:
     """Returns the log directories in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
-    Returns:
-        The assignment; None for a record without directories, such as any of version 0 (KIP-858).
-
-    Raises:
-        CorruptBytes: the value is too short.
+    Returns None for a record without directories, such as any of version 0 (KIP-858). Raises
+    CorruptBytes if the value is too short.
     """
     number, version, position = _frame(value)
     if number not in (PARTITION_NUMBER, PARTITION_CHANGE_NUMBER) or version == 0:
@@ -351,13 +331,7 @@ def _skip_to_directories(value: bytes, position: int) -> int:
 def partition_leader(value: bytes) -> PartitionLeader | None:
     """Returns the leader in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
-    A change raises the leader epoch by one (PartitionRegistration.merge, 4.3.1).
-
-    Returns:
-        The leader; None for a record without a leader.
-
-    Raises:
-        CorruptBytes: the value is too short.
+    Returns None for a record without a leader. Raises CorruptBytes if the value is too short.
     """
     number, _, position = _frame(value)
     if number == PARTITION_NUMBER:
@@ -388,11 +362,7 @@ def partition_leader(value: bytes) -> PartitionLeader | None:
 def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:
     """Returns the position of a tagged field's data; None if the field is absent.
 
-    Args:
-        position: the start of the tagged section.
-
-    Raises:
-        NotRead: more than MAX_TAGGED_FIELDS tagged fields precede it.
+    Raises NotRead if more than MAX_TAGGED_FIELDS tagged fields precede the field.
     """
     fields, position = read_unsigned(value, position)
     for place in range(fields):
@@ -410,7 +380,7 @@ def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | No
 
 
 def feature_level(value: bytes) -> FeatureLevel | None:
-    """Returns the feature that a metadata record sets; None for any other value."""
+    """Returns the feature in the value of a FEATURE_LEVEL_RECORD; None for any other value."""
     try:
         record = decode(value)
     except CorruptBytes:
@@ -421,11 +391,7 @@ def feature_level(value: bytes) -> FeatureLevel | None:
 
 
 def build_feature_level(feature: FeatureLevel) -> bytes:
-    """Returns the value of a FEATURE_LEVEL_RECORD of version 0.
-
-    Args:
-        feature: the feature to set; the name may have up to 126 bytes.
-    """
+    """Returns the value of a FEATURE_LEVEL_RECORD of version 0. The name has at most 126 bytes."""
     number = next(
         number for number, record_type in RECORD_TYPES.items() if record_type.name == FEATURE_LEVEL
     )
@@ -442,13 +408,10 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
 def read_framed_record(
     data: bytes, types: Mapping[int, FramedTypeT]
 ) -> tuple[FramedTypeT, int, Values]:
-    """Reads a framed value, as AbstractApiMessageSerde does.
-
-    Returns:
-        The type, the version and the fields.
+    """Reads a framed value; returns the type, the version and the fields.
 
     Raises:
-        KafkaParseError: the value cannot be read. It has the message of AbstractApiMessageSerde.
+        KafkaParseError: the value cannot be read. Has the message of AbstractApiMessageSerde.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)
@@ -479,7 +442,6 @@ def read_framed_record(
 
 
 def _frame(data: bytes) -> tuple[int, int, int]:
-    """Reads a value's frame: the record type, its version, and the position after them."""
     frame_version, position = _read_frame_number(data, 0, "frame version")
     if frame_version == 0:
         raise _parse_error(

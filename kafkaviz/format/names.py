@@ -1,4 +1,4 @@
-"""File and directory names of a broker directory, and their meaning.
+"""The names of files and directories in a broker directory.
 
 For example, 00000000000000002048.timeindex.deleted is the time index of the segment with base
 offset 2048, and will soon be removed. orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete is partition
@@ -66,10 +66,9 @@ class SegmentName:
     """The parts of a file name in a partition directory.
 
     Attributes:
-        base_offset: the segment's base offset (log, index, timeindex, txnindex); in the name of a
-            snapshot (producer state) or checkpoint (KRaft snapshot), the offset below which it
-            holds the state.
-        suffix: "" for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot
+        base_offset: the segment's base offset. For a .snapshot or .checkpoint: the file holds the
+            state below this offset.
+        suffix: "" for a file in use; "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot
             that is being written.
         epoch: the epoch of a KRaft snapshot; None for the other kinds.
     """
@@ -84,12 +83,10 @@ class SegmentName:
 class PartitionName:
     """The parts of a partition directory's name.
 
-    Kafka shortens the topic in a long "delete" or "stray" name, so that it fits into 255
-    characters.
-
     Attributes:
-        state: "current"; "delete": it will be deleted; "future": it is being moved here from
-            another log directory; "stray": it should not be on this broker.
+        topic: shortened by Kafka if a "delete" or "stray" name would exceed 255 characters.
+        state: "current"; "delete": will be deleted; "future": is being moved here from another log
+            directory; "stray": should not be on this broker.
     """
 
     topic: str
@@ -98,10 +95,9 @@ class PartitionName:
 
 
 def parse_file(name: str) -> SegmentName | None:
-    """Parses a file name that begins with an offset; returns None for any other name.
+    """Parses a file name such as 00000000000000002048.log; None for any other name.
 
-    Kafka always writes 20 digits. A name with more or fewer digits, or an offset beyond int64, is
-    not Kafka's.
+    The name must begin with exactly 20 digits, as Kafka writes them, and the offset must fit int64.
     """
     if match := _SEGMENT.fullmatch(name):
         segment_name = SegmentName(int(match[1]), match[2], match[3] or "")
@@ -120,7 +116,7 @@ def parse_offset(name: str) -> int:
     Follows LogFileUtils.offsetFromFileName in 4.3.1 and 4.4.0.
 
     Raises:
-        ValueError: the name has no dot, or Long.parseLong refuses the part before it.
+        ValueError: the name has no dot, or Long.parseLong refuses the text before the dot.
     """
     number, dot, _ = name.partition(".")
     if not dot:
@@ -129,10 +125,7 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Finds Kafka's own name of a segment file in a copy's name, such as "orders-0_NAME".
-
-    Returns None for any other file.
-    """
+    """Returns Kafka's file name in a copy's name such as "orders-0_NAME"; None if there is none."""
     match = _COPY.fullmatch(name)
     kafka_name = f"{match[1]}.{match[2]}" if match else name
     segment_name = parse_file(kafka_name)
@@ -148,18 +141,21 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def topic_of(directory: str) -> str:
-    """Returns the topic of a partition directory (name or path), or the last name in the path."""
+    """Returns the topic of a partition directory, given by name or path.
+
+    For any other directory, returns the directory's name.
+    """
     name = directory.rpartition("/")[2]
     partition_name = parse_directory(name)
     return partition_name.topic if partition_name else name
 
 
 def parse_directory(name: str) -> PartitionName | None:
-    """Parses a partition directory's name; None if Kafka would not load it.
+    """Parses a partition directory's name; None if Kafka would not load the directory.
 
-    Follows LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or
-    -stray is cut at its last dot. The rest is split at its last dash, because a topic may contain
-    dashes and dots.
+    Follows LocalLog.parseTopicPartitionName in Kafka 4.3. Cuts a name that ends in -delete, -future
+    or -stray at its last dot. Splits the rest at its last dash: a topic may contain dashes and
+    dots.
     """
     state = "current"
     if name.endswith(("-delete", "-future", "-stray")):

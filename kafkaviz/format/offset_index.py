@@ -1,13 +1,8 @@
-"""The offset index (.index): the byte of the .log near which to look for an offset.
+"""The offset index (.index): which byte of the .log to read from to find an offset.
 
 The file is a sequence of 8-byte slots. In a segment with base offset 1000 the entry (35, 4096)
 means: the batch that ends with offset 1035 starts at byte 4096 of the .log. While a broker uses the
-file, it is longer than its entries; the rest is zeros.
-
-When a broker starts, it finds the end of a log by reading from the last entry on. Suppose a log has
-batches at positions 0, 500 and 900, the last batch ends with offset 29, and the last entry is (19,
-500). Kafka reads from 500, and the log ends at 30. If the log is truncated at 400, Kafka finds no
-batch at 500, and the log ends at its base offset, although one batch is left.
+file, zeros follow the entries.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,11 +28,11 @@ build = partial(build_rows, ENTRY)
 
 
 def count_entries(entries: np.ndarray) -> int:
-    """Returns how many slots hold entries: all up to the last one that is not eight zero bytes.
+    """Returns how many slots hold entries: all up to the last slot that is not zero.
 
-    Kafka never indexes the first append to a segment, so an entry has a position above 0. A zero
-    slot was never written: Kafka preallocates the file, so a file in use, or left by a crash, ends
-    in zero slots. A zero slot before an entry is damage. It counts, as in Kafka's own search.
+    Kafka preallocates the file, so a file in use ends in zero slots. An entry is never zero: its
+    position is above 0. A zero slot before an entry is damage, and counts as an entry, as in
+    Kafka's search.
     """
     is_nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
     return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0
@@ -52,15 +47,17 @@ def find_log_end(
 ) -> int | None:
     """Returns the last offset of a segment plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    If the last slot of the index was never written, Kafka reads the log from byte 0. This function
-    reads from the last entry, which gives the same end.
+    Like Kafka, reads the log from the last index entry on. For example, a log has batches at 0, 500
+    and 900, and the last entry is (19, 500). If the log is truncated at 400, no batch is at 500, so
+    the log ends at its base offset.
 
     Args:
         last_entry: offset and position of the last written entry; None if there is none.
-        is_full: whether this entry is in the last slot of the index.
+        is_full: whether this entry is in the last slot of the index. If not, Kafka reads the log
+            from byte 0; reading from the entry gives the same end.
 
     Returns:
-        None if no batch is reached: the log then ends at its base offset.
+        None if the log has no batch at or after the last entry.
     """
     offset, position = last_entry or (base_offset, 0)
     if is_full:
@@ -70,7 +67,7 @@ def find_log_end(
 
 
 def _follow(last_offsets: Iterable[np.ndarray], offset: int) -> int | None:
-    """Returns the offset after the last batch, if a batch ends at `offset` or above; else None."""
+    """Returns the last batch's last offset plus 1; None if all batches end below `offset`."""
     end = None
     for some in last_offsets:
         if end is not None or (some >= offset).any():

@@ -1,8 +1,8 @@
 """Tracks the open and aborted transactions of a log, from its batches and markers.
 
-Follows ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, but only the state that a
-transaction index needs. For example, producer 7 begins at offset 10, producer 8 at 20, and 7 aborts
-at 30: this gives the entry (7, 10, 30, 20), because no transaction below 20 is open after that.
+Follows ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1. For example, producer 7 begins
+at offset 10, producer 8 begins at 20, and 7 aborts at 30. The entry is (7, 10, 30, 20): after 30,
+all transactions below 20 have ended.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,8 +29,7 @@ EPOCH_END = 6
 class TransactionFault(Exception):
     """The error for a batch at which Kafka's recovery of a segment fails.
 
-    It has the class and message of Kafka's exception. If a marker cannot be read, it has a kind
-    instead of the class.
+    Has the class and message of Kafka's exception; a marker that cannot be read has a kind instead.
     """
 
     def __init__(
@@ -49,9 +48,7 @@ class TransactionFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TransactionBegin:
-    """The first batch of a producer's transaction.
-
-    A value is -1 if it is unknown, because a producer snapshot contains only the offset.
+    """The first batch of a producer's transaction. -1: unknown, as in a producer snapshot.
 
     Attributes:
         last_ms: the largest timestamp of the transaction so far.
@@ -63,10 +60,12 @@ class TransactionBegin:
 
 
 class OpenTransactions:
-    """The transactions that are open at a position of a log, and those aborted before it."""
+    """The transactions that are open at an offset of a log, and those aborted before the offset.
+
+    It starts with open transactions from a snapshot: `first_offsets` by producer id.
+    """
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
-        """Starts with transactions that are already open: their first offsets, by producer id."""
         self._begins = {
             producer_id: TransactionBegin(offset)
             for producer_id, offset in (first_offsets or {}).items()
@@ -88,7 +87,7 @@ class OpenTransactions:
         """Returns the first offset of the oldest open transaction; None if none is open.
 
         Args:
-            below: only transactions that begin below this offset count.
+            below: if given, only transactions that begin below this offset count.
         """
         offsets = (begin.offset for begin in self._begins.values())
         return min((offset for offset in offsets if below is None or offset < below), default=None)
@@ -98,21 +97,20 @@ class OpenTransactions:
         return np.array(self._aborted, txn_index.ENTRY)
 
     def take_aborted(self) -> np.ndarray:
-        """Returns `aborted()` and forgets these entries. They go into the segment's index."""
+        """Returns and forgets the aborted transactions, an array of txn_index.ENTRY."""
         aborted = self.aborted()
         self._aborted.clear()
         return aborted
 
     def take(self, read: ReadInto | None, batches: np.ndarray, stem: str = "") -> None:
-        """Updates the transactions from the next batches and the markers among them.
+        """Updates the transactions from the next batches and their markers.
 
         Args:
-            read: reads the bytes of the .log. Without it every marker counts as a commit; this does
-                not change which transactions are open.
+            read: reads the bytes of the .log. None: every marker counts as a commit, so none is
+                aborted.
             batches: rows of format.batch.BATCH.
-            stem: the segment's path without its ending, given to simulate how a starting broker
-                loads the log. Loading fails at a batch outside of a transaction whose producer has
-                an open transaction.
+            stem: the segment's path without its ending. If given, a batch without a transaction
+                fails, as at broker start-up, if its producer has an open transaction.
 
         Raises:
             TransactionFault: Kafka's recovery fails at a batch.
@@ -136,7 +134,7 @@ class OpenTransactions:
                 )
 
     def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the rows of non-transactional batches whose producers also have a transaction."""
+        """Returns the rows without a transaction whose producers also have one."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -147,7 +145,7 @@ class OpenTransactions:
         return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """Adds a transactional batch of a producer; returns the producer's open transaction."""
+        """Adds a transactional batch; returns the open transaction of its producer."""
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
             known_begin = replace(known_begin, last_ms=begin.last_ms)
@@ -155,7 +153,7 @@ class OpenTransactions:
         return known_begin
 
     def end(self, producer_id: int) -> TransactionBegin | None:
-        """Closes the transaction of a producer and returns where it began, or None if unknown."""
+        """Closes a producer's transaction, and returns its first batch; None if none is open."""
         begin = self._begins.pop(producer_id, None)
         if begin is not None:
             self.has_ended_any = True
@@ -176,7 +174,7 @@ class OpenTransactions:
         Args:
             kind: ControlType.ABORT or ControlType.COMMIT.
             batch_number: the number of the marker's batch, for errors.
-            stem: the path of the batch's segment without ending, for errors.
+            stem: the segment's path without its ending, for errors.
             next_begin: the first offset of the next transaction in the same append, if any.
 
         Raises:
@@ -203,7 +201,7 @@ class OpenTransactions:
 
 
 def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> TransactionFault:
-    """Returns ProducerAppendInfo's error (4.3.1, 4.4.0) for a batch outside a transaction."""
+    """Returns ProducerAppendInfo's error (4.3.1, 4.4.0) for a batch without a transaction."""
     directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
     partition = f"{directory.topic}-{directory.partition}" if directory else stem
     words = (
@@ -217,8 +215,8 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
     """Finds the rows that begin or end transactions.
 
     Yields:
-        In the order of the rows: (row, None) for a marker; and (first row, largest timestamp) for
-        all batches that a producer wrote between two of its markers.
+        (row, None) for a marker; (first row, largest timestamp) for all batches of a producer
+            between two of its markers. In the order of the rows.
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
@@ -242,10 +240,7 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 
 def bounding_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows of the markers, and of each producer's first and last batch between them.
-
-    The other batches change neither a producer's state nor a transaction.
-    """
+    """Returns the rows of all markers, and each producer's first and last row between markers."""
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
         return producer_rows
@@ -275,8 +270,7 @@ class EndTransactionMarker:
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:
     """Reads the first record of a control batch as a transaction marker.
 
-    Raises:
-        TransactionFault: Kafka cannot read it.
+    Raises TransactionFault if Kafka cannot read the record.
     """
     size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
     data = np.empty(max(size_bytes, 0), np.uint8)

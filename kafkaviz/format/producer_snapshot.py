@@ -1,8 +1,8 @@
 """A producer snapshot (.snapshot): the state of each producer below the offset in the file's name.
 
-ProducerStateManager of Kafka 4.3.1 writes a 10-byte header and 46 bytes per producer, in the order
-of a hash map. The producer (1001, 4, 6, 900, 2, ...) last wrote sequences 4 to 6 to offsets 898 to
-900. A batch that repeats these sequences is a duplicate.
+ProducerStateManager of Kafka 4.3.1 writes a 10-byte header and 46 bytes per producer. The row
+(1001, 4, 6, 900, 2, ...) means: producer 1001 last wrote sequences 4 to 6 to offsets 898 to 900. A
+batch that repeats these sequences is a duplicate.
 """
 
 from collections.abc import Callable, Iterable
@@ -43,11 +43,7 @@ _INVALID = "Snapshot failed schema validation"
 
 @dataclass(frozen=True)
 class ProducerSnapshot:
-    """The content of a producer snapshot.
-
-    Attributes:
-        producers: an array of PRODUCER, in the order of the file.
-    """
+    """The content of a producer snapshot. `producers` is an array of PRODUCER."""
 
     version: int
     crc: int
@@ -69,10 +65,10 @@ class ProducerSnapshot:
 def parse(data: bytes | memoryview) -> ProducerSnapshot:
     """Parses a producer snapshot.
 
-    Like Kafka, it ignores bytes after the last producer if the checksum covers them.
+    Like Kafka, ignores bytes after the last producer if the checksum covers them.
 
     Raises:
-        CorruptBytes: Kafka 4.3.1 would ignore and delete the file. The error has Kafka's message.
+        CorruptBytes: Kafka 4.3.1 would ignore and delete the file. Has Kafka's message.
     """
     version = (
         int(np.frombuffer(data, HEADER["version"], 1)[0])
@@ -107,14 +103,13 @@ def find_newest(
     *,
     passed_over: type[KafkavizError],
 ) -> tuple[int, dict[int, int]] | None:
-    """Finds the newest readable snapshot at or below an offset, like Kafka's loadFromSnapshot.
+    """Returns the newest readable snapshot at or below an offset (loadFromSnapshot).
 
     Args:
-        passed_over: the error that `read` raises for a snapshot that Kafka skips. The next older
-            one is then tried.
+        passed_over: if `read` raises this error, the next older snapshot is tried.
 
     Returns:
-        The offset of the snapshot and its open transactions; None if none can be read.
+        The snapshot's offset and its open transactions; None if no snapshot can be read.
     """
     for offset in sorted((offset for offset in offsets if offset <= end_offset), reverse=True):
         with suppress(passed_over):
@@ -123,11 +118,7 @@ def find_newest(
 
 
 def build(producers: np.ndarray) -> bytes:
-    """Returns the bytes that Kafka would write for these producers, in this order.
-
-    Args:
-        producers: any array with the fields of PRODUCER.
-    """
+    """Returns the bytes that Kafka would write for these producers, in this order."""
     rows = np.empty(len(producers), PRODUCER)
     for field in field_names(PRODUCER):
         rows[field] = producers[field]
@@ -136,13 +127,13 @@ def build(producers: np.ndarray) -> bytes:
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
-    """Returns the first sequence of each last batch; after sequence 2 147 483 647 comes 0."""
+    """Returns the first sequence of each producer's last batch. Sequence 0 follows 2147483647."""
     first = producers["last_sequence"].astype("i8") - producers["offset_delta"]
     return np.where(first < 0, first + 2**31, first)
 
 
 def _check_count(count: int, left_bytes: int) -> int:
-    """Returns the number of producers after checking that they fit into the remaining bytes."""
+    """Returns the number of producers. Raises CorruptBytes if the bytes cannot hold them."""
     position = field_start(HEADER, "producer_count")
     if count < 0:
         raise CorruptBytes(

@@ -51,9 +51,9 @@ class Record:
 
     Attributes:
         offset_delta: the record's offset minus the batch's base offset.
-        timestamp_delta_ms: the record's timestamp minus the batch's base timestamp. If the batch
-            has LogAppendTime, the record's timestamp is the batch's max timestamp instead.
-        position: the byte of the batch's decompressed records where the record's length starts.
+        timestamp_delta_ms: the record's timestamp minus the batch's base timestamp. Not used in a
+            batch with LogAppendTime.
+        position: the first byte of the record in the batch's decompressed records.
         size_bytes: size of the record, decompressed.
     """
 
@@ -72,15 +72,13 @@ def records(
 ) -> list[Record]:
     """Returns the records of a batch.
 
-    An unknown codec goes unnoticed if the batch is empty.
-
     Args:
         data: all bytes of the batch after its header.
+        codec_id: a batch without records may have an unknown codec.
 
     Raises:
-        CorruptBytes: Kafka's iterator raises. The error has Kafka's message, and its position is a
-            byte of `data`. For a compressed batch the position is 0, and the text names the byte in
-            the decompressed records.
+        CorruptBytes: Kafka cannot read a record. The position is a byte of `data`; for a compressed
+            batch it is 0, and the message names the byte in the decompressed records.
     """
     return [
         record
@@ -92,13 +90,9 @@ def records(
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """Reads the records of a batch without creating an object for each.
+    """Yields the decompressed bytes, and up to RUN_ROWS rows with positions in them.
 
-    Yields:
-        The decompressed bytes, and up to RUN_ROWS rows, whose positions refer to these bytes.
-
-    Raises:
-        CorruptBytes: same as `records`.
+    Raises CorruptBytes as `records` does.
     """
     if record_count <= 0 or not codec_id:
         yield from ((data, table) for table in row_runs(data, record_count))
@@ -113,7 +107,7 @@ def runs(
 def find_fault(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """Returns the error that `records` would raise, or None, without building records."""
+    """Returns the error that `records` would raise, or None."""
     try:
         if record_count <= 0 or not codec_id:
             return first_fault(data, record_count)
@@ -125,7 +119,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """Turns a fault at a byte of the decompressed records into a fault of the compressed data."""
+    """Returns a fault in the decompressed records as a fault of the compressed data."""
     return CorruptBytes(
         0,
         message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what),
@@ -163,13 +157,14 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 
 
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
-    """Returns a table of ROW for uncompressed or decompressed bytes; safe on any bytes.
+    """Returns a table of ROW for uncompressed or decompressed bytes.
 
-    In a compressed batch, Kafka's iterator reads only the bytes of one record; in an uncompressed
-    batch, it sees the rest of the batch. So it reports the same damage in different words.
+    Args:
+        is_compressed: selects Kafka's error message. Kafka sees one record of a compressed batch at
+            a time, but all bytes of an uncompressed batch.
 
     Raises:
-        CorruptBytes: the iterator of DefaultRecordBatch raises.
+        CorruptBytes: Kafka (DefaultRecordBatch.iterator) cannot read a record.
     """
     table, fault = readable_rows(data, record_count, is_compressed=is_compressed)
     if fault:
@@ -195,11 +190,10 @@ def row_runs(
 ) -> Iterator[np.ndarray]:
     """Yields the rows that Kafka's iterator gives, up to RUN_ROWS at a time.
 
-    If a record of a compressed batch is wrong, nothing is yielded. If bytes follow the last record,
-    that record has no row.
+    A damaged compressed batch yields nothing. The last record is not yielded if bytes follow it.
 
     Raises:
-        CorruptBytes: same as `rows`, after the good rows.
+        CorruptBytes: same as `rows`. Raised after the good rows.
     """
     if (
         is_compressed
@@ -218,7 +212,7 @@ def row_runs(
 def first_fault(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> CorruptBytes | None:
-    """Returns the error that `rows` would raise, or None, without building rows."""
+    """Returns the error that `rows` would raise, or None."""
     runs_to_fault = _runs(data, record_count, is_compressed=is_compressed)
     return next((fault for _, fault in runs_to_fault if fault), None)
 
@@ -226,7 +220,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields up to RUN_ROWS rows at a time, with the fault that follows them; ends at a fault."""
+    """Yields up to RUN_ROWS rows at a time, and the fault after them or None. Ends at a fault."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count
@@ -245,13 +239,10 @@ def _runs(
 def _read_run(
     buffer: np.ndarray, position: int, remaining: int, *, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
-    """Reads the next records from a position on.
-
-    Args:
-        remaining: number of records that are left.
+    """Reads at most `max_rows` of the `remaining` records from a position on.
 
     Returns:
-        Up to `max_rows` rows; the fault after these rows, or None; and the position after the rows.
+        The rows; the fault after these rows, or None; and the position after the rows.
     """
     if remaining < 0:
         return np.empty(0, ROW), _negative_count_error(remaining), position
@@ -283,7 +274,6 @@ def _read_run(
 
 
 def _max_rows(data: bytes | memoryview, record_count: int) -> int:
-    """Returns how many records the bytes can hold at most, whatever count the header claims."""
     return max(0, min(record_count, len(data) // MIN_BYTES + 1))
 
 
@@ -292,7 +282,7 @@ def _negative_count_error(record_count: int) -> CorruptBytes:
 
 
 def byte_array(data: bytes | memoryview) -> np.ndarray:
-    """Returns the data as a read-only uint8 array, so that numba compiles only one version."""
+    """Returns the data as a read-only uint8 array, so that numba sees a single type."""
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False
     return buffer
@@ -302,7 +292,7 @@ def build(records: Iterable[Record]) -> bytes:
     """Returns the records' bytes one after another, as Kafka writes them.
 
     Args:
-        records: the records; their position and size are ignored.
+        records: their `position` and `size_bytes` are ignored.
     """
     return b"".join(_build_record(record) for record in records)
 
@@ -335,11 +325,7 @@ def part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
 
 
 def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
-    """Returns the headers of a record whose bytes were checked before.
-
-    Raises:
-        NotRead: there are more than MAX_HEADERS.
-    """
+    """Returns the headers of a checked record. Raises NotRead if there are too many."""
     if count > MAX_HEADERS:
         raise NotRead(position, message("corrupt.too_many_headers", count=count, limit=MAX_HEADERS))
     return tuple(
@@ -352,11 +338,7 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
 
 @njit(cache=True, boundscheck=True)
 def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
-    """Finds the headers of a record whose bytes were checked before.
-
-    Returns:
-        Per header: position and size of the key, position and size of the value; shape (count, 4).
-    """
+    """Returns position and size of each header's key and value, shape (count, 4)."""
     places = np.empty((count, 4), np.int64)
     for header in range(count):
         _, key, key_size, value, value_size = take_header(data, position, len(data))
@@ -423,13 +405,9 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 def take_records(
     data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Reads records into a table until the table is full or a record is wrong.
+    """Reads records into a table until the table is full or a record has a fault.
 
-    With `_max_rows` rows the table has room for every record that the bytes can hold. Compiled
-    functions call it too.
-
-    Returns:
-        The same as `take_record`.
+    Also called by compiled functions. Returns the same as `take_record`.
     """
     for record in range(len(table)):
         fault, position, found_number, available = take_record(
@@ -448,11 +426,11 @@ def take_record(
 
     Args:
         end: the position after the last record of the batch.
-        row: the ROW to fill. The size is written last, so it stays 0 if the record has a fault.
+        row: the ROW to fill. `size_bytes` stays 0 if the record has a fault.
 
     Returns:
         (0, position after the record, 0, 0) for a good record. At a fault: (fault, its position,
-        the number read there, the number available).
+            the number read there, the number available).
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not is_compressed:
@@ -476,11 +454,10 @@ def take_record(
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
-    """Reads the fields after the length of a record.
+    """Reads the fields of a record after its length.
 
     Returns:
-        (0, position after them, 0) if they are good. At a fault: (fault, its position, the number
-        read there).
+        (0, position after the fields, 0). At a fault: (fault, its position, the number read there).
     """
     if start >= end:
         return _STRUCTURE, start, 0
@@ -505,11 +482,7 @@ def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, 
 
 @njit(cache=True, boundscheck=True)
 def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
-    """Reads the number of headers and the headers.
-
-    Returns:
-        The same as `_body`.
-    """
+    """Reads the number of headers and the headers. Returns the same as `_body`."""
     number, position = varint.scan(data, start, end, varint.VARINT_BYTES)
     if position < 0:
         return _STRUCTURE, start, 0
@@ -533,8 +506,8 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
     """Reads the header at a position; also called by compiled functions.
 
     Returns:
-        (0, position of the key, its size, position of the value, its size); the size of null is
-        negative. At a fault: (fault, its position, the number read there, 0, 0).
+        (0, key position, key size, value position, value size); the size of null is negative. At a
+            fault: (fault, its position, the number read there, 0, 0).
     """
     key_size, key = _stretch(data, position, end)
     if key < 0:
@@ -549,11 +522,9 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
 
 @njit(cache=True, boundscheck=True)
 def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
-    """Reads the size of a key or value.
+    """Returns the size and first byte of a key or value.
 
-    Returns:
-        The size (negative for null), and the position of the first byte (negative if the data is
-        too short).
+    The size is negative for null; the first byte is negative if the data is too short.
     """
     number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
     size = varint.unfold32(number)

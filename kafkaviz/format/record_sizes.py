@@ -1,9 +1,8 @@
 """Reads the sizes and deltas of a record quickly, for the deep scan.
 
-record.take_record fills a whole row and names every fault. A check needs only the sizes of key and
-value and two deltas, and nearly all records are sound and small. This module reads such records
-quickly: one 64-bit word gives several fields. Damaged records, and records with a size above three
-bytes, are left to take_record.
+record.take_record fills a whole row and names every fault, but a check needs only two sizes and two
+deltas. This module reads them from one 64-bit word. Damaged records, and records with a size above
+three bytes, are left to take_record.
 """
 
 import numpy as np
@@ -26,9 +25,8 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record; a number with the key's size in its lowest SIZE_BITS bits and
-        the value's size in the others (0 for null); the word from which `sort_keys` reads the
-        deltas. All three are 0 if take_record must read the record.
+        The position after the record; key size | value size << SIZE_BITS, where null has size 0;
+            the word for `sort_keys`. All are 0 if take_record must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
@@ -66,10 +64,12 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 
 @njit(cache=True, inline="always")
 def sort_keys(word: np.uint64) -> tuple[int, int]:
-    """Returns the timestamp delta and offset delta of a record as sort keys.
+    """Returns sort keys for the timestamp delta and offset delta of a record.
 
-    `word` comes from take_sizes. Sort keys compare as the deltas do and have the same sign; see
-    _sort_key.
+    Sort keys compare like the deltas and have their signs.
+
+    Args:
+        word: the last value that `take_sizes` returns.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -81,17 +81,17 @@ def sort_keys(word: np.uint64) -> tuple[int, int]:
 
 @njit(cache=True, inline="always")
 def _sort_key(varint_bytes: np.uint64) -> int:
-    """Returns the bytes of a varint as a number that sorts like the varint and has its sign.
+    """Returns a number that compares like the varint and has its sign.
 
-    The first byte of a varint is the lowest one. The order holds for varints that are not negative
-    and have as few bytes as possible; Kafka writes no others.
+    This holds for varints that are not negative and as short as possible, as Kafka writes them. The
+    varint's first byte is the lowest.
     """
     return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 
 
 @njit(cache=True)
 def delta_of_key(key: int) -> int:
-    """Returns the delta of a sort key that is not negative."""
+    """Returns the delta of a non-negative sort key."""
     varint_bytes = np.uint64(key) << np.uint64(1)
     number = NOTHING
     for place in range(8):
@@ -102,11 +102,7 @@ def delta_of_key(key: int) -> int:
 
 @njit(cache=True)
 def _small_size(data: np.ndarray, position: int) -> tuple[int, int]:
-    """Reads a signed varint of at most three bytes.
-
-    Returns:
-        The number and the position after it, or (0, 0) if the number is longer.
-    """
+    """Returns a varint of at most three bytes and the position after it; (0, 0) if it is longer."""
     first = load_8(data, position)
     if first < 128:
         return (first >> 1) ^ -(first & 1), position + 1

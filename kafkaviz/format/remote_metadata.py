@@ -6,8 +6,6 @@ classes instead of JSON. An example of type 2 from 4.3.1:
     01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe57 3b8 00 00
     payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3,
         state=DELETE_PARTITION_MARKED, ...}
-
-Texts as in RemoteLogMetadataSerde and its classes, 4.3.1.
 """
 
 from collections.abc import Callable
@@ -49,11 +47,11 @@ class RemoteRecord:
 
 
 def decode(value: bytes | None) -> RemoteRecord:
-    """Decodes a value.
+    """Decodes the value of a record.
 
     Raises:
-        KafkaParseError: the value cannot be decoded. The error is a CorruptBytes and has the
-            message that kafka-dump-log prints.
+        KafkaParseError: the value cannot be decoded. Has the message that kafka-dump-log prints,
+            and is a CorruptBytes.
     """
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")

@@ -1,7 +1,6 @@
 """Names of remote log segments, in the two layouts of tiered storage that kafkaviz can open.
 
-LocalTieredStorage of Kafka 3.6 to 4.3 (RemoteTopicPartitionDirectory, RemoteLogSegmentFileset) has
-a folder per topic-partition and a file per index:
+LocalTieredStorage of Kafka 3.6 to 4.3 has a folder per topic-partition and a file per index:
 
     orders-0-goH9ontlS-uQ6q8sq1Nrgg/00000000000000000020-1Dpyi-tQSZm9t5RJ6NMiCw.timeindex
     topic, partition, topic id      start offset        , segment id
@@ -38,10 +37,7 @@ _SEGMENT = re.compile(rf"([0-9]{{20}})-({_UUID})\.([a-z_-]+)")
 
 @dataclass(frozen=True)
 class TopicIdPartition:
-    """A topic-partition with its topic's id.
-
-    A topic that is deleted and created again gets another id.
-    """
+    """A topic-partition and the id of its topic. A re-created topic has another id."""
 
     topic: str
     partition: int
@@ -49,7 +45,7 @@ class TopicIdPartition:
 
     @property
     def directory(self) -> str:
-        """The name of the partition directory: orders-0."""
+        """The name of the partition directory, such as orders-0."""
         return f"{self.topic}-{self.partition}"
 
 
@@ -61,9 +57,7 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns the topic-partition that a manifest or record names, after checking the name.
-
-    The check matters because the name becomes part of a path.
+    """Returns the topic-partition of a manifest or record. Checks it: it becomes part of a path.
 
     Raises:
         ValueError: no broker allows such a topic, partition or topic id.
@@ -82,13 +76,13 @@ def parse_partition_folder(name: str) -> TopicIdPartition | None:
 
 
 def parse_topic_folder(name: str) -> tuple[str, str] | None:
-    """Returns the topic and topic id of a folder in Aiven's layout; None for any other name."""
+    """Returns the topic and topic id in Aiven's name of a topic folder, or None."""
     match = _TOPIC_ID.fullmatch(name)
     return (match[1], match[2]) if match else None
 
 
 def parse_partition_number(name: str) -> int | None:
-    """Parses the name of a partition's folder in Aiven's layout; None for any other name."""
+    """Parses Aiven's name of a partition folder; None for any other name."""
     is_number = name.isascii() and name.isdecimal() and len(name) <= len(str(MAX_PARTITION))
     return int(name) if is_number and int(name) <= MAX_PARTITION else None
 

@@ -9,9 +9,8 @@ SegmentManifestV1 of Aiven's plugin 1.1.1 for tiered storage writes it as JSON:
                         "producerSnapshot": {…}, "leaderEpoch": {…}, "transaction": null},
      "compression": true, "remoteLogSegmentMetadata": {…}}
 
-The .log is cut into chunks of originalChunkSize bytes; the last one may be shorter. Each chunk is
-then compressed (as its own zstd frame) and encrypted, if configured, so its size in the object
-differs from its size in the file:
+The .log is cut into chunks of originalChunkSize bytes; the last chunk may be shorter. Each chunk
+may be compressed (as its own zstd frame) and encrypted, which changes its size:
 
     type "fixed"      each chunk has transformedChunkSize bytes, the last one
                       finalTransformedChunkSize: the chunks are unchanged, or only encrypted
@@ -22,8 +21,8 @@ size except the last, minus the smallest; the last size in full. The sizes 1000,
 
     00000004 000003e8 02 0000 000a 012c 00000007
 
-The object .indexes holds the indexes one after another. They are never compressed. If the manifest
-has "encryption", .log and .indexes are encrypted, and only the broker can decrypt the key.
+The object .indexes holds all indexes, uncompressed. If the manifest has "encryption", .log and
+.indexes are encrypted, and only the broker can decrypt the key.
 """
 
 import base64
@@ -78,7 +77,7 @@ INDEX_KINDS = {
 
 @dataclass(frozen=True)
 class ManifestMetadata:
-    """The broker's facts about the segment when it copied it."""
+    """The segment's metadata at the time of its upload."""
 
     partition: TopicIdPartition
     start_offset: int
@@ -94,8 +93,8 @@ class SegmentManifest:
     Attributes:
         log_bytes: size of the .log on the broker.
         object_bytes: size of the .log in the store.
-        chunk_index: the part of the manifest from which `chunks` is computed.
-        indexes: position and size of each index in the .indexes object, by the suffix of its file.
+        chunk_index: the manifest's chunkIndex.
+        indexes: position and size of each index in the .indexes object, by file suffix.
     """
 
     log_bytes: int
@@ -110,7 +109,7 @@ class SegmentManifest:
     def chunks(self) -> np.ndarray:
         """The chunks as an array of CHUNK, in order and without gaps.
 
-        They are not cached: a few bytes can describe many chunks, and a store has many manifests.
+        Not cached: a few bytes can describe many chunks, and a store has many manifests.
         """
         return _chunks(self.chunk_index)
 
@@ -145,8 +144,7 @@ def parse(data: bytes) -> SegmentManifest:
 def decode_sizes(data: bytes) -> np.ndarray:
     """Decodes the sizes of chunks from their binary form.
 
-    Raises:
-        ValueError: there are too few or too many bytes, or a size is negative.
+    Raises ValueError at a negative size, or if there are too few or too many bytes.
     """
     (count,) = struct.unpack_from(">i", data)
     if count <= 1:

@@ -1,7 +1,7 @@
 """The spans of a batch of any magic: its header fields, then its records or compressed bytes.
 
-For a compressed batch, `decompress` gives the decompressed bytes as a second range with spans of
-its own. A truncated batch has spans for the bytes that exist.
+`decompress` gives the spans of a compressed batch's decompressed bytes. A truncated batch has spans
+for the bytes that exist.
 """
 
 import zlib
@@ -55,7 +55,7 @@ COMPRESSED_NAMES = (COMPRESSED_RECORDS, COMPRESSED_VALUE)
 
 
 class DecompressedRecords(NamedTuple):
-    """The decompressed bytes of a batch's records, and the spans that tile them."""
+    """The decompressed records of a batch, and spans that cover every byte of them."""
 
     data: bytes
     spans: list[Span]
@@ -72,8 +72,7 @@ def batch(
 
     Args:
         position: the position of the batch in the file.
-        size_bytes: the size of the batch in the file, if `data` is only its beginning. The rest is
-            then a single span.
+        size_bytes: the size of the batch in the file. Bytes after the end of `data` are one span.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
     data = memoryview(data)
@@ -104,13 +103,13 @@ def decompress(
     start: int = 0,
     stop: int | None = None,
 ) -> DecompressedRecords | None:
-    """Decompresses the records of a batch; returns the spans that have a byte in [start, stop).
+    """Decompresses a batch, and returns the spans that have a byte in [start, stop).
 
     Returns:
         None if the batch is not compressed.
 
     Raises:
-        CorruptBytes: the batch cannot be decompressed; the position is a byte of the batch.
+        CorruptBytes: the batch cannot be decompressed. The position is a byte of the batch.
     """
     if not is_compressed(data):
         return None
@@ -132,7 +131,7 @@ def decompress(
 
 
 def is_compressed(data: bytes | memoryview) -> bool:
-    """Returns whether the header of a batch names a codec; False if the header is truncated."""
+    """Returns whether a batch names a codec; False if its header is truncated."""
     position, header_bytes = (
         (CRC_START + 1, HEADER_BYTES)
         if _is_magic_2(data)
@@ -142,7 +141,6 @@ def is_compressed(data: bytes | memoryview) -> bool:
 
 
 def _is_magic_2(data: bytes | memoryview) -> bool:
-    """Returns whether Kafka's file reader reads the header as magic 2: any magic from 2 to 127."""
     return len(data) <= MAGIC_AT or MAGIC_2 <= data[MAGIC_AT] < 128
 
 
@@ -261,7 +259,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns a function that gives the note of a header field. A value of -1 means not set."""
+    """Returns a function that gives the note of a header field in which -1 means not set."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 
@@ -371,10 +369,7 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
 def _sized_spans(
     data: memoryview, cursor: int, position: int, name: str, codec: int
 ) -> tuple[list[Span], int]:
-    """Returns the spans of a length and its key or value, and the position after them.
-
-    The list is empty if the data ends before the length.
-    """
+    """Returns the spans of a length and its key or value, and the position after them."""
     if cursor >= len(data):
         return [], cursor
     if cursor + INT.itemsize > len(data):
@@ -417,11 +412,7 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """Returns the messages inside a wrapper, each with the spans of its fields.
-
-    Raises:
-        CorruptBytes: the wrapper cannot be decompressed.
-    """
+    """Returns the messages in a wrapper. Raises CorruptBytes if it cannot be decompressed."""
     messages = legacy_messages.read(data, limit_bytes)
     if messages.fault and not len(messages.data):
         raise messages.fault

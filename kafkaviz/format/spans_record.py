@@ -1,8 +1,8 @@
 """The spans of the decompressed records in a batch of magic 2.
 
 A sound record has the spans length, attributes, timestampDelta, offsetDelta, keyLength, key,
-valueLength, value, headerCount and headers. If a part cannot be read, the rest of that record is
-one torn span. Reading resumes at the next record.
+valueLength, value, headerCount and headers. A damaged record ends in one torn span, and the next
+record follows.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ NOTE_CHARACTERS = 400  # a control record may hold a long list of voters
 
 @dataclass(frozen=True)
 class RecordBase:
-    """The values of a batch to which its records' deltas are added.
+    """The batch's values to which the deltas of its records are added.
 
     Attributes:
-        append_time_ms: the timestamp of all records if the batch has LogAppendTime, else None.
+        append_time_ms: the timestamp of all records if the batch has LogAppendTime; else None.
     """
 
     base_offset: int
@@ -44,8 +44,6 @@ def records(
     stop: int | None = None,
 ) -> list[Span]:
     """Returns the spans of the records that have a byte in [start, stop), by default all.
-
-    The spans tile the data from the first such record to the last.
 
     Args:
         position: the position of `data` in the file.
@@ -171,7 +169,7 @@ class _RecordReader:
         return number
 
     def _read_sized(self, name: str, *, is_nullable: bool = True) -> None:
-        """Reads a length and that many bytes; a negative length is null where that is allowed."""
+        """Reads a length and that many bytes. If `is_nullable`, a negative length means null."""
         null_note = (
             message("span.null_part", part=name)
             if is_nullable
@@ -198,10 +196,7 @@ class _RecordReader:
             )
 
     def _control_note(self, name: str, part: memoryview) -> Text:
-        """Describes the type in a control record's key, or the content of its value.
-
-        Returns "" for any other part.
-        """
+        """Describes the type or value of a control record; "" for any other part."""
         if not self.batch.is_control or name not in ("key", "value"):
             return ""
         if name == "key":
@@ -222,7 +217,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """Adds the unread rest of the record as a torn span, or marks its last span as torn."""
+        """Adds the unread rest of the record as a torn span, or marks the last span as torn."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

@@ -1,7 +1,6 @@
 """The spans of text files, and of files with rows: .index, .timeindex, .txnindex, .snapshot.
 
-The position of a slot follows from its number, so a part of an index can be described without the
-rest. All preallocated slots are one span, and a torn last slot is another.
+All unused slots of an index are one span, and a torn last slot is another.
 """
 
 import re
@@ -34,8 +33,6 @@ class RowFormat:
     """The layout and display of a file with rows.
 
     Attributes:
-        layout: the fields of a row.
-        fields: the display of each field.
         row_key: message key of a row's name, such as "span.slot".
     """
 
@@ -80,7 +77,7 @@ def time_entries(base_offset: int) -> RowFormat:
 
 
 def txn_entries() -> RowFormat:
-    """Returns the format of every .txnindex. Its offsets are absolute."""
+    """Returns the row format of a .txnindex."""
     return RowFormat(
         txn_index.ENTRY,
         {
@@ -117,8 +114,8 @@ def rows(
 ) -> list[Span]:
     """Returns the spans of the rows in [position, stop).
 
-    The slots after `written_bytes` are one span that reaches to the last complete slot; the bytes
-    of a torn slot are another. These two spans are not cut at `stop`.
+    Two more spans follow if they are not empty: all slots after `written_bytes`, and the bytes of a
+    torn last slot. They are not cut at `stop`.
 
     Args:
         data: the written rows from `position` on.
@@ -161,10 +158,9 @@ def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
 
 
 def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
-    """Returns the spans of a producer snapshot: header, producers, and bytes after the last one.
+    """Returns the spans of a producer snapshot: header, producers, and further bytes.
 
-    Args:
-        start, stop: only producers with a byte in [start, stop) are given; by default all.
+    Only producers with a byte in [start, stop) are returned; by default all.
     """
     head = producer_snapshot.HEADER
     result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
@@ -262,9 +258,7 @@ _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> list[Span]:
     """Returns the spans of a text file's lines; in a checkpoint: version, count and entries.
 
-    Args:
-        name: the name of the file.
-        start, stop: only lines with a byte in [start, stop) are given; by default all.
+    Only lines with a byte in [start, stop) are returned; by default all.
     """
     is_checkpoint = name.endswith("-checkpoint")
     stop = len(data) if stop is None else stop

@@ -15,12 +15,11 @@ def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> 
 
     Args:
         data: the tail, or its first bytes.
-        last_offset: the last offset of the batch before the tail; None without one.
+        last_offset: the last offset before the tail; None if no batch precedes it.
         left_bytes: size of the tail.
 
     Returns:
-        "zeros": preallocated; "torn": the bytes look like the next batch, cut off; "garbage":
-            neither.
+        "zeros": preallocated; "torn": looks like the next batch, cut off; "garbage": anything else.
     """
     if not bytes(data).strip(b"\0"):
         return ZEROS

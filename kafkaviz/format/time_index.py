@@ -1,8 +1,7 @@
-"""The time index (.timeindex): up to which offset no record is newer than a timestamp.
+"""The time index (.timeindex, since Kafka 0.10.1): from which offset on to look for a timestamp.
 
 The file is a sequence of 12-byte slots. In a segment with base offset 1000 the entry
-(1790000000000, 35) means: every record with a later timestamp has an offset above 1035. The file
-exists since Kafka 0.10.1.
+(1790000000000, 35) means: no record up to offset 1035 has a later timestamp.
 """
 
 from functools import partial
@@ -23,16 +22,11 @@ build = partial(build_rows, ENTRY)
 
 
 def count_entries(entries: np.ndarray) -> int:
-    """Returns how many slots hold entries: all up to the last one that is not twelve zero bytes.
+    """Returns how many slots hold entries: all up to the last slot that is not zero.
 
-    Zeros mean (timestamp 0, base offset). Only slot 0 can hold that, because timestamps grow from
-    slot to slot. The cases:
-
-    - Slot 0 is zero and an entry follows: it counts.
-    - Slot 0 is zero and the only slot: it counts, because Kafka trims a closed file to its entries.
-    - All slots of a longer file are zero: Kafka preallocated them, so there are 0 entries.
-    - A later slot is zero and an entry follows: this is damage. The slot counts as an entry, as in
-      Kafka's own search.
+    Kafka preallocates the file, so a file in use ends in zero slots. A zero slot before an entry
+    counts as an entry. A file of a single zero slot has 1 entry, (timestamp 0, base offset): Kafka
+    trims a closed file to its entries.
     """
     if len(entries) == 1:
         return 1

@@ -2,11 +2,9 @@
 
 Consumers with read_committed skip these transactions. The file is a sequence of 34-byte entries.
 The entry (0, 2000, 980, 1005, 1006) means: producer 2000 began a transaction at offset 980 and
-aborted it with the marker at 1005; after that, no transaction below 1006 was open. Commits are not
-written.
+aborted it with the marker at 1005. After that, no transaction below 1006 was open.
 
-Follows TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its first byte
-instead of searching it.
+Follows TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its first byte on.
 """
 
 from functools import partial
@@ -34,12 +32,11 @@ build = partial(build_rows, ENTRY)
 
 
 def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.ndarray:
-    """Returns the same entries if Kafka can read the version of each.
+    """Returns the entries unchanged if Kafka can read their versions.
 
     Args:
-        allows_negative: whether the rule of Kafka up to 4.3 holds: the version is one signed byte,
-            and a negative one passes. From 4.4 on the version is both bytes and must be 0
-            (versions.ABORTED_TXN_RANGE).
+        allows_negative: True up to Kafka 4.3: the version is one signed byte, and may be negative.
+            False from 4.4 on: the version is two bytes and must be 0 (versions.ABORTED_TXN_RANGE).
 
     Raises:
         CorruptBytes: Kafka refuses the version of an entry.
@@ -65,9 +62,7 @@ def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.
 def check(entries: np.ndarray, base_offset: int) -> None:
     """Checks the entries as TransactionIndex.sanityCheck of Kafka 4.3.1 does.
 
-    Raises:
-        CorruptBytes: the marker of an entry is below the segment's base offset. Kafka then recovers
-            the segment.
+    Raises CorruptBytes if a marker is below `base_offset`. Kafka then recovers the segment.
     """
     is_below = ensure_readable(entries)["last_offset"] < base_offset
     if is_below.any():
@@ -80,9 +75,7 @@ def check(entries: np.ndarray, base_offset: int) -> None:
 
 
 def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> None:
-    """Checks that a broker could have written this file: its size and entries.
-
-    Kafka reads a wrong file like any other, and then hides the wrong records.
+    """Checks that a broker could have written this file. Kafka itself does not check it.
 
     Args:
         end_offset: the end of the segment, or a later offset.
@@ -127,10 +120,10 @@ class IndexRead(NamedTuple):
     """The part of a file that TransactionIndex.collectAbortedTxns reads.
 
     Attributes:
-        entries: the entries that are read, up to the one that ends the search.
-        is_collected: whether each of them overlaps the fetched range.
-        is_complete: whether the last one reaches the upper bound, so that no later segment can have
-            another one.
+        entries: the entries that are read, up to the entry that ends the search.
+        is_collected: whether each of these entries overlaps the fetched offsets.
+        is_complete: whether the last entry reaches the upper bound, so that no later segment is
+            read.
     """
 
     entries: np.ndarray
@@ -139,10 +132,10 @@ class IndexRead(NamedTuple):
 
 
 def read_entries(entries: np.ndarray, fetch_offset: float, upper_bound_offset: float) -> IndexRead:
-    """Reads entries until one has a last stable offset at or above the upper bound.
+    """Reads entries until an entry's last stable offset is at or above the upper bound.
 
-    An entry overlaps the fetched range if its marker is at or above the fetch offset, and its first
-    offset below the upper bound.
+    An entry is collected if its marker is at or above `fetch_offset`, and its first offset is below
+    `upper_bound_offset`.
     """
     reaches_bound = ensure_readable(entries)["last_stable_offset"] >= upper_bound_offset
     is_complete = bool(reaches_bound.any())
@@ -156,15 +149,12 @@ def read_entries(entries: np.ndarray, fetch_offset: float, upper_bound_offset: f
 def collect(
     entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
 ) -> tuple[np.ndarray, bool]:
-    """Returns the entries that `read_entries` collects, and whether the search is complete."""
+    """Returns the entries that `read_entries` collects, and `is_complete`."""
     index_read = read_entries(entries, fetch_offset, upper_bound_offset)
     return index_read.entries[index_read.is_collected], index_read.is_complete
 
 
 def count_after_truncation(entries: np.ndarray, offset: int) -> int:
-    """Returns how many entries remain after truncateTo(offset).
-
-    It keeps the entries before the first one whose marker is at or above the offset.
-    """
+    """Returns how many entries truncateTo(offset) keeps: all before the first marker >= offset."""
     is_truncated = ensure_readable(entries)["last_offset"] >= offset
     return int(np.argmax(is_truncated)) if is_truncated.any() else len(entries)

@@ -1,10 +1,8 @@
 """Reads the batch headers of a .log forward in chunks: one row per batch.
 
-Kafka 4.3.1 does the same in FileLogInputStream: it reads 17 bytes, and adds 12 + length to the
-position to reach the next batch. For example, a log of two batches of 100 and 61 bytes and 5 torn
-bytes gives rows at positions 0 and 100, and the end (161, "short").
-
-One pass serves several observers: `observe_scan` passes each array of rows to all of them.
+Kafka 4.3.1 (FileLogInputStream) also reads 17 bytes, and adds 12 + length to the position to find
+the next batch. For example, a log with batches of 100 and 61 bytes and 5 torn bytes has rows at
+positions 0 and 100, and ends at (161, "short").
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,8 +42,8 @@ class WalkEnd:
 
     Attributes:
         reason: "end": no byte is left; "short": fewer bytes are left than a header takes; "torn":
-            the last batch is longer than the rest of the log; "bad-length": the length of the next
-            batch is below 14, which Kafka calls corrupt.
+            the last batch is longer than the rest of the log; "bad-length": the next batch's length
+            is below 14, which Kafka calls corrupt.
     """
 
     position: int
@@ -53,12 +51,15 @@ class WalkEnd:
 
 
 class Walk:
-    """The batches between two positions of a log.
+    """Reads the batches between two positions of a log.
 
     - `.end` is set once all batches have been read.
-    - A row needs a complete header: 61 bytes for magic 2, 26 bytes for magic 0 and 1. Kafka needs
-    only the first 17 bytes to find the next batch. The rows end at the first batch with an
-    incomplete header, where Kafka would fail as soon as it needs the batch's offset.
+    - The rows end at the first incomplete header: below 61 bytes for magic 2, below 26 for magic 0
+      and 1.
+
+    Args:
+        read: a function; read(position, buffer) fills the uint8 buffer with the log's bytes from
+            `position` on, and returns the number of bytes read.
     """
 
     end: WalkEnd
@@ -66,22 +67,13 @@ class Walk:
     def __init__(
         self, read: ReadInto, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Stores the arguments; reads nothing yet.
-
-        Args:
-            read: a function; read(position, buffer) fills the uint8 buffer with the bytes of the
-                log from `position` on and returns the number of bytes that it got.
-        """
         self._read = read
         self._start = start
         self._stop = stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields arrays of format.batch.BATCH in the order of the log.
-
-        Memory is bounded by one chunk and 16 384 rows.
-        """
+        """Yields arrays of at most 16 384 BATCH rows, in the order of the log."""
         headers = np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8)
         positions = np.empty(MAX_ROWS, np.int64)
         position = self._start
@@ -126,9 +118,7 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
 
 
 def few_batches(data: bytes) -> tuple[np.ndarray, int]:
-    """Reads a few batches as `walk` does, without compiled code.
-
-    It takes less time than importing numba.
+    """Reads a few batches as `walk` does, without compiled code: faster than importing numba.
 
     Returns:
         An array of BATCH, and the position after the last batch.
@@ -153,10 +143,7 @@ def few_batches(data: bytes) -> tuple[np.ndarray, int]:
 
 
 def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
-    """Returns the batch whose header is at `position` as a row of BATCH.
-
-    None if `Walk` would end at that position.
-    """
+    """Returns the batch at `position` as a row of BATCH; None if `Walk` would end there."""
     buffer = np.zeros(HEADER_BYTES, np.uint8)
     headers = np.zeros((1, HEADER_BYTES), np.uint8)
     positions = np.empty(1, np.int64)
@@ -218,27 +205,19 @@ def _int32(buffer: np.ndarray, position: int) -> int:
 
 
 class BatchObserver(Protocol[Result]):
-    """Summarizes the batches of a segment, or of a part of it, while a scan reads them."""
+    """Summarizes the batches of a segment, or of a part of a segment, during a scan."""
 
     def observe(self, batches: np.ndarray) -> None:
-        """Takes the next batches, in the order of the log.
-
-        Args:
-            batches: rows of format.batch.BATCH, with the columns that the scan adds; must not be
-                changed.
-        """
+        """Takes the next rows of BATCH, in the order of the log, and does not change them."""
         ...
 
     def result(self) -> Result:
-        """Returns the summary of all batches; called once, after the scan."""
+        """Returns the summary of all batches. Called once, after the scan."""
         ...
 
 
 def observe_scan(scan: Iterable[np.ndarray], *observers: BatchObserver[Any]) -> None:
-    """Reads a scan to its end, and passes each array of batches to each observer in turn.
-
-    If the scan raises an error, each observer has seen the batches before it.
-    """
+    """Reads a scan to its end, and passes each array of batches to each observer."""
     for batches in scan:
         for observer in observers:
             observer.observe(batches)
