@@ -1,4 +1,4 @@
-"""The command line: each command is a module with `add_parser(subparsers)` and `run(args)`.
+"""The command line. Each command is a module with `add_parser(subparsers)` and `run(args)`.
 
 `run` returns the exit status.
 """

@@ -103,7 +103,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replaces this process with the Streamlit server of app.py; raises if it cannot be started."""
+    """Replaces this process with the app's Streamlit server."""
     extras.require("app")
     environment = os.environ | _settings(args)
     size = environment.get(STREAMLIT_UPLOAD_SIZE) or "0"
@@ -118,9 +118,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """Returns the environment variables from which the pages read the options.
+    """Returns the environment variables that tell the pages the options.
 
-    Variables are used because kafkaviz.app and kafkaviz.cli do not import each other.
+    kafkaviz.app and kafkaviz.cli do not import each other.
     """
     settings = {"KAFKAVIZ_MASTER": args.master}
     if not environment.IS_WHEEL:
@@ -153,7 +153,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _paths(directories: list[Path]) -> str:
-    """Returns directories joined by colons, or as a JSON list if a name contains a colon."""
+    """Returns directories joined by os.pathsep; a JSON list if a name contains os.pathsep."""
     paths = [_readable(path) for path in directories]
     if any(os.pathsep in path for path in paths):
         return json.dumps(paths)
@@ -161,9 +161,9 @@ def _paths(directories: list[Path]) -> str:
 
 
 def _server(port: int | None) -> list[str]:
-    """Returns the command that starts the server.
+    """Returns the command line of the server.
 
-    The option -P keeps Python from importing a streamlit.py in the current directory.
+    The option -P prevents Python from importing a streamlit.py in the current directory.
     """
     return [
         sys.executable,
@@ -175,15 +175,9 @@ def _server(port: int | None) -> list[str]:
 
 
 def _refuse_unusable(address: str, port: int | None) -> None:
-    """Refuses a host address that this machine does not have, and a port that is in use.
+    """Raises KafkavizError if the server cannot listen at an address and port.
 
-    Streamlit's own message begins with a date and gives no advice.
-
-    Args:
-        port: the port to test. None if the server takes the next free one.
-
-    Raises:
-        KafkavizError: the server cannot listen there.
+    Streamlit's own message gives no advice. With port None, the server takes the next free port.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
@@ -200,12 +194,9 @@ def _refuse_unusable(address: str, port: int | None) -> None:
 
 
 def _readable(path: Path) -> str:
-    """Returns the absolute path if it may be read; a remote path is returned as its URL.
+    """Returns the absolute path of a readable file or directory; for a remote path, its URL.
 
-    Other faults of the directory are left to the pages, which can explain them better.
-
-    Raises:
-        CannotOpen: the path is missing or may not be read; the kind is "missing" or "permission".
+    The pages explain other faults of the directory.
     """
     if remote := address.parse(str(path)):
         return str(remote)
@@ -228,7 +219,6 @@ def _parse_address(text: str) -> str:
 
 
 def _parse_host(text: str) -> str:
-    """Parses a host name under which browsers reach the app (a Host header without a port)."""
     if not text or not all(
         part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
     ):

@@ -1,4 +1,4 @@
-"""kafkaviz calibrate: measures the steps of a lookup on this machine, for kafkaviz tune."""
+"""kafkaviz calibrate: measures how long each step of a lookup takes here, for kafkaviz tune."""
 
 import argparse
 from collections.abc import Iterator

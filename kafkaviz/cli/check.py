@@ -1,4 +1,4 @@
-"""kafkaviz check: the faults in a broker or partition directory, and what the next start does."""
+"""kafkaviz check: finds faults in a directory and predicts broker start-up."""
 
 import argparse
 import math
@@ -109,11 +109,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _read_rate(text: str) -> int:
-    """Parses a read rate, and returns bytes per second.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a positive number.
-    """
+    """Parses MB per second into bytes per second."""
     try:
         rate = float(text)
     except ValueError:

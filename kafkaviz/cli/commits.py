@@ -1,4 +1,4 @@
-"""kafkaviz commits: the offsets that a consumer group committed, next to those of the logs."""
+"""kafkaviz commits: lists the offsets that consumer groups committed, and those of the logs."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""kafkaviz dump: prints a file as Kafka's own dump tool does, or as JSON lines."""
+"""kafkaviz dump: prints a file as Kafka's DumpLogSegments does, or as JSON lines."""
 
 import argparse
 import os
@@ -51,7 +51,7 @@ FLAGS = {
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `dump` to the command line, with the options of Kafka's tool.
 
-    As in Kafka's tool, options cannot be abbreviated, and a single dash works like two.
+    As in Kafka's tool, options cannot be abbreviated, and one dash works like two.
     """
     parser = subparsers.add_parser(
         "dump",
@@ -106,7 +106,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
-    """Adds an option of Kafka's tool with two dashes, and a hidden one with a single dash."""
+    """Adds an option with two dashes, and with one dash, which the help text does not show."""
     target = name.replace("-", "_")
     hidden: dict[str, Any] = settings | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
     parser.add_argument(f"--{name}", dest=target, **settings)
@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _local_path(name: str) -> str:
-    """Returns the path of a file; for a remote file, the path of the local mirror."""
+    """Returns the path of a file; for a remote file, the path of the local copy."""
     from kafkaviz.log.archives import archive
     from kafkaviz.log.file import absolute_path
     from kafkaviz.log.remote import address
@@ -154,9 +154,9 @@ def _local_path(name: str) -> str:
 
 
 def options(args: argparse.Namespace) -> "DumpOptions":
-    """Returns the options with their values, including options that others imply.
+    """Returns the options, including those that other options imply.
 
-    Exits with the usage if no file is named.
+    Exits with the usage text if no file is named.
     """
     from kafkaviz.cli.dumping import (
         DECODERS,

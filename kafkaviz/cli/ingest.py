@@ -1,4 +1,4 @@
-"""kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
+"""kafkaviz ingest: reads broker directories on Spark into a catalog of Parquet tables."""
 
 import argparse
 import os
@@ -90,7 +90,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the ingest to the end. Ctrl-C and SIGTERM cancel it and leave the catalog unchanged."""
+    """Runs the ingest. Ctrl-C and SIGTERM cancel the ingest and leave the catalog unchanged."""
     extras.require("spark")
     from kafkaviz.format.deep_scan import CheckLevel
     from kafkaviz.pipeline.ingest.job import start_ingest
@@ -137,7 +137,7 @@ def _say_newer(info: "CatalogInfo") -> None:
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
-    """Ends this process after the ingest has cleaned up, without waiting for Spark to shut down.
+    """Exits after the ingest has cleaned up, without waiting for Spark to shut down.
 
     The JVM ends together with this process.
     """
@@ -147,10 +147,6 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
 
 
 def _watch(ingest: "Ingest") -> "CatalogInfo":
-    """Shows the progress on stderr until the ingest ends.
-
-    On a terminal, one line changes; elsewhere, a new line is printed at intervals.
-    """
     progress = ProgressLine()
     interval_s = LINE_EVERY_S if progress.is_terminal else PLAIN_EVERY_S
     try:

@@ -1,4 +1,4 @@
-"""kafkaviz key: the records of a key in a compacted topic, and why each is still there."""
+"""kafkaviz key: lists the records of a key in a compacted topic, and why each is still there."""
 
 import argparse
 from collections.abc import Iterator
@@ -122,11 +122,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parse_key(text: str, *, is_hex: bool) -> bytes:
-    """Parses a key, and returns its bytes.
-
-    Raises:
-        KafkavizError: the text should be hexadecimal but is not.
-    """
     from kafkaviz.errors import KafkavizError
 
     if not is_hex:

@@ -1,4 +1,4 @@
-"""kafkaviz lookup: shows each step in which Kafka finds an offset or a timestamp in real files."""
+"""kafkaviz lookup: shows the steps in which Kafka finds an offset or a timestamp in real files."""
 
 import argparse
 from collections.abc import Sequence
@@ -111,7 +111,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Looks up an offset or a time and prints the steps; returns 0 even if nothing is found."""
+    """Prints the steps of a lookup. Returns 0 even if nothing is found."""
     from kafkaviz.analysis.opened_path import open_path
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file
@@ -228,9 +228,9 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """Says on stderr which files are shown as they will be after the next start's recovery.
+    """Prints on stderr which files are shown in their state after recovery.
 
-    If the next broker start will fail, it says that too.
+    Also says whether start-up will fail.
     """
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
@@ -271,12 +271,6 @@ def _parse_offset(text: str) -> int:
 
 
 def _parse_long(text: str, what: str, refusal: str) -> int:
-    """Parses a 64-bit number.
-
-    Args:
-        what: "offset" or "timestamp".
-        refusal: the message of the error for a text that is not a whole number.
-    """
     import re
 
     if not re.fullmatch("[+-]?[0-9]+", text):

@@ -99,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
 def _write_indexes(
     source: "RebuildSource", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
-    """Builds all indexes, and then moves them into the output folder.
+    """Builds all indexes, then moves them into the output folder.
 
     Returns:
-        The segments, and for each segment the checksums of its files by file name.
+        The segments, and per segment the checksum of each file.
     """
     from kafkaviz.simulate.directory.folder import new_files
     from kafkaviz.units import file_stem
@@ -157,7 +157,7 @@ def _rebuild_object(
 
 
 def _events(segment: "RebuiltSegment") -> Iterator[dict]:
-    """Yields a line about the truncation of the .log, if recovery would truncate it."""
+    """Yields a truncate event if recovery would truncate the .log."""
     from kafkaviz.simulate import steps
     from kafkaviz.units import file_stem
 

@@ -1,4 +1,4 @@
-"""kafkaviz records: writes the records of a partition or broker as Parquet, Arrow or JSON Lines."""
+"""kafkaviz records: writes records as Parquet, Arrow or JSON Lines."""
 
 import argparse
 import sys
@@ -166,11 +166,6 @@ def _write(args: argparse.Namespace) -> int:
 
 
 def _refuse_absent_topics(topics: str | None, rows: "ArrowRows") -> None:
-    """Refuses a topic, or a pattern, that matches none of the topics.
-
-    Raises:
-        KafkavizError: a name matches none.
-    """
     from kafkaviz.errors import KafkavizError
 
     there = sorted({partition.topic for _, partition in rows.inventory.partitions})
@@ -183,7 +178,6 @@ def _refuse_absent_topics(topics: str | None, rows: "ArrowRows") -> None:
 
 
 def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
-    """Yields Arrow batches of rows, and shows the progress on stderr."""
     sizes: dict[str, int] = {}
     labels = []
     for task in rows.tasks:
@@ -212,10 +206,10 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
 
 
 def _release_code() -> None:
-    """Gives back the resident memory of the code of all libraries, some 100 MB.
+    """Frees the resident memory of library code, about 100 MB. Only on Linux.
 
-    Importing the compiler and loading compiled functions runs much of LLVM once. The kernel maps
-    code that is needed again from the page cache. Does nothing on systems other than Linux.
+    Importing numba and loading compiled functions runs much of LLVM, but only once. The kernel maps
+    code that is needed again from the page cache.
     """
     import ctypes
     import mmap
@@ -226,14 +220,14 @@ def _release_code() -> None:
         return
     release = ctypes.CDLL(None).madvise
     for line in maps.splitlines():
-        # a library's other mappings have relocated addresses, which would be lost
+        # a library's other mappings hold relocated addresses, which madvise would discard
         if " r-xp " in line and "/" in line:
             start, end = (int(address, 16) for address in line.split()[0].split("-"))
             release(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
 
 
 def _advise(fault: "Message") -> "Message":
-    """Returns an error with this command's options in place of those of Spark."""
+    """Returns an error of Spark with advice about this command's options."""
     if fault["advice"].key == "option.permissive":
         advice = message("cli_records.permissive")
     else:
@@ -242,7 +236,6 @@ def _advise(fault: "Message") -> "Message":
 
 
 def _parse_file(text: str) -> Path | str:
-    """Parses the name of the output file, whose suffix selects the format."""
     path = Path(text)
     if text == STDOUT or (path.suffix.lower() in SUFFIXES and path.stem):
         return text if text == STDOUT else path

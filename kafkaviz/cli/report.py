@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(progress: ProgressLine, what: Message) -> None:
-    """Shows the current step on stderr; if that is not a terminal, only the kind of step."""
+    """Shows the current step on stderr; if stderr is not a terminal, only the kind of step."""
     kind = what.key.removeprefix("report_progress.")
     progress.show(what, f"kafkaviz: {say(f'report_progress.{kind}_alone')}")
 
@@ -120,7 +120,7 @@ def _show(progress: ProgressLine, what: Message) -> None:
 
 
 def _parse_page(text: str) -> Path:
-    """Parses the name of an HTML file. It refuses others, so that none is replaced by mistake."""
+    """Parses the name of an HTML file. Refuses other names, so that no other file is lost."""
     if not text.lower().endswith((".html", ".htm")) or Path(text).name.lower() in (".html", ".htm"):
         raise argparse.ArgumentTypeError(say("cli_report.no_html_name", text=text))
     return Path(text)

@@ -158,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
-    """Returns the plan for a workload. With --live, the plan's time starts now."""
+    """Returns the plan for a workload. With --live, the plan starts at the current time."""
     from dataclasses import replace
 
     from kafkaviz.simulate.directory import simulation
@@ -189,9 +189,9 @@ def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySourc
 def _write_files(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Writes the files of a plan, and yields the result.
+    """Writes the files of a plan and yields the result.
 
-    After the with block, the files are moved to the output folder.
+    The files are moved to the output folder after the with block.
     """
     from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
     from kafkaviz.simulate.directory.simulation import Run
@@ -210,10 +210,9 @@ def _write_files(
 def _live(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Writes until the plan ends or Ctrl-C is pressed, then yields the result.
+    """Writes in real time until the plan ends or Ctrl-C is pressed, then yields the result.
 
-    While it writes, the directory looks like that of a running broker. Each roll is reported on
-    stderr.
+    Meanwhile the directory looks like that of a running broker. Each roll is reported on stderr.
     """
     from itertools import chain, islice
 
@@ -253,11 +252,7 @@ def _live(
 def pace(
     chunks: "Iterable[AppendChunk]", now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> "Iterator[AppendChunk]":
-    """Yields appends when they are due; no append is cut in two.
-
-    Args:
-        wait: a function that waits for some seconds, and returns True to stop.
-    """
+    """Yields appends when they are due. Never splits an append. Stops if `wait` returns True."""
     import numpy as np
 
     from kafkaviz.simulate.append_batches import AppendChunk
@@ -281,7 +276,7 @@ def pace(
 
 
 class _LiveDirectory:
-    """Keeps a directory up to date with a simulation run."""
+    """Keeps a directory up to date with a running simulation."""
 
     def __init__(self, run: "Run", logs: "DiskLogs", out: Path) -> None:
         self._run = run
@@ -317,9 +312,9 @@ class _LiveDirectory:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, file: "FileView") -> bool:
-        """Returns whether the content of a file may have changed since it was last written.
+        """Returns whether a file may have changed since the last write.
 
-        Files of segments before the last one no longer change.
+        Files of segments before the last segment no longer change.
         """
         from kafkaviz.format import names
 
@@ -329,9 +324,9 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """Yields a function that waits for some seconds, and returns True after SIGINT or SIGTERM.
+    """Yields a function that waits for some seconds and returns True after SIGINT or SIGTERM.
 
-    The signals do not raise an exception, so that no append is left half written.
+    The signals do not raise an exception, so no append is half written.
     """
     import signal
 

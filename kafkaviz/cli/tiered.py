@@ -1,4 +1,4 @@
-"""kafkaviz tiered: says which segments are in the local directory, in tiered storage, or lost."""
+"""kafkaviz tiered: lists which segments are local, in tiered storage, or lost."""
 
 import argparse
 from collections import Counter
@@ -131,7 +131,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Lists the segments; returns 1 if any is lost."""
+    """Lists the segments. Returns 1 if a segment is lost."""
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.tiering.remote_retention import remote_retentions
     from kafkaviz.analysis.tiering.roll_size import roll_sizes
@@ -179,7 +179,6 @@ def _plan(args: argparse.Namespace) -> "CheckPlan":
 
 
 def _explain_nothing(plan: "CheckPlan") -> str:
-    """Says why a broker directory shows no segment of tiered storage."""
     from kafkaviz.log.tiered.remote_log_metadata import REMOTE_LOG_METADATA_TOPIC
 
     topics = {partition.topic for partition in plan.partitions}
@@ -273,9 +272,9 @@ def _render_partition(
 
 
 def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
-    """Says how many segments are in each upload state, and whether this broker uploads.
+    """Yields the number of segments per upload state, and whether this broker uploads.
 
-    It also says how many segments stay in the directory only because they are not yet uploaded.
+    Also yields the number of segments that are kept only until they are uploaded.
     """
     counts = tuple(message(f"upload.n_{state}", n=count) for state, count in upload.counts.items())
     yield say("upload.summary", counts=counts)
@@ -289,10 +288,10 @@ def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
 
 
 def _copy_attempt(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
-    """Returns a key by which all unfinished copies of one local segment are grouped.
+    """Returns a key that all unfinished copies of one local segment share.
 
-    Any other segment has a key of its own. If a local segment lacks its producer snapshot, each
-    upload attempt of the leader leaves another unfinished copy.
+    Other segments have a key of their own. If a local segment lacks its producer snapshot, each
+    upload attempt leaves another unfinished copy.
     """
     if segment.place == "unfinished":
         return segment.start_offset, segment.end_offset
@@ -309,7 +308,6 @@ def _describe_state(segment: "TieredSegment", n_attempts: int) -> str:
 
 
 def _row(*cells: str) -> str:
-    """Returns a line of the table from its cells, which are in the order of `COLUMNS`."""
     return "".join(
         f"{output.pad(cell, width, align)}{gap}"
         for cell, (width, align, gap) in zip(cells, LAYOUT, strict=True)

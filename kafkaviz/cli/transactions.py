@@ -117,7 +117,7 @@ def _parse_bytes(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Shows the transactions of each partition, or a single fetch if --fetch is given."""
+    """Shows the transactions of each partition; with --fetch, a single fetch."""
     from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
@@ -163,7 +163,6 @@ def _read(
     partitions: "list[Partition]",
     states: "Mapping[int, CoordinatorState] | None",
 ) -> "Iterator[PartitionTransactions]":
-    """Yields the transactions of each partition, or the problem if it cannot be read."""
     from kafkaviz.analysis.checks.plan import newest_ms
     from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.analysis.transactions.coordinator import judge, transactional_ids
@@ -200,7 +199,7 @@ def _read(
 def _render(
     transactions: "Iterable[PartitionTransactions]", *, is_single: bool, is_all: bool
 ) -> Iterator[Text]:
-    """Renders the partitions; those that hold consumers back come first."""
+    """Yields the partitions' lines. Partitions that hold consumers back come first."""
     without = 0
     later: list[Text] = []
     for partition in transactions:
@@ -308,7 +307,6 @@ def _describe_offsets(transaction: "Transaction") -> str:
 
 
 def _describe_start(transaction: "Transaction") -> str:
-    """Returns when a transaction began, or before which moment."""
     if transaction.start_ms is None:
         return say("common.unknown")
     moment = units.moment(transaction.start_ms)

@@ -252,7 +252,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parse_budget(text: str) -> tuple[str, float | None]:
-    """Parses a budget: p99=50us becomes ("p99_us", 50.0). 50us alone is a budget for p99."""
+    """Parses a budget: "p99=50us" becomes ("p99_us", 50.0). "50us" means the same."""
     name, equals, value = text.partition("=")
     name, value = (name, value) if equals else ("p99", text)
     if name not in BUDGETS:
@@ -283,7 +283,7 @@ def _parse_amount(name: str, text: str) -> float:
 
 
 def _parse_sample(text: str) -> int | None:
-    """Parses the size of a sample; "all" becomes None."""
+    """Parses the size of a sample in bytes; None for "all"."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([KMGT]?i?B)?", text)
     size = float(match[1]) * SIZE_UNITS.get(match[2] or "B", 0) if match else 0
     if text != "all" and size < 1:
@@ -292,9 +292,9 @@ def _parse_sample(text: str) -> int | None:
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
-    """Simulates writing the log again, with its own settings and with others.
+    """Simulates writing the log again, with its own settings and with changed settings.
 
-    For a topic, the results are sums over the partitions.
+    For a topic, the results are sums over its partitions.
     """
     from kafkaviz import config_def, versions
     from kafkaviz.analysis import rebuild

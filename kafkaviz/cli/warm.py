@@ -1,6 +1,6 @@
-"""kafkaviz warm: does slow work once, which would otherwise delay the first page.
+"""kafkaviz warm: does slow work once, so that the first page does not wait for it.
 
-`make` runs this command after the installation; no help text lists it.
+`make` runs this command after the installation. No help text lists it.
 """
 
 import argparse
@@ -16,7 +16,7 @@ CLEANED_PARTITION = "refunds-0"  # also small, with a segment that the cleaner t
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `warm` to the command line, without a help text, so that argparse does not list it."""
+    """Adds `warm` to the command line. Without a help text, argparse does not list a command."""
     parser = subparsers.add_parser(
         "warm",
         description="Unpacks the first sample broker into the cache. Reads, checks, dumps, cleans, "
@@ -53,7 +53,6 @@ def run(_args: argparse.Namespace) -> int:
 
 
 def _read(broker: "Broker") -> None:
-    """Reads a batch per segment, checks the broker, and computes the tuning of one log."""
     from kafkaviz.analysis.broker_health import check
     from kafkaviz.analysis.cost import cost_model
     from kafkaviz.analysis.tuning.interval_cost import Budgets
@@ -86,7 +85,7 @@ def _dump(broker: "Broker") -> None:
 
 
 def _clean(broker: "Broker") -> None:
-    """Computes the cleaning of a log as if it were compacted; nothing is written."""
+    """Computes the cleaning of a log as if it were compacted. Nothing is written."""
     from kafkaviz.analysis.compaction.compaction import compaction
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
@@ -97,7 +96,6 @@ def _clean(broker: "Broker") -> None:
 
 
 def _roll() -> None:
-    """Simulates a log with one batch per segment."""
     import numpy as np
 
     from kafkaviz.simulate.append_batches import INCOMING
@@ -115,7 +113,6 @@ def _roll() -> None:
 
 
 def _look_up() -> None:
-    """Searches a small index with both kinds of search."""
     import numpy as np
 
     from kafkaviz.analysis.lookup import search_race
@@ -124,7 +121,6 @@ def _look_up() -> None:
 
 
 def _replay() -> None:
-    """Simulates lookups in an index that grows to one page."""
     from kafkaviz.analysis.page_cache import page_replay
 
     page_replay.grow(1)

@@ -1,14 +1,13 @@
-"""The Workshop: lessons about the subjects of the app, for a single reader or a class.
+"""The Workshop: lessons about Kafka's files, for one reader or for a class.
 
-    lessons/     the lessons, their grammar, exercises and glossary
+    lessons/     the lessons: files, grammar, exercises, glossary
     figures/     the figures of lessons, one per kind of block
-    lab/         the lab at the end of a lesson, where a copy of a log is damaged
+    lab/         the lab: readers damage a copy of a log and predict what the broker does
     class_*.py   a class: its rooms, seats and answers
     takeaway/    the lessons as files for use without the app
-    page.py      the Workshop page; step.py draws a step of a lesson
+    page.py      the Workshop page; step.py draws one step of a lesson
 
-The app does not import the Workshop; `register` adds the Workshop to the app. Lessons are imported
-only when someone opens the Workshop or types a word into Go to.
+The app does not import the Workshop. `register` adds the Workshop to the app.
 """
 
 import os
@@ -27,10 +26,10 @@ WORKSHOP_PAGE = "Workshop"
 
 
 def register() -> None:
-    """Adds the Workshop's page, its entries of Go to and its classes to the app.
+    """Adds the Workshop page, its search results and its classes to the app.
 
-    Each script that shows a page calls this, because Streamlit may start with any script. A second
-    call changes nothing.
+    Each script that shows a page calls this, because Streamlit may start with any script. Further
+    calls change nothing.
     """
     if WORKSHOP_PAGE not in registry.PAGES:
         _, *later_pages = registry.PAGES
@@ -54,7 +53,6 @@ def _class_feed() -> "type[ClassFeed]":
 
 
 def _open_class(app: object) -> AbstractAsyncContextManager[None]:
-    """Opens the class of `kafkaviz app --class`, if any, for as long as the server runs."""
     if not os.environ.get(access.CLASS):
         return nullcontext()
     from kafkaviz.workshop import class_start

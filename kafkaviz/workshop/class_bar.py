@@ -1,7 +1,7 @@
-"""The class in the Workshop: joining, the strip above a step, and the bars that count answers.
+"""The widgets of a class: the join button, the strip above a step, and the bars of answer counts.
 
-A teacher's strip and bars poll the room every second. A learner's page is notified when the class
-moves to another step (see class_seat.ClassFeed), and then reruns only the parts that show it.
+The teacher's page reads the room once per second. A learner's browser waits for the next step of
+the class (class_seat.ClassFeed) and then reruns only the fragments in PARTS.
 """
 
 import threading
@@ -36,8 +36,8 @@ POLL_S = 1.0  # how often the teacher's page is updated from the room
 PARTS = ("kv_class_crumb", "kv_class_body")  # keys of the fragments that show the current step
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
-# Held while a part of a learner's page is drawn. If twenty threads draw at once and pass Python's
-# lock on at every message, they take twice the CPU time of twenty that run in sequence.
+# Held while a part of a learner's page is drawn. Twenty threads that draw at once pass Python's
+# lock to each other at every message, and take twice the CPU time of twenty threads in sequence.
 _turn = threading.Lock()
 _class_link = register_component("class_link", "hidden")
 
@@ -58,10 +58,7 @@ def stylesheet() -> str:
 
 
 def render_part(key: str, render: Callable[[], None]) -> None:
-    """Draws a part of the page. On a learner's page it is a fragment that can rerun alone.
-
-    The rest of the page takes two thirds of the time of a rerun, for which twenty learners would
-    have to wait.
+    """Draws a part of the page. For a learner, the part is a fragment, which can rerun alone.
 
     Args:
         key: one of PARTS.
@@ -73,9 +70,9 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """Waits until no part of another learner's page is being drawn, then draws this part.
+    """Draws a part while no other learner's page is being drawn.
 
-    If the session has left the class, it reruns the whole page.
+    Reruns the whole page if the session has left the class.
     """
     if class_seat.current() is None:
         st.rerun()
@@ -88,15 +85,12 @@ def set_picker_lesson(name: str) -> None:
 
 
 def set_picker_track(track: str) -> None:
-    """Notes the track that the track picker shows.
-
-    A rerun of only the fragments in PARTS does not draw the picker.
-    """
+    """Stores the track that the track picker shows. Reruns of PARTS do not draw the picker."""
     st.session_state[lesson_address.CLASS_PICKER_TRACK] = track
 
 
 def keep_whole(lesson: str, track: str) -> None:
-    """Reruns the whole page if rerunning its PARTS cannot show the chosen lesson and track."""
+    """Reruns the whole page if a rerun of PARTS cannot show `lesson` and `track`."""
     if class_seat.is_learner() and (
         st.session_state.get(lesson_address.CLASS_PICKER) != lesson
         or st.session_state.get(lesson_address.CLASS_PICKER_TRACK) != track
@@ -106,7 +100,6 @@ def keep_whole(lesson: str, track: str) -> None:
 
 
 def _go_on() -> None:
-    """Reruns only the PARTS of a learner's page; called when the class moves to another step."""
     if class_seat.is_learner():
         with suppress(StreamlitAPIException):  # the printed form has no fragments
             st.rerun(PARTS)
@@ -116,7 +109,7 @@ def _go_on() -> None:
 
 
 def render_button() -> None:
-    """Draws the popover to join or, if allowed, teach a class. In a class, draws nothing."""
+    """Draws the popover to join or teach a class; nothing if the address already names a class."""
     if class_seat.code():
         return
     # the key stays the same, because under a new key the popover would be closed
@@ -180,7 +173,7 @@ def _take_seat() -> None:
 
 
 def render_strip(step: ClassStep) -> None:
-    """Draws the strip above a step, which differs for the teacher, a learner and a visitor."""
+    """Draws the strip above a step: one for the teacher, one for learners, one for visitors."""
     code = class_seat.code()
     if not code:
         return
@@ -198,10 +191,10 @@ def render_strip(step: ClassStep) -> None:
 
 
 def render_link() -> None:
-    """Connects the browser to the class in the address, if there is one.
+    """Connects the browser to the class in the address. Draws nothing visible.
 
-    The browser stores the token of the seat and sends it again after a reload. A learner's browser
-    also waits until the class moves to another step, and then requests an update of the page.
+    The browser stores the seat's token and sends it again after a reload. A learner's browser also
+    waits for the next step of the class and then requests a rerun.
     """
     code = clean_code(class_seat.code())
     if not code:
@@ -293,7 +286,6 @@ def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> Non
 
 
 def _progress(room: ClassRoom, step: ClassStep) -> list[str]:
-    """Returns texts with the number of learners who have answered the question and the task."""
     tally = room.tally(step.key)
     if room.is_revealed(step.key):
         return [say("class.revealed")]
@@ -386,7 +378,7 @@ def _code_dialog(code: str) -> None:
 
 
 def join_addresses(code: str) -> list[str]:
-    """Returns the links that learners can open; empty if others cannot reach the server."""
+    """Returns the links that learners can open; [] if other machines cannot reach the server."""
     url = urlsplit(st.context.url or "")
     query = urlencode(class_seat.join_query(code, language()))
     if url.hostname and not access.is_own_machine(url.hostname):
@@ -404,7 +396,7 @@ def join_addresses(code: str) -> list[str]:
 
 
 def render_bars(step: StepKey, letters: Sequence[str]) -> None:
-    """Draws the share of each answer. Until the answers are revealed, only the teacher sees it."""
+    """Draws the share of learners per answer. Before the reveal, only the teacher sees the bars."""
     attendance = class_seat.current()
     if attendance is None:
         return
@@ -422,7 +414,7 @@ def _live_bars(step: StepKey, letters: Sequence[str]) -> None:
 
 
 def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
-    """Draws each share as a bar on its button, by CSS, and all counts for screen readers."""
+    """Draws the bars on the answer buttons with CSS, and a list of counts for screen readers."""
     tally = room.tally(step)
     counts = [tally.letters.get(letter, 0) for letter in letters]
     shares = [count / max(tally.chosen, 1) for count in counts]
@@ -439,7 +431,7 @@ def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
 
 
 def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:
-    """Returns the hint below a question that is open in a class; None outside a class."""
+    """Returns the hint below a question of a class; None outside a class."""
     if class_seat.is_revealed(step) is None:
         return None
     if class_seat.is_teacher():

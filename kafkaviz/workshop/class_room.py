@@ -1,4 +1,4 @@
-"""A class: a room with a code, seats, the step that the teacher shows, and the answers.
+"""A class: a room with a code, its seats, the teacher's current step, and the answers.
 
 Everything is kept in the server's memory only. Learners give no name: each takes a seat with a
 number and a random token. The token identifies the learner, also after a reload. The teacher has
@@ -12,8 +12,7 @@ the room's secret, which no learner's link contains.
     room.tally(("three-files", 1)).letters      # {"a": 1}
     room.reveal(("three-files", 1))
 
-The numbers of rooms and seats are limited, and both are freed after a time without activity, so
-they cannot fill the memory.
+Inactive rooms are closed. If a room is full, inactive seats are reused.
 """
 
 import hmac
@@ -51,7 +50,7 @@ SOLVED = "x"  # the stored answer for a solved task; for a question it is a lett
 
 
 class ClassFull(KafkavizError):
-    """The number of rooms, or of seats in a room, is at its limit."""
+    """There are already MAX_ROOMS rooms, or MAX_SEATS active seats in a room."""
 
 
 class StuckReason(Enum):
@@ -65,7 +64,7 @@ class StuckSeat:
     """A seat whose learner may need the teacher.
 
     Attributes:
-        tries: number of wrong answers to the task of the step.
+        tries: number of different wrong answers to the current task.
     """
 
     number: int
@@ -75,13 +74,12 @@ class StuckSeat:
 
 @dataclass(kw_only=True)
 class Seat:
-    """A seat of a class, and the answers given there.
+    """A learner's seat and answers.
 
     Attributes:
-        token: identifies the learner of this seat.
-        seen_at: the time of the learner's last activity, by the room's clock.
-        answers: the letter or SOLVED, by (lesson, step, whether the answer is to a task).
-        tries: hashes of the wrong answers to each task.
+        token: identifies the learner.
+        answers: a letter or SOLVED, by (lesson, step, is task).
+        tries: hashes of the wrong answers, by task.
     """
 
     number: int
@@ -94,13 +92,12 @@ class Seat:
 
 @dataclass(frozen=True)
 class StepTally:
-    """The answers of a class at one step.
+    """The answers of a class at one step, as numbers of learners.
 
     Attributes:
-        letters: number of learners per chosen letter.
-        solved: number of learners who solved the task.
-        tried: number of learners who gave only wrong answers to the task.
-        seats: number of learners who are present or have answered.
+        letters: learners per chosen letter.
+        tried: learners with only wrong answers to the task.
+        seats: learners who are present or have answered.
     """
 
     letters: dict[str, int]
@@ -115,13 +112,12 @@ class StepTally:
 
 @dataclass(frozen=True)
 class ClassPosition:
-    """The step that a teacher shows. It is never changed, only replaced by another position.
+    """The step that the teacher shows.
 
     Attributes:
-        step: the step; None until the teacher shows one.
-        track: the name of the track, such as the short one; "" for all steps.
-        revision: increases with every change that affects all pages: a new step, or revealed
-            answers.
+        step: None until the teacher shows a step.
+        track: "short", or "" for the track of all steps.
+        revision: rises by 1 with each new step or track, and with each reveal of answers.
     """
 
     step: StepKey | None = None
@@ -130,18 +126,7 @@ class ClassPosition:
 
 
 class ClassRoom:
-    """One class.
-
-    Attributes:
-        position: the step that the teacher shows now.
-    """
-
     def __init__(self, code: str, clock: Clock, *, is_permanent: bool = False) -> None:
-        """Creates an empty room.
-
-        Args:
-            is_permanent: whether a room without activity is only cleared, not closed.
-        """
         self.code = code
         self.secret = secrets.token_urlsafe(16)
         self.is_permanent = is_permanent
@@ -162,7 +147,7 @@ class ClassRoom:
     def take_seat(self) -> Seat:
         """Gives a new learner a seat.
 
-        If all seats are taken, the one that was inactive for longest is given to the new learner.
+        If all seats are taken, the learner gets the seat that has been inactive for longest.
 
         Raises:
             ClassFull: every seat was active within SEAT_SILENCE_S.
@@ -181,7 +166,7 @@ class ClassRoom:
             return seat
 
     def seat(self, token: str) -> Seat | None:
-        """Returns the seat of a token, if any, and notes that the seat is active."""
+        """Returns the seat with this token, if any, and marks the seat as active."""
         with self._lock:
             seat = self._seats.get(token)
             if seat is not None:
@@ -193,12 +178,10 @@ class ClassRoom:
             self._seats.pop(token, None)
 
     def heartbeat(self) -> None:
-        """Notes that the teacher is present, which keeps the room open."""
         with self._lock:
             self._note_activity()
 
     def idle_s(self) -> float:
-        """Returns the seconds since anyone in this room was last active."""
         return self._clock() - self._active_at
 
     def clear(self) -> None:
@@ -208,7 +191,7 @@ class ClassRoom:
             self._move(ClassPosition())
 
     def close(self) -> None:
-        """Ends the class; sessions that still hold this room see `is_closed`."""
+        """Ends the class. Sessions that still refer to this room read `is_closed`."""
         with self._lock:
             self.is_closed = True
             self.clear()
@@ -220,7 +203,6 @@ class ClassRoom:
     # ---- the position
 
     def show(self, step: StepKey, track: str = "") -> ClassPosition:
-        """Shows a step in a track to the class."""
         with self._lock:
             self._note_activity()
             if step != self.position.step:
@@ -232,7 +214,7 @@ class ClassRoom:
             return self.position
 
     def reveal(self, step: StepKey) -> None:
-        """Shows the answers of a step to all learners; further answers are ignored."""
+        """Shows the answers of a step to all learners. Later answers to this step are ignored."""
         with self._lock:
             self._note_activity()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:
@@ -244,7 +226,7 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls `watcher` at each new revision, in the thread that caused the revision."""
+        """Calls `watcher` at each new revision, in the thread that made the revision."""
         with self._lock:
             self._watchers.append(watcher)
         try:
@@ -254,7 +236,6 @@ class ClassRoom:
                 self._watchers.remove(watcher)
 
     def _move(self, position: ClassPosition) -> None:
-        """Stores a position as the next revision and calls the watchers."""
         self.position = replace(position, revision=self.position.revision + 1)
         for watcher in self._watchers:
             watcher()
@@ -264,8 +245,8 @@ class ClassRoom:
     def answer(self, token: str, step: StepKey, answer: str) -> None:
         """Stores an answer: the letter of a choice, or SOLVED.
 
-        An answer replaces an earlier one to the same question. After the answers are revealed,
-        further answers are ignored.
+        An answer replaces the learner's earlier answer to the same question. After the reveal,
+        answers are ignored.
         """
         with self._lock:
             seat = self.seat(token)
@@ -277,7 +258,7 @@ class ClassRoom:
                 seat.has_raised_hand = False
 
     def fail(self, token: str, step: StepKey, text: str) -> None:
-        """Counts a wrong answer to a task, unless the learner has given the same answer before."""
+        """Stores a wrong answer to a task. The same wrong answer counts once."""
         with self._lock:
             seat = self.seat(token)
             if seat is None or (step not in seat.tries and len(seat.tries) >= MAX_ANSWERS):
@@ -311,12 +292,7 @@ class ClassRoom:
             return StepTally(dict(letters), solved, tried, seats)
 
     def stuck_seats(self, *, has_question: bool, has_task: bool) -> list[StuckSeat]:
-        """Returns the learners who may need the teacher at the current step, raised hands first.
-
-        Args:
-            has_question: whether the step has a question.
-            has_task: whether the step has a task.
-        """
+        """Returns the learners who may need the teacher at the current step, raised hands first."""
         with self._lock:
             step = self.position.step
             if step is None:
@@ -363,11 +339,8 @@ class ClassRooms:
     def open(self, *, is_permanent: bool = False) -> ClassRoom:
         """Opens a room with a new code.
 
-        Args:
-            is_permanent: whether the room stays open as long as the server runs.
-
         Raises:
-            ClassFull: there are MAX_ROOMS already.
+            ClassFull: there are already MAX_ROOMS rooms.
         """
         with self._lock:
             self._sweep()
@@ -390,7 +363,6 @@ class ClassRooms:
         room.close()
 
     def _sweep(self) -> None:
-        """Closes rooms that were inactive for too long; permanent ones are cleared instead."""
         for code, room in list(self._rooms.items()):
             idle_s = room.idle_s()
             if room.is_permanent:
@@ -402,7 +374,7 @@ class ClassRooms:
 
 
 def clean_code(text: str) -> str:
-    """Returns a typed code in capital letters, without spaces and hyphens."""
+    """Returns a typed code in capitals without spaces and hyphens: "KQ7R" for "kq-7r"."""
     return "".join(text[:40].upper().replace("-", " ").split())
 
 

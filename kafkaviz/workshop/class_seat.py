@@ -1,8 +1,8 @@
-"""This session's part in a class: the room, the seat or teacher's role, and following the class.
+"""This session's part in a class: its room, its seat or teacher's role, and its current step.
 
-The room's code is in the address, as in the link that learners open. The token of the seat is kept
-in the session and, for a reload, in the browser's session storage. It is not in the address, so an
-address bar on a projector does not show it.
+The address contains the room's code, as in the link that learners open. The seat's token is kept
+in the session and, for reloads, in the browser's session storage. The token is not in the address,
+so that a projector does not show it.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ ROOMS = ClassRooms()  # the rooms of this server
 
 @dataclass(frozen=True)
 class Attendance:
-    """This session's part in a class: a learner's seat, or the role of the teacher."""
+    """This session's part in a class, as learner or teacher."""
 
     room: ClassRoom
     token: str
@@ -36,17 +36,16 @@ class Attendance:
 
     @property
     def is_with_teacher(self) -> bool:
-        """Returns whether the page shows the step that the teacher shows."""
+        """Returns whether this page shows the teacher's step."""
         return self.is_teacher or address_step() == self.room.position.step
 
 
 def code() -> str:
-    """Returns the room's code in the address, or ""."""
     return st.query_params.get(lesson_address.CLASS, "")
 
 
 def current() -> Attendance | None:
-    """Returns the class that this session attends, or None if it has no seat in a room."""
+    """Returns this session's part in the class in the address; None if it has no part."""
     room = ROOMS.find(code()) if code() else None
     if room is None:
         return None
@@ -58,20 +57,19 @@ def current() -> Attendance | None:
 
 
 def join_query(code: str, language: str) -> dict[str, str]:
-    """Returns the address parameters of a link into a class, without the language if English."""
+    """Returns the URL parameters of a link into a class. English, the default, is left out."""
     spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
     return {lesson_address.CLASS: code} | spoken
 
 
 def enter(room: ClassRoom, token: str) -> None:
-    """Makes this session attend a class, as the learner or teacher that the token belongs to."""
+    """Makes this session attend a class. `token` is a seat's token, or the teacher's secret."""
     st.query_params[lesson_address.CLASS] = room.code
     st.session_state[lesson_address.CLASS_TOKENS] = _tokens() | {room.code: token}
     st.session_state.pop(lesson_address.CLASS_STEP, None)
 
 
 def leave() -> None:
-    """Makes this session leave the class and frees its seat."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.leave(attendance.token)
@@ -81,10 +79,10 @@ def leave() -> None:
 
 
 def follow() -> None:
-    """Writes the step of the class into the address if this session follows the class.
+    """Moves this page to the teacher's step if this session follows the class.
 
-    A learner who has moved to another step or to the glossary does not follow until returning to
-    the class. If a teacher uses two windows, this makes one window follow the other.
+    A learner who opens another step or the glossary stops following, until the learner returns to
+    the class. With two teacher windows, each window follows the other.
     """
     attendance = current()
     if attendance is None:
@@ -124,7 +122,7 @@ def _go_to(position: ClassPosition) -> None:
 
 
 def lead(step: StepKey) -> None:
-    """If this session is the teacher's, shows a step to the class."""
+    """Shows a step to the class if this session is the teacher's."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
         position = attendance.room.show(step, st.query_params.get(lesson_address.TRACK, ""))
@@ -133,7 +131,7 @@ def lead(step: StepKey) -> None:
 
 
 def is_aside() -> bool:
-    """Returns whether the page shows the glossary or another page in place of a step."""
+    """Returns whether this page shows the glossary, a lab or another page instead of a step."""
     return any(st.query_params.get(name) for name in lesson_address.ASIDE)
 
 
@@ -148,10 +146,10 @@ def is_learner() -> bool:
 
 
 def is_revealed(step: StepKey) -> bool | None:
-    """Returns whether the teacher has revealed the answers of a step, or None.
+    """Returns whether the teacher has revealed the answers of a step.
 
-    The result is None outside a class, and for a learner at another step than the class. There the
-    right answer is shown as soon as the learner has chosen one.
+    Returns None outside a class, and if this learner is at another step than the class: then the
+    right answer is shown as soon as the learner has chosen.
     """
     attendance = current()
     if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):
@@ -184,7 +182,7 @@ NO_CLASS = -1  # the answer if the room is closed or the token has no seat in it
 
 
 class ClassFeed:
-    """Answers requests for PATH and passes all others to the application.
+    """ASGI middleware that answers requests for PATH and passes all others to the app.
 
     Attributes:
         is_served: whether this process answers such requests; False under `streamlit run`.
@@ -210,7 +208,7 @@ class ClassFeed:
         await response(scope, receive, send)
 
     async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
-        """Answers with the next revision, or with 429 if too many requests with this token wait."""
+        """Answers with the room's next revision; HTTP 429 if MAX_WAITS requests of a token wait."""
         if self._waits[token] >= MAX_WAITS:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1
@@ -224,7 +222,7 @@ class ClassFeed:
 
 
 async def _next_revision(code: str, token: str, known: str) -> int:
-    """Waits until the revision of a room differs from `known`, at most WAIT_S, and returns it."""
+    """Returns the room's revision once it differs from `known`, or after WAIT_S seconds."""
     room = ROOMS.find(code)
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS

@@ -1,4 +1,4 @@
-"""The class of `kafkaviz app --class`, which is opened and announced when the server starts.
+"""The class of `kafkaviz app --class`: opened and announced when the server starts.
 
     Class KQ7R. Learners open
       http://192.168.1.20:8501/workshop?class=KQ7R
@@ -7,8 +7,8 @@
       http://127.0.0.1:8501/workshop?class=KQ7R&track=short#teach=...
     Served to the class: the pages over the samples. No other file, no uploads.
 
-The secret after # makes its reader the teacher. Browsers never send that part to a server, and the
-page removes it from the address bar.
+The secret after # makes the browser's user the teacher. Browsers never send this part of the
+address to a server, and the page removes it from the address bar.
 """
 
 import ipaddress
@@ -38,7 +38,7 @@ HALVES = " ▀▄█"  # index: 1 if the upper module is set, plus 2 if the lowe
 
 
 def addresses() -> list[str]:
-    """Returns the IPv4 addresses at which others may reach this machine, the likeliest first."""
+    """Returns this machine's IPv4 addresses that others may reach, the likeliest first."""
     candidates: list[str] = []
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(NOWHERE)
@@ -52,18 +52,14 @@ def addresses() -> list[str]:
 
 
 def reachable_addresses(listening: str) -> list[str]:
-    """Returns the addresses at which others in the network reach a server.
-
-    Args:
-        listening: the address the server listens on.
-    """
+    """Returns the addresses at which other machines reach a server that listens on `listening`."""
     if is_wildcard(listening):
         return addresses()
     return [listening] if _is_of_network(listening) else []
 
 
 def is_wildcard(address: str) -> bool:
-    """Returns whether a server that listens on `address` listens on all the machine's addresses."""
+    """Returns whether `address` means all addresses of the machine, such as 0.0.0.0."""
     with suppress(ValueError):  # not raised for an IP address; a host name is not a wildcard
         return not address or ipaddress.ip_address(address).is_unspecified
     return False
@@ -78,9 +74,9 @@ def _is_of_network(text: str) -> bool:
 
 
 def qr_text(address: str) -> str:
-    """Returns a QR code for a terminal, with two rows of modules per line.
+    """Returns a QR code for a terminal. Each text line holds two rows of the code.
 
-    The code is dark on light in any terminal, because phones have difficulties with inverted codes.
+    The code is always dark on light, because phones often fail to read inverted codes.
     """
     rows = [
         [bool(module) for module in row] for row in segno.make_qr(address).matrix_iter(border=2)
@@ -105,11 +101,7 @@ TEACH = "teach"
 
 @asynccontextmanager
 async def open_class(_app: object) -> AsyncGenerator[None, None]:
-    """Opens a room that lasts as long as the server, and prints the links into it.
-
-    Args:
-        _app: the Streamlit app, unused.
-    """
+    """Opens a permanent room and prints the links into it."""
     address = st.get_option("server.address") or ""
     port = int(st.get_option("server.port"))
     print(
@@ -128,11 +120,11 @@ async def open_class(_app: object) -> AsyncGenerator[None, None]:
 def announcement(
     room: ClassRoom, address: str, port: int, *, language: str, has_picture: bool
 ) -> str:
-    """Returns the text to print: room code, links for learners and teacher, and served directories.
+    """Returns the text to print: room code, links for learners and teacher, served directories.
 
     Args:
-        address: the address the server listens on.
-        has_picture: whether to add the first link for learners as a QR code.
+        address: the address that the server listens on.
+        has_picture: whether to print a QR code too.
     """
     origins = [_origin(name, port) for name in reachable_addresses(address)]
     links = [join_link(origin, room.code, language) for origin in origins[:MAX_ADDRESSES]]
@@ -159,22 +151,18 @@ def announcement(
 
 
 def join_link(origin: str, code: str, language: str) -> str:
-    """Returns the link that learners open.
-
-    Args:
-        origin: the server's origin, such as http://192.168.1.20:8501.
-    """
+    """Returns the link that learners open. `origin` is, for example, http://192.168.1.20:8501."""
     return f"{origin}/workshop?{urlencode(join_query(code, language))}"
 
 
 def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
-    """Returns the teacher's link, which opens the short track, for use on the server's machine."""
+    """Returns the teacher's link into the short track, for a browser on the server's machine."""
     query = join_query(room.code, language) | {lesson_address.TRACK: SHORT}
     return f"{origin}/workshop?{urlencode(query)}#{TEACH}={room.secret}"
 
 
 def shows_pictures(out: TextIO) -> bool:
-    """Returns whether an output is a terminal and can encode the characters of a QR code."""
+    """Returns whether `out` is a terminal that can print the characters of a QR code."""
     try:
         HALVES.encode(out.encoding or "ascii")
     except (LookupError, UnicodeEncodeError):

@@ -1,6 +1,6 @@
-"""The Workshop's address parameters and session keys, and the step that the address names.
+"""The Workshop's URL parameters and session keys, and the step that the address names.
 
-kafkaviz/app/page_state.py has the parameters that pages of the app share with the Workshop.
+kafkaviz/app/page_state.py has the URL parameters that the Workshop shares with other pages.
 """
 
 from typing import TYPE_CHECKING
@@ -47,18 +47,14 @@ CLASS_NOTE = "kv_class_note"  # why no class was entered
 
 
 def address_step() -> "StepKey | None":
-    """Returns the step that the address names, or None."""
+    """Returns the lesson and step in the address; None without a valid one."""
     name = st.query_params.get(LESSON)
     part = page_state.number(st.query_params.get(PART))
     return (name, part or 1) if name else None
 
 
 def open_step(name: str, part: int) -> None:
-    """Goes to a step of a lesson.
-
-    The parameters of the previous step are removed: typed text, the stepper's position, and the
-    page shown in place of the step.
-    """
+    """Opens a step of a lesson and removes the previous step's URL parameters."""
     for key in (page_state.STEP, TYPED_ANSWER, *ASIDE):
         st.query_params.pop(key, None)
     st.query_params[LESSON] = name

@@ -1,12 +1,12 @@
-"""The position of a Workshop reader and the answers given, all kept in the address.
+"""The reader's position and answers, all kept in the address.
 
-A copied link therefore continues where it was copied.
+A copied link therefore opens the same step with the same answers.
 
     ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
 
-An answer consists of the lesson, the number of the step and the letter of the choice. The letter x
-stands for a solved exercise. `batches~1~130cb` is an answer in the lab of the lesson `batches`:
-fault number 1 (from 0), damaged place 130, and the letters c and b of both predictions.
+`three-files.1b`: in step 1 of the lesson three-files, the reader chose b. The letter x stands for a
+solved exercise. `batches~1~130cb` is an answer in the lab of the lesson batches: fault 1 (from 0),
+place 130, predictions c and b.
 """
 
 import re
@@ -42,7 +42,7 @@ SESSION_PARAMETERS = (
 
 @dataclass(frozen=True)
 class LessonPosition:
-    """A lesson, its index among all lessons from 0 (`number`), and a step from 1 (`part`)."""
+    """A position in the Workshop: lesson `number` from 0, step `part` from 1."""
 
     lesson: Lesson
     number: int
@@ -54,11 +54,7 @@ class LessonPosition:
 
 
 def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
-    """Returns the position in the address. The first lesson and the first step are the defaults.
-
-    Args:
-        lessons: the lessons of the Workshop, at least one.
-    """
+    """Returns the position in the address; by default the first step of the first lesson."""
     name = st.query_params.get(lesson_address.LESSON, "")
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
     lesson = lessons[number]
@@ -69,10 +65,7 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
 
 
 def restore_address() -> None:
-    """Restores the last position of this session if the address names none.
-
-    The link in the sidebar has an address without a position.
-    """
+    """Restores this session's last position if the address has none, as after a sidebar click."""
     if not any(key in st.query_params for key in SESSION_PARAMETERS):
         for key, value in st.session_state.get(lesson_address.WORKSHOP, {}).items():
             st.query_params[key] = value
@@ -85,7 +78,7 @@ def remember_address() -> None:
 
 
 def open_lab(name: str, part: int) -> None:
-    """Goes to the lab at the end of a lesson; `part` is the lesson's last step."""
+    """Opens the lab after `part`, the last step of a lesson."""
     open_step(name, part)
     st.query_params[lesson_address.LAB] = "1"
 
@@ -101,7 +94,7 @@ def is_lab_open(lesson: Lesson) -> bool:
 
 
 def step_name(position: LessonPosition) -> str:
-    """Returns lesson and step as one word, which the teacher's two windows exchange."""
+    """Returns lesson and step as one word, for messages between the teacher's two windows."""
     return f"{position.lesson.name}.{position.part}"
 
 
@@ -123,19 +116,19 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns letters, and SOLVED for exercises, by (lesson, step, whether it is an exercise)."""
+    """Returns the letter, or SOLVED, by (lesson, step, is exercise)."""
     matches = ANSWER.findall(st.query_params.get(lesson_address.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
 
 def record_answer(name: str, part: int, letter: str) -> None:
-    """Stores an answer in the address and in the class, where it replaces an earlier one."""
+    """Stores an answer in the address and in the class. It replaces an earlier answer."""
     class_seat.record_answer((name, part), letter)
     _write_answers(answers() | {(name, part, letter == SOLVED): letter}, _lab_answers())
 
 
 def lab_answers(name: str) -> dict[int, LabAnswer]:
-    """Returns the predictions made in the lab of a lesson, by the number of the fault."""
+    """Returns the predictions in a lesson's lab, by fault number from 0."""
     return {number: answer for (lesson, number), answer in _lab_answers().items() if lesson == name}
 
 
@@ -164,12 +157,12 @@ def _write_answers(
 
 
 def answer_count() -> int:
-    """Returns the number of answers, including those of the labs."""
+    """Returns the number of answers, including those in labs."""
     return len(answers()) + len(_lab_answers())
 
 
 def set_typed_answer(text: str) -> None:
-    """Writes the answer to this step's exercise into the address, or removes it if `text` is ""."""
+    """Writes the typed answer of this step's exercise into the address; "" removes it."""
     if text and text != st.query_params.get(lesson_address.TYPED_ANSWER):
         st.query_params[lesson_address.TYPED_ANSWER] = text
     elif not text:
@@ -177,7 +170,7 @@ def set_typed_answer(text: str) -> None:
 
 
 def reset() -> None:
-    """Deletes all answers and goes to the first lesson."""
+    """Deletes all answers and opens the first lesson."""
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
     for key in (
@@ -195,7 +188,7 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether nothing is hidden: for a teacher, with teacher's notes, or on a projector."""
+    """Returns whether answers are never hidden: for the teacher, with notes, or on a projector."""
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (lesson_address.NOTES, page_state.PROJECTOR)
     )
@@ -206,7 +199,6 @@ def track() -> str:
 
 
 def set_track(name: str) -> None:
-    """Writes the track into the address; answers are kept."""
     if name:
         st.query_params[lesson_address.TRACK] = name
     else:
@@ -214,19 +206,19 @@ def set_track(name: str) -> None:
 
 
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:
-    """Returns the numbers of a lesson's steps in a track, from 1.
+    """Returns the step numbers of a lesson in a track, from 1.
 
     Args:
-        name: the name of the track, by default the one in the address.
+        name: the name of the track; None: the track in the address.
     """
     has_all = not (track() if name is None else name)
     return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
 
 
 def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """Returns lesson and number of the previous step; None at the first step.
+    """Returns lesson and step number before this position; None at the first step.
 
-    In a lab, the previous step is the last step of the lesson.
+    Before a lab comes the last step of the lesson.
     """
     if is_lab_open(position.lesson):
         return position.lesson.name, position.part
@@ -235,13 +227,13 @@ def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[
 
 
 def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """Returns lesson and number of the next step; None at the last step."""
+    """Returns lesson and step number after this position; None at the last step."""
     later_keys = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
     return (lessons[later_keys[0][0]].name, later_keys[0][1]) if later_keys else None
 
 
 def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
-    """Returns the minute of the session at which a step begins."""
+    """Returns the planned minute of the session at which a step begins."""
     return sum(
         lessons[number].steps[part - 1].minutes
         for number, part in _step_keys(lessons)
@@ -250,17 +242,20 @@ def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
 
 
 def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
-    """Returns the planned length of lessons in a track, by default the one in the address."""
+    """Returns the planned minutes of lessons in a track.
+
+    Args:
+        name: the name of the track; None: the track in the address.
+    """
     return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
 
 
 def lesson_count(lessons: Sequence[Lesson]) -> int:
-    """Returns the number of lessons that have a step in the track."""
     return sum(bool(parts(lesson)) for lesson in lessons)
 
 
 def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
-    """Returns text such as "lesson 2 of 7, step 1 of 4"; the counts depend on the track."""
+    """Returns text such as "lesson 2 of 7, step 1 of 4", counted within the current track."""
     track_parts = parts(position.lesson)
     count = lesson_count(lessons)
     if position.part not in track_parts:  # a link may lead to a step that is not in the track
@@ -276,21 +271,20 @@ def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
 
 
 def _step_keys(lessons: Sequence[Lesson]) -> list[tuple[int, int]]:
-    """Returns all steps of the track in order, as lesson index from 0 and step number from 1."""
     name = track()
     return [(number, part) for number, lesson in enumerate(lessons) for part in parts(lesson, name)]
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:
-    """Returns the letter chosen in a question, or None if it is missing or not a valid choice."""
+    """Returns the chosen letter of a question; None without a valid choice."""
     choice = answers().get((name, part, False))
     return choice if choice and choice in LETTERS[: len(block.choices)] else None
 
 
 def is_answered(position: LessonPosition) -> bool:
-    """Returns whether the question of a step is answered; True if the step has no question.
+    """Returns whether the question of a step is answered; True if the step has none.
 
-    For the step that a class is at, returns whether the teacher has revealed the answers.
+    For the current step of a class: whether the teacher has revealed the answers.
     """
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     if is_revealed is not None and position.step.blocks("predict"):
@@ -302,18 +296,18 @@ def is_answered(position: LessonPosition) -> bool:
 
 
 def is_solved(position: LessonPosition) -> bool:
-    """Returns whether the exercise of a step is solved, or its answer was revealed to the class."""
+    """Returns whether the exercise of a step is solved, or its answer revealed to the class."""
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
 
 
 def is_settled(position: LessonPosition) -> bool:
-    """Returns whether question and exercise of a step are answered; then solutions may be shown."""
+    """Returns whether both question and exercise of a step are answered."""
     return is_answered(position) and (is_solved(position) or not position.step.blocks("exercise"))
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """Returns the keys in `answers` of all questions and exercises of a lesson in the track."""
+    """Returns the keys in `answers` for a lesson's questions and exercises in the track."""
     numbered_blocks = (
         (number, block.kind == "exercise")
         for number in parts(lesson)
@@ -323,10 +317,7 @@ def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Returns whether all questions and exercises of a lesson are answered.
-
-    A lesson without questions is never done.
-    """
+    """Returns whether all questions and exercises of a lesson are answered; False without any."""
     question_keys = questions(lesson)
     answer_letters = answers()
     return bool(question_keys) and all(

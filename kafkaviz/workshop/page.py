@@ -1,4 +1,4 @@
-"""The Workshop page: lessons on how the three files work."""
+"""The Workshop page: lessons about Kafka's files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -41,7 +41,7 @@ CSS = Path(__file__).with_name("workshop.css")
 
 @in_turn
 def render_page() -> None:
-    """Draws a step, the end page, the glossary, the hand-out, a lab, or a notice."""
+    """Draws a step, a lab, the end page, the glossary, a hand-out, or a notice."""
     lesson_state.restore_address()
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
@@ -81,7 +81,6 @@ def render_page() -> None:
 
 
 def _render_body(lessons: Sequence[Lesson]) -> None:
-    """Draws the class, the navigation and the step that the address names."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
     with st.container(key="kv_body", gap=None):  # without it, the fragment would add gaps
@@ -102,7 +101,6 @@ def _shown_lab(position: LessonPosition) -> LessonBlock | None:
 
 
 def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the strip of the class, and below it the navigation with the row of lessons."""
     step_key = (position.lesson.name, position.part)
     step = position.step
     class_seat.lead(step_key)
@@ -122,8 +120,8 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def _follow(position: LessonPosition) -> None:
     """Opens the step that the teacher's other window shows.
 
-    In a class, both of the teacher's windows follow the class instead, because a late message from
-    a window would lead the class back to an earlier step.
+    In a class, both windows follow the class instead: a late message from the other window would
+    move the class back to an earlier step.
     """
     if not class_seat.is_teacher():
         follow(lesson_state.step_name(position), lesson_state.open_named_step)
@@ -135,7 +133,7 @@ def _stylesheet() -> str:
 
 
 def _render_fold() -> None:
-    """Draws the button that shows the list of pages, which is hidden to leave room for figures."""
+    """Draws the button that shows or hides the sidebar. The sidebar is hidden at first."""
     is_shown = st.session_state.get(lesson_address.PAGES_SHOWN, False)
     st.button(
         say("stage.pages"),
@@ -167,7 +165,6 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
 
 
 def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
-    """Draws the menu of lessons."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
     class_bar.set_picker_lesson(position.lesson.name)
@@ -191,7 +188,6 @@ def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
 
 
 def _render_track_picker(lessons: Sequence[Lesson]) -> None:
-    """Draws the menu for the track: all steps, or the short track."""
     tracks = [
         name for name in ("", SHORT) if any(lesson_state.parts(lesson, name) for lesson in lessons)
     ]
@@ -247,7 +243,6 @@ def _render_tools(position: LessonPosition | None) -> None:
 
 
 def _render_faults(faults: Sequence[LessonFault]) -> None:
-    """Draws the faults of lesson files that cannot be parsed, each with its line."""
     if not faults:
         return
     files = len({fault.file for fault in faults})
@@ -286,11 +281,10 @@ CHOICE = "kv_word"
 
 
 def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
-    """Draws the menu of terms, the chosen term, and all terms by the lesson that teaches them.
+    """Draws the menu of words, the chosen word, and all words grouped by lesson.
 
     Args:
-        lesson_titles: the title of each lesson by name.
-        address: the address parameters that links to other pages keep.
+        address: the URL parameters to put into links to other pages.
     """
     elements.title(say("glossary.title"), say("glossary.lead", count=len(TERMS)))
     st.button(
@@ -408,7 +402,7 @@ def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def session_plan(lessons: Sequence[Lesson], current: int) -> None:
-    """Draws a table of the lessons with the minute at which each begins; marks the current one."""
+    """Draws a table of the lessons with the minute at which each lesson begins."""
     heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
     rows = []
     begin = 0.0
@@ -433,7 +427,7 @@ HOMEWORK = ("binary-search", 3)
 
 
 def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the end page: what to remember, the homework, and the share of right answers."""
+    """Draws the end page: facts to remember, homework, and the share of right answers."""
     with st.container(key="kv_end"):
         remembered, scores = st.columns(2, gap=32)
         with remembered:
@@ -467,7 +461,7 @@ def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _render_scores(lessons: Sequence[Lesson]) -> None:
-    """Draws the share of right answers per question in the class, or the reader's own score."""
+    """Draws the class's share of right answers per question, or the reader's score."""
     attendance = class_seat.current()
     own_answers = lesson_state.answers()
     title = "workshop.own_score" if attendance is None else "class.counts"
@@ -507,19 +501,19 @@ FOLLOWER = "kv_follow"
 
 
 def notes_button() -> None:
-    """Draws a button that opens this page with ?notes=1 in a second window.
+    """Draws a button that opens this page with teacher's notes in a second window.
 
-    From then on, each window follows the other one; see `follow`.
+    The two windows follow each other, see `follow`.
     """
     _notes_button(key="kv_notes_window", data={"words": messages.table("stage")}, width="content")
 
 
 def follow(place: str, on_place: Callable[[str], None]) -> None:
-    """Exchanges locations with the teacher's other window, so that each can follow the other.
+    """Exchanges positions with the teacher's other window.
 
     Args:
-        place: the location shown in this window.
-        on_place: called with the other window's location when it changes.
+        place: this window's position, as from `step_name`.
+        on_place: called with the other window's position when that changes.
     """
 
     def follow() -> None:
@@ -531,12 +525,7 @@ def follow(place: str, on_place: Callable[[str], None]) -> None:
 
 
 def session_clock(first: float, last: float, total: float) -> None:
-    """Draws the minutes since the session began, next to the planned minutes.
-
-    Args:
-        first, last: the minutes at which this step is planned to begin and end.
-        total: the planned length of the session in minutes.
-    """
+    """Draws the minutes since the session began, next to the planned minutes of this step."""
     _clock(
         key="kv_session_clock",
         data={"plan": [first, last, total], "words": messages.table("stage")},

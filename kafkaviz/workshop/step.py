@@ -1,4 +1,4 @@
-"""One step of a lesson: its text, its questions, its figures, the navigation and downloads."""
+"""One step of a lesson: text, questions, figures, navigation and downloads."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -30,7 +30,7 @@ WIDTHS = (0.38, 0.62)  # relative widths of text and figures
 
 
 def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the text and the questions on the left, and the figures on the right."""
+    """Draws text and questions on the left, figures on the right."""
     figure_blocks = [block for block in position.step.blocks() if block.kind in LIVE]
     with st.container(key="kv_stage"):
         words, stage = st.columns(WIDTHS, gap=32)
@@ -48,7 +48,6 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: LessonBlock) -> None:
-    """Draws the lab at the end of a lesson instead of a step."""
     name = position.lesson.name
     try:
         lab = break_it.make(block)
@@ -71,7 +70,7 @@ def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _lab_card(position: LessonPosition) -> None:
-    """On the last step of a lesson, draws the button to the lab and the reader's score there."""
+    """Draws the button to the lab and the reader's score there. Only on a lesson's last step."""
     block = lesson_state.lab_block(position.lesson)
     lesson = position.lesson
     if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
@@ -94,7 +93,6 @@ def _lab_card(position: LessonPosition) -> None:
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws position and title of the step, and a note if the lesson is in another language."""
     position_text = lesson_state.position_text(lessons, position)
     language_note = ""
     if position.lesson.language != messages.language():
@@ -106,13 +104,12 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def lesson_head(label: str, title: str, language: str | None = None) -> Html:
-    """Returns the title of a page of the Workshop, with a label above it."""
     label_html = tag("div", label, class_="kv-lab")
     return tag("div", label_html, tag("h1", title), class_="kv-lesson", lang=language)
 
 
 def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the text of a step. A help icon after each part explains terms and settings in it."""
+    """Draws the text of a step. A help icon after each part explains its terms and settings."""
     taught = {lesson.name for lesson in lessons[: position.number]}
     step = position.step
     texts = [part for part in step.parts if isinstance(part, str)]
@@ -169,7 +166,7 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Draws the button to the next step; on the last step, the button to the end page.
 
-    The button to the next step is disabled until the question is answered, except for a teacher.
+    Except for a teacher, the button is disabled until the question is answered.
     """
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
@@ -196,7 +193,7 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _reset(count: int) -> None:
-    """Draws the button that starts again. If there are answers to delete, it asks first."""
+    """Draws the button that deletes all answers; it asks first if there are any."""
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
@@ -218,7 +215,7 @@ def _reset(count: int) -> None:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws all figures that are open and, without the answer, the first of the others."""
+    """Draws the figures, but only the first that waits for an answer."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)
@@ -232,19 +229,18 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
-    """Returns whether the reader has given the answers that the complete figure requires."""
+    """Returns whether the reader has given the answer that the complete figure waits for."""
     if block["after"] == "task":
         return lesson_state.is_solved(position)
     return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the key of a figure, which is also the name of its stepper in the address."""
+    """Returns the widget key of a figure. A stepper has the same name in the address."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
 def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
-    """Draws a figure. Before the answer, draws it without the answer, and a hint."""
     kind = LIVE[block.kind]
     try:
         with st.spinner(say("stage.figure_comes")):
@@ -260,7 +256,6 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws a link to the page that shows more of the first figure, at the current step."""
     for number, block in enumerate(figures):
         try:
             name, query = LIVE[block.kind].destination(block)
@@ -283,11 +278,7 @@ NOTEBOOK = "application/x-ipynb+json"
 
 
 def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
-    """Draws a button that opens the list of downloads.
-
-    Args:
-        number: the index of the open lesson, from 0.
-    """
+    """Draws a button that opens the list of downloads. `number` is the current lesson's index."""
     with (
         st.popover(
             say("takeaway.button"), key="kv_takeaway", icon=":material/download:", type="tertiary"
@@ -338,7 +329,7 @@ PIECE_PX = 92  # width of a field for one of a rule's answers
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Draws the question; once it is answered, the exercise; and after both, misconceptions."""
+    """Draws the question; after its answer, the exercise; after both, misconceptions."""
     blocks = [
         block
         for kinds in (("predict",), ("exercise",), ("misleads",))
@@ -354,7 +345,6 @@ def render_questions(position: LessonPosition) -> None:
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """Draws a multiple choice question. The right answer is shown once the question is answered."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
     is_answered = lesson_state.is_answered(position)
     step_key = (position.lesson.name, position.part)
@@ -419,7 +409,6 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
-    """Draws the field for the answer to an exercise. Returns the answer as text for the address."""
     key = f"kv_given_{position.lesson.name}_{position.part}"
     address_answer = st.query_params.get(lesson_address.TYPED_ANSWER, "")
     fields = {tasks.CHOICE: _choice_field, tasks.RULE: _rule_fields, tasks.NUMBERS: _text_field}
@@ -443,7 +432,7 @@ def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
-    """Draws a field per piece of a rule. Returns the rule, or "" if a branch lacks a piece."""
+    """Draws the fields of a rule. Returns the rule as text; "" if it is incomplete."""
     rule = exercise.read(address_answer)
     branches = []
     for place in range(exercise.MAX_BRANCHES):
@@ -518,7 +507,6 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
 
 
 def _misconception(block: LessonBlock, number: int) -> None:
-    """Draws a common misconception, the fact, and the Kafka releases for which the fact is true."""
     with st.container(key=f"kv_misleads_{number}", gap=4):
         st.html(tag("div", say("workshop.often_said"), class_="kv-lab"))
         st.markdown(say("workshop.quoted", text=block["said"]))

@@ -1,4 +1,4 @@
-"""The file that a command writes. It is never among Kafka's files, and never half written."""
+"""The file that a command writes: outside of Kafka's directories, and either complete or absent."""
 
 import os
 from collections.abc import Generator, Iterable
@@ -8,13 +8,13 @@ from typing import IO
 
 
 def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
-    """Returns the complete path of the file to write.
+    """Returns the resolved path of the file to write.
 
     Args:
         inspected: the directories that the command reads.
 
     Raises:
-        CannotOpen: the file would be in one of these, or in any other directory of Kafka.
+        CannotOpen: the file would be in an inspected directory, or in another directory of Kafka.
     """
     from kafkaviz.errors import CannotOpen, translate_os_errors
     from kafkaviz.format import names
@@ -62,7 +62,7 @@ def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
 
 @contextmanager
 def complete_file(out: Path) -> Generator[IO[bytes]]:
-    """Yields a temporary file next to `out`, and renames it to `out` once everything is written."""
+    """Yields a temporary file next to `out`. Renames it to `out` after the with block."""
     from kafkaviz.errors import translate_os_errors
 
     temporary = out.with_name(f".{out.name}.{os.getpid()}")

@@ -18,7 +18,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 def add_setting_option(
     parser: argparse.ArgumentParser, help_text: str = "a setting; may be repeated"
 ) -> None:
-    """Adds --set, which makes `args.overrides` a list of (name, value)."""
+    """Adds --set. `args.overrides` becomes a list of (name, value)."""
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -31,7 +31,7 @@ def add_setting_option(
 
 
 def add_tiered_option(parser: argparse.ArgumentParser) -> None:
-    """Adds --tiered. The value must be passed to `join_tiered`."""
+    """Adds --tiered, whose value is for `join_tiered`."""
     parser.add_argument(
         "--tiered",
         metavar="STORE",
@@ -42,7 +42,7 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns the path, or with a store the path of a view that also has the store's segments."""
+    """Returns the path of a view that also has the store's segments; `path` if `store` is None."""
     if store is None:
         return path
     from kafkaviz.log import broker
@@ -51,7 +51,7 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns the paths; with a store, the path of a view that also has the store's segments.
+    """Returns the paths; with a store, one path that also has the store's segments.
 
     Raises:
         CannotOpen: there is a store and more than one path.
@@ -74,9 +74,9 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def parse_folder(text: str) -> Path:
-    """Parses the name of a folder; refuses an empty text, which would mean the current folder.
+    """Parses the name of a folder, but not "", which would mean the current folder.
 
-    The text is empty, for example, if a shell variable is not set.
+    An unset shell variable gives "".
     """
     if not text:
         raise argparse.ArgumentTypeError(say("cli.empty_folder_name"))

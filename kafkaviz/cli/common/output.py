@@ -49,7 +49,7 @@ _BREAKABLE = r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。�
 
 
 def set_up() -> None:
-    r"""Makes stdout and stderr write a character that their encoding lacks as \u2013."""
+    r"""Makes stdout and stderr escape characters that their encoding lacks, as \u2013."""
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
         with suppress(AttributeError):  # a stream that was replaced, as in a test
@@ -57,14 +57,14 @@ def set_up() -> None:
 
 
 def to_one_line(text: Text) -> str:
-    """Returns the text as one line, without control characters and with plain digits."""
+    """Returns the text as one line, without control characters and without grouped digits."""
     return units.escape_line(
         units.ungroup(text if isinstance(text, str) else text.render(language()))
     )
 
 
 def say(lines: Iterable[Text]) -> None:
-    """Prints lines; on a terminal, a long line is wrapped, and its continuation is indented."""
+    """Prints lines. On a terminal, long lines are wrapped with an indent."""
     printed = map(to_one_line, lines)
     if sys.stdout.isatty():
         printed = chain.from_iterable(map(_fold, printed))
@@ -84,13 +84,13 @@ def note(text: Text) -> None:
 
 
 def pad(text: str, width: int, align: str = "<") -> str:
-    """Pads a text to a column's width; a Chinese character takes two columns."""
+    """Pads a text to a column's width. A Chinese character is two columns wide."""
     blanks = " " * max(width - _display_width(text), 0)
     return blanks + text if align == ">" else text + blanks
 
 
 def line_width() -> int:
-    """Returns how many columns a line may have: those of the terminal, within bounds.
+    """Returns the number of columns per line: the terminal's, from MIN_WIDTH to MAX_WIDTH.
 
     The environment variable COLUMNS takes precedence, as in other tools.
     """
@@ -101,13 +101,14 @@ def line_width() -> int:
 def wrap(
     text: Text, start: str = "", *, breaks_words: bool = False, hanging: str = ""
 ) -> Iterator[str]:
-    """Wraps a text; the first line begins with `start`. An empty text gives no lines.
+    """Wraps a text into lines. An empty text gives no lines.
 
     Chinese text may break between any two characters, but not before punctuation.
 
     Args:
-        hanging: additional indentation of the lines after the first.
+        start: the start of the first line; other lines are indented by its width.
         breaks_words: whether lines may also break after a hyphen.
+        hanging: additional indentation of the lines after the first.
     """
     width = line_width()
     line = to_one_line(text)
@@ -146,12 +147,12 @@ def _display_width(text: str) -> int:
 
 
 def schema(form: str) -> str:
-    """Returns the `"schema"` of a JSON form: its name and version, such as `check/1`."""
+    """Returns the `"schema"` of a JSON form: name and version, such as `check/1`."""
     return f"{form}/{SCHEMAS[form]}"
 
 
 def say_json(form: str, value: dict) -> None:
-    """Prints one object as ASCII JSON that begins with its schema.
+    """Prints one ASCII JSON object, whose first key is "schema".
 
     Bytes of names that are not UTF-8 become U+FFFD.
 
@@ -184,8 +185,7 @@ PLAIN_EVERY_S = 5.0
 class ProgressLine:
     """Shows progress on stderr.
 
-    On a terminal, the last line changes until it is cleared. Elsewhere, each text is a line of its
-    own.
+    On a terminal, each text replaces the one before. Elsewhere, each text is a line.
     """
 
     def __init__(self) -> None:
@@ -194,11 +194,10 @@ class ProgressLine:
         self._plain_text: Text = ""
 
     def show(self, text: Text, plain_text: Text = "") -> None:
-        """Replaces the line.
+        """Replaces the progress line.
 
         Args:
-            plain_text: the line to write if stderr is not a terminal. If it equals the line before,
-                nothing is written.
+            plain_text: the text if stderr is not a terminal. A repeated text is not written.
         """
         if self.is_terminal:
             sys.stderr.write(f"\r{to_one_line(text)}\x1b[K")
@@ -215,9 +214,9 @@ class ProgressLine:
 
 
 class ByteProgress:
-    """Shows what share of all bytes has been read, in a line that changes or in a line at times.
+    """Shows on stderr what share of all bytes has been read.
 
-    Without a terminal, nothing is printed for the first `PLAIN_EVERY_S` seconds.
+    If stderr is not a terminal, nothing is printed in the first `PLAIN_EVERY_S` seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -235,11 +234,7 @@ class ByteProgress:
         self._total_bytes = sum(sizes.values())
 
     def show(self, source: str, share: float) -> None:
-        """Shows the progress of a source. All sources that were shown before count as read.
-
-        Args:
-            share: the share of this source that was read, from 0 to 1.
-        """
+        """Shows the progress of a source, from 0 to 1. Earlier sources count as completely read."""
         if source != self._source:
             self._before_bytes += self._sizes.get(self._source, 0)
             self._source = source

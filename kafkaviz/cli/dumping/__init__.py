@@ -1,4 +1,7 @@
-"""The output of `kafkaviz dump`: the same as that of Kafka's DumpLogSegments 4.3.1, or JSON."""
+"""The output of `kafkaviz dump`: equal to that of Kafka's DumpLogSegments 4.3.1, or JSON.
+
+Where Kafka's tool throws, the text output raises a JavaException with the same text.
+"""
 
 from dataclasses import KW_ONLY, dataclass
 
@@ -17,13 +20,13 @@ MAX_MESSAGE_BYTES = 5 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class DumpOptions:
-    """Kafka's own options, under Kafka's names.
+    """The options of Kafka's tool, under Kafka's names.
 
     Attributes:
-        decoder: one of `DECODERS`; None if the decoder classes are used.
+        decoder: one of `DECODERS`; None: the decoder classes are used.
         prints: whether keys and values are printed.
         deep: whether records are printed.
-        max_bytes: the most bytes that are read from a .log; the largest int means all.
+        max_bytes: the most bytes to read from a .log; MAX_INT: all.
     """
 
     files: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The line that is printed for each batch, and the batches at which Kafka's tool dies."""
+"""The line that is printed for each batch, and the batches that end Kafka's tool."""
 
 from itertools import pairwise
 
@@ -19,7 +19,10 @@ from kafkaviz.format.legacy_messages import (
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the lines of batches, all of which are readable, and where each line ends."""
+    """Returns the lines of batches (uint8), and the end of each line.
+
+    The batches must be printable, see `count_readable`.
+    """
     legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
         return render_lines(*_head(batches), *_tail(batches, valid))
@@ -34,16 +37,16 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def count_readable(batches: np.ndarray) -> int:
-    """Returns how many batches can be printed before one at which Kafka's tool dies.
+    """Returns the number of batches before the first batch that ends Kafka's tool.
 
-    A codec id above 4 or a negative magic ends the run in the middle of the batch's line.
+    A codec id above 4 or a negative magic ends the tool in the middle of the batch's line.
     """
     mask = (batch.codec(batches) >= len(CODECS)) | (batches["magic"] < 0)
     return int(np.argmax(mask)) if mask.any() else len(batches)
 
 
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
-    """Returns the part of a batch's line that is still printed, and the exception that follows."""
+    """Returns the printed part of a batch's line, and the exception that ends Kafka's tool."""
     head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
     magic = int(row["magic"][0])
     position = int(row["position"][0])
@@ -58,7 +61,7 @@ def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
 def last_sequence(batches: np.ndarray) -> np.ndarray:
     """Returns the sequence number of each batch's last record; -1 without sequence numbers.
 
-    After the largest int, sequence numbers continue from 0.
+    After 2^31 - 1, sequence numbers continue from 0.
     """
     base = batches["base_sequence"].astype("i8")
     delta = batches["last_offset"] - batches["base_offset"]
@@ -67,7 +70,7 @@ def last_sequence(batches: np.ndarray) -> np.ndarray:
 
 
 def timestamp_type(batches: np.ndarray) -> np.ndarray:
-    """Returns the index in `TIMESTAMP_TYPES` of each batch's timestamp type."""
+    """Returns the timestamp type of each batch, as an index into `TIMESTAMP_TYPES`."""
     return np.where(
         batches["magic"] == 0,
         NO_TIMESTAMP,

@@ -1,9 +1,9 @@
 """Compiled printing of records, many batches per call.
 
 With 128 MiB of records of 400 bytes, `kafkaviz dump --print-data-log` takes 3.0 s instead of 7.4 s.
-The output is the same as that of record_lines, but only for batches of magic 2 whose records are in
-order and hold text. It stops before other batches: control records, damaged batches, magic 0 and 1,
-text that is not UTF-8, and records of Kafka's own topics with a decoder.
+The output is the same as from record_lines. This module prints only undamaged batches of
+magic 2 whose records hold UTF-8 text. It stops before all other batches: control records, damaged
+batches, magic 0 and 1, other bytes, and records of Kafka's own topics with a decoder.
 """
 
 from collections.abc import Iterator
@@ -51,12 +51,12 @@ _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
 
 @dataclass
 class LineBuffer:
-    """Buffers that several calls fill: lines, and pairs of offsets that are not consecutive.
+    """Buffers that several calls fill: lines, and pairs of offsets around a gap.
 
     Attributes:
-        last_offset: the offset of the record before; -1 before the first record.
-        room, gaps: the buffers of the lines and of the pairs of offsets.
-        used_bytes, used_gaps: how far `room` and `gaps` are filled.
+        last_offset: the offset of the last record; -1 before the first record.
+        room: the bytes of lines, filled up to `used_bytes`.
+        gaps: the pairs of offsets, filled up to `used_gaps`.
     """
 
     last_offset: int = -1
@@ -66,7 +66,6 @@ class LineBuffer:
     used_gaps: int = 0
 
     def take(self) -> tuple[bytes, list[list[int]]]:
-        """Returns the content of the buffers and empties them."""
         content = self.room[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
         self.used_bytes = self.used_gaps = 0
         return content
@@ -94,14 +93,14 @@ def write(
     """Writes the line of each batch, followed by the lines of the batch's records.
 
     Args:
-        data: data[start:end] holds the decompressed records of a batch.
+        data: the decompressed records of a batch are `data[start:end]`.
         prints: whether keys and values are printed.
         lines: the lines of the batches (uint8).
         line_ends: the start of the first line in `lines`, then the end of each line.
 
     Returns:
-        The number of batches written, and why it stopped: `DONE`, `NEEDS_ROOM` or `OTHER` (a batch
-        that this module does not print).
+        The number of batches written, and why the call stopped: `DONE`, `NEEDS_ROOM`, or `OTHER` (a
+        batch that this module does not print).
     """
     count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
         batches,
@@ -133,11 +132,8 @@ def write_large(
 ) -> Iterator[None]:
     """Writes the records' lines of one batch, one full buffer at a time.
 
-    It yields after filling each buffer, which the caller must empty. It yields nothing if the batch
-    is not one that this module prints.
-
-    Args:
-        byte_range: the part of `data` that holds the decompressed records.
+    Yields after filling the buffer; the caller must then empty the buffer. Yields nothing if this
+    module does not print the batch.
     """
     position, end = byte_range
     remaining = int(batch["record_count"])
@@ -179,7 +175,7 @@ def _is_plain(
     prints: bool,
     table: np.ndarray,
 ) -> bool:
-    """Returns whether the records of a batch are in order and all hold text."""
+    """Returns whether this module can print the records of a batch."""
     batch = batches[0]
     row = table[0]
     position = start
@@ -207,11 +203,11 @@ def _write_some(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int, int]:
-    """Fills the empty buffers with the lines of records whose offsets are known to increase.
+    """Fills the empty buffers with the lines of the batch's next records.
 
     Returns:
         (position of the next record, number of records written, bytes used in `out`, rows used in
-        `gaps`, offset of the last record, bytes that the line of the next record may need).
+        `gaps`, offset of the last record, most bytes that the next record's line may need).
     """
     batch = batches[0]
     row = table[0]
@@ -304,10 +300,10 @@ def _records(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Writes the lines of all records of a batch.
+    """Writes the lines of a batch's records.
 
     Returns:
-        Used bytes, used gaps, last offset. The first is -1 if this module does not print the batch.
+        (used bytes or -1 if this module does not print the batch, used gaps, last offset).
     """
     row = table[0]
     position = start
@@ -385,7 +381,6 @@ def _line(
 
 @njit(cache=True, boundscheck=True)
 def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_position: int) -> int:
-    """Writes the header names, separated by commas; `take_record` has checked their bounds."""
     position = row.headers_position
     for header in range(row.header_count):
         if header:

@@ -1,4 +1,4 @@
-"""The output of a dump: stdout, written in large blocks, and stderr; faults come at the end."""
+"""The output of a dump: stdout in large blocks, stderr, and the report of faults at the end."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ Lists = dict[str, list[tuple[int, int]]]
 
 
 class ReaderGone(Exception):
-    """The program that reads the output has closed it.
+    """The program that reads stdout has closed it.
 
-    This is not an OSError, because that would count as a fault of the file that is being read.
+    Not an OSError, which would count as a fault of the dumped file.
     """
 
 
@@ -30,14 +30,14 @@ class Console:
         self._pending_bytes = 0
 
     def write(self, part: bytes | memoryview) -> None:
-        """Prints bytes unchanged, but maybe later; so the caller must not change an array."""
+        """Prints bytes, maybe later. The caller must not change `part` afterwards."""
         self._pending.append(part)
         self._pending_bytes += len(part)
         if self._pending_bytes >= BLOCK_BYTES:
             self._hand_on()
 
     def line(self, text: str) -> None:
-        """Prints a line; undecodable bytes of file names are printed unchanged."""
+        """Prints a line. Undecodable bytes of file names are printed unchanged."""
         self.write(f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def complain(self, text: str) -> None:
@@ -60,10 +60,7 @@ class Console:
 
 
 def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
-    """Returns the bytes; if the stream is a terminal, control characters are escaped.
-
-    Kafka's tool does not escape control characters.
-    """
+    """Returns the bytes; for a terminal, with control characters escaped, unlike Kafka's tool."""
     if not stream.isatty():
         return data
     return (
@@ -79,10 +76,10 @@ class Report:
 
     Attributes:
         mismatches: the offset of each wrong entry of an .index, and the offset in the .log.
-        timestamp_mismatches, out_of_order, not_found: the wrong entries of a .timeindex, in the
-            order of the file; an entry may be in several lists.
-        non_consecutive: the offset before a gap in a .log, with the offset after it. A second gap
-            after the same offset replaces the first.
+        timestamp_mismatches, out_of_order, not_found: wrong entries of a .timeindex, in file order.
+            An entry may be in several lists.
+        non_consecutive: the offsets before and after each gap in a .log. A second gap after the
+            same offset replaces the first.
     """
 
     mismatches: Pairs = field(default_factory=dict)
@@ -94,7 +91,7 @@ class Report:
     def text(self) -> str:
         """Returns the report as DumpLogSegments 4.3.1 prints it.
 
-        The files are in the order of that tool's hash maps.
+        The files are in the order of Java's HashMap.
         """
         return "".join(f"{line}\n" for line in self._lines())
 

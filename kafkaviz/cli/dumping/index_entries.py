@@ -1,7 +1,8 @@
-"""An .index or .timeindex as text: its entries, and whether each one matches the .log.
+"""An .index or .timeindex as text: its entries, and whether each entry matches the .log.
 
 For each entry of a .timeindex, Kafka's tool reads the .log from the position in the .index to the
-end of the .log. This module needs one pass for all entries whose position is the start of a batch.
+end. This module reads the .log once, and again only from positions that are not the start of a
+batch.
 """
 
 from collections.abc import Iterator
@@ -55,21 +56,21 @@ class OffsetEntries:
             raise JavaException(java.CORRUPT_INDEX, f"Index file {self.path} {what}")
 
     def written_count(self) -> int:
-        """Returns how many entries Kafka's tool checks.
+        """Returns the number of entries that Kafka's tool checks.
 
-        The tool treats any slot but the first that has the base offset as unwritten.
+        The tool stops at the first slot after slot 0 that has the base offset.
         """
         return count_until_base(self.offsets, self.base_offset)
 
 
 def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
-    """Returns the number of slots before the first one (other than slot 0) with the base offset."""
+    """Returns the number of slots before the first slot, after slot 0, with the base offset."""
     unwritten = offsets[1:] == base_offset
     return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(offsets)
 
 
 def dump_offset_index(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file; raises JavaException if Kafka's tool would die."""
+    """Prints an .index. Raises JavaException where Kafka's tool throws."""
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(sibling_path(path, ".log")) as log:
         index = read_offset_entries(path, base_offset)
@@ -83,13 +84,13 @@ def dump_offset_index(path: str, options: DumpOptions, console: Console, report:
 
 
 def sibling_path(path: str, suffix: str) -> str:
-    """Returns the absolute path of the file of the same segment that has another suffix."""
+    """Returns the absolute path of the same segment's file with another suffix."""
     folder, _, name = java.absolute(path).rpartition("/")
     return f"{folder}/{name.partition('.')[0]}{suffix}"
 
 
 def read_offset_entries(path: str, base_offset: int) -> OffsetEntries:
-    """Reads the slots of an .index; raises JavaException if the file does not exist."""
+    """Reads the slots of an .index. Raises JavaException if the file does not exist."""
     data = index_content(path)
     slots = offset_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -101,8 +102,7 @@ def read_offset_entries(path: str, base_offset: int) -> OffsetEntries:
 def index_content(path: str) -> bytes:
     """Returns the content of an index file.
 
-    If the file does not exist, Kafka's tool creates it and dies. This function only raises the
-    exception.
+    If the file does not exist, Kafka's tool creates it and throws. This function only throws.
     """
     try:
         return records_file.content(path)
@@ -116,10 +116,6 @@ def index_content(path: str) -> bytes:
 def _print_offset_entries(
     index: OffsetEntries, log: RecordsFile, options: DumpOptions, console: Console, report: Report
 ) -> None:
-    """Prints one line per entry.
-
-    Wrong entries are added to the report. An entry at whose position no batch starts ends the run.
-    """
     count = index.written_count()
     printed_count = 0
     try:
@@ -144,7 +140,7 @@ def _print_offset_entries(
 def last_offsets(
     log: RecordsFile, positions: np.ndarray, max_message_bytes: int
 ) -> Iterator[tuple[int, int]]:
-    """Yields each slot with the last offset of the batch at the entry's position.
+    """Yields (slot, last offset of the batch at the slot's position).
 
     Raises JavaException if no batch starts at that position.
     """
@@ -197,7 +193,7 @@ class TimeEntries:
 
 
 def dump_time_index(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file; raises JavaException if Kafka's tool would die."""
+    """Prints a .timeindex. Raises JavaException where Kafka's tool throws."""
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(sibling_path(path, ".log")) as log:
         index = read_offset_entries(sibling_path(path, ".index"), base_offset)
@@ -210,7 +206,7 @@ def dump_time_index(path: str, options: DumpOptions, console: Console, report: R
 
 
 def read_time_entries(path: str, base_offset: int) -> TimeEntries:
-    """Reads the slots of a .timeindex; raises JavaException if the file does not exist."""
+    """Reads the slots of a .timeindex. Raises JavaException if the file does not exist."""
     data = index_content(path)
     slots = time_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -228,10 +224,6 @@ def _print_time_entries(
     console: Console,
     report: Report,
 ) -> None:
-    """Prints one line per entry.
-
-    Wrong entries are added to the report. An entry that cannot be looked up ends the run.
-    """
     count = times.written_count()
     matches = Matches.find(
         log, floor_positions(index, times.offsets[:count]), times.offsets[:count]
@@ -275,7 +267,11 @@ def _check(
     log: RecordsFile,
     report: Report,
 ) -> None:
-    """Compares a time entry with `match`: the first batch that ends at its offset or later."""
+    """Compares a time entry with a batch and adds faults to the report.
+
+    Args:
+        match: the first batch whose last offset is `offset` or later; None: no such batch.
+    """
     if match is None or match["last_offset"] != offset:
         log_offset = NOT_FOUND if match is None else int(match["last_offset"])
         report.not_found.setdefault(path, []).append((offset, log_offset))
@@ -288,7 +284,7 @@ def _check(
 
 
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
-    """Returns the largest timestamp of a batch's records, or -1 without records.
+    """Returns the largest timestamp of a batch's records; -1 without records.
 
     Raises JavaException if the records cannot be read.
     """
@@ -303,9 +299,9 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
-    """Returns for each offset the position in the greatest entry that is not above it, or 0.
+    """Returns the position of each offset's floor entry; 0 without a floor entry.
 
-    It does the same as Kafka's OffsetIndex.lookup.
+    The same as Kafka's OffsetIndex.lookup.
     """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
@@ -316,7 +312,7 @@ def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
 def _floor_slot(keys: np.ndarray, target: int) -> int:
     """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
 
-    The last 1024 entries are searched first.
+    Searches the last 1024 entries first.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
@@ -338,31 +334,31 @@ def _floor_slot(keys: np.ndarray, target: int) -> int:
 
 @dataclass
 class Matches:
-    """For each time entry, the batch with which Kafka's tool compares it.
+    """The batch with which Kafka's tool compares each time entry.
 
-    It is the first batch, from the position in the .index on, that ends at the entry's offset or
-    later.
+    The tool reads batches from the entry's position in the .index, up to the first batch whose last
+    offset is the entry's offset or later.
 
     Attributes:
         rows: the batch, by slot.
-        exceptions: the exception that ends the run at an entry, by slot. The tool reads all batches
-            after the entry's position, so this may be a fault anywhere after it.
+        exceptions: the exception that ends Kafka's tool, by slot. The tool first reads all batches
+            after the entry's position, so the fault may be in any of them.
     """
 
     rows: dict[int, np.void] = field(default_factory=dict)
     exceptions: dict[int, JavaException] = field(default_factory=dict)
 
     def get(self, slot: int) -> np.void | None:
-        """Returns the batch for a slot, or None; raises JavaException if Kafka's tool would die."""
+        """Returns the batch for a slot, or None. Raises JavaException where Kafka's tool throws."""
         if slot in self.exceptions:
             raise self.exceptions[slot]
         return self.rows.get(slot)
 
     @classmethod
     def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """Finds the batches in one pass, plus one more pass for each position inside a batch.
+        """Finds the batches in one pass over the .log.
 
-        A position is inside a batch if no batch of the first pass starts there.
+        Further passes begin at positions that are not the start of a batch.
         """
         matches = cls()
         open_slots = np.arange(len(positions))
@@ -387,7 +383,7 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads batches from `start` on; returns the slots whose position is inside a batch."""
+        """Reads batches from `start`. Returns the slots whose position starts no batch."""
         unique_positions = np.unique(positions[slots])
         batch_starts = set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))

@@ -1,7 +1,6 @@
-"""The behaviour of Java that is visible in Kafka's tools.
+"""The behaviour of Java that is visible in the output of Kafka's tools.
 
-It covers hash maps, paths, numbers and text, and the exception that ends a tool, as the JVM prints
-it.
+It covers hash maps, paths, numbers, text, and the exception that ends a tool.
 """
 
 import os
@@ -18,7 +17,7 @@ NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
 RUNTIME = "java.lang.RuntimeException"
 STATUS = 1
 _NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
-# Kafka's exception, by codec and by the key of kafkaviz's own problem text
+# Kafka's exception, by codec and by the message key of kafkaviz's own error
 _CODEC_CAUSES = {
     ("gzip", "codec.ends_too_early"): "java.io.EOFException: Unexpected end of ZLIB input stream",
     ("snappy", "codec.block_cut"): "java.io.IOException: failed to read chunk",
@@ -42,11 +41,9 @@ class JavaException(Exception):
     """A Java exception that ends Kafka's tool.
 
     Attributes:
-        java_class: the name of the Java class.
-        message: the message of the exception, or None.
         causes: the text of each cause ("Caused by").
-        position: the position in the file where the fault is, or None.
-        fault: the same fault as an error of kafkaviz, if a file cannot be opened or read.
+        position: the position of the fault in the file, or None.
+        fault: the kafkaviz error for a file that cannot be opened or read, else None.
     """
 
     def __init__(
@@ -85,14 +82,14 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 
 
 def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -> JavaException:
-    """Returns the exception that iterating over damaged records throws.
+    """Returns the exception that Kafka throws while it iterates over damaged records.
 
-    For damaged compressed data, Kafka gives this class and this message if it notices the damage
-    before it has read any record; otherwise its message may differ.
+    For damaged compressed data, Kafka throws this exception only if no record was read before the
+    damage; otherwise the message may differ.
 
     Args:
-        position: the position in the file where the fault is.
-        at_open: whether Java decompresses the data when it opens the stream, as for magic 0 and 1.
+        position: the position of the fault in the file.
+        at_open: whether Java decompresses when it opens the stream, as for magic 0 and 1.
     """
     what = java.without_place(fault.what)
     if fault.kind is FaultKind.CODEC:
@@ -102,10 +99,6 @@ def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -
 
 
 def _from_codec(what: Message, *, at_open: bool, position: int) -> JavaException:
-    """Returns the exception for data that cannot be decompressed.
-
-    Java notices the fault either when it opens the stream, or while it reads records.
-    """
     cause = _codec_cause(what)
     is_immediate = at_open or any(text in cause for text in _AT_ONCE)
     return JavaException(
@@ -137,10 +130,10 @@ def string_hash(text: str) -> int:
 
 
 def hash_order(keys: Iterable[str]) -> list[str]:
-    """Returns keys in the order of a Java HashMap into which they were put one after another.
+    """Returns keys in the order of a Java HashMap after inserting them one by one.
 
-    The map starts with 16 buckets. When a key is inserted and the map is three quarters full, the
-    number of buckets is doubled first. A new key goes to the front of its bucket.
+    The map starts with 16 buckets. At three quarters full, it doubles the number of buckets before
+    the next key. A new key goes to the front of its bucket.
     """
     buckets: list[list[str]] = [[] for _ in range(16)]
     for count, key in enumerate(keys):
@@ -151,7 +144,6 @@ def hash_order(keys: Iterable[str]) -> list[str]:
 
 
 def _double(buckets: list[list[str]]) -> list[list[str]]:
-    """Returns the keys in twice as many buckets; keys that stay together keep their order."""
     larger: list[list[str]] = [[] for _ in range(2 * len(buckets))]
     for bucket in buckets:
         for key in bucket:
@@ -171,14 +163,14 @@ def path(text: str) -> str:
 
 
 def absolute(text: str) -> str:
-    """Returns the result of Java's File.getAbsolutePath, which resolves neither links nor ".."."""
+    """Returns the same as Java's File.getAbsolutePath, which resolves neither links nor ".."."""
     return text if text.startswith("/") else path(f"{os.getcwd()}/{text}")
 
 
 def split_list(text: str) -> list[str]:
-    """Splits a text like Java's String.split(","): empty pieces at the end are dropped.
+    """Splits a text like Java's String.split(","): drops empty pieces at the end.
 
-    A text without a comma stays one piece, even if it is empty.
+    "" gives [""], as in Java.
     """
     pieces = text.split(",")
     while len(pieces) > 1 and not pieces[-1]:
@@ -187,7 +179,7 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_long(text: str) -> int:
-    """Parses a number like Java's Long.parseLong; raises JavaException if that throws."""
+    """Parses a number like Java's Long.parseLong. Raises JavaException where Java throws."""
     try:
         return java.parse_long(text)
     except ValueError:
@@ -196,7 +188,7 @@ def parse_long(text: str) -> int:
 
 
 def decode_utf8(data: bytes) -> bytes:
-    """Returns bytes as Java would print them after decoding UTF-8; valid UTF-8 is unchanged."""
+    """Returns bytes as Java prints them after decoding UTF-8. Valid UTF-8 is unchanged."""
     try:
         data.decode()
         return data

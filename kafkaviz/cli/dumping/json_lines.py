@@ -1,4 +1,4 @@
-"""A dump as JSON lines: one object per line. Damage at which Kafka's tool dies is skipped."""
+"""A dump as JSON lines, one object per line. Skips damage that ends Kafka's tool."""
 
 from base64 import b64encode
 from pathlib import Path
@@ -56,7 +56,7 @@ def dump(options: DumpOptions, console: Console) -> int:
     """Prints the files in order and returns 0.
 
     Raises:
-        CannotOpen: a file cannot be read. The output before it is printed.
+        CannotOpen: a file cannot be read. Earlier files are printed.
     """
     checker = FileChecker()
     try:
@@ -164,7 +164,7 @@ def dump_time_index(
 
 
 def dump_snapshot(path: str, console: Console, checker: FileChecker) -> None:
-    """Prints the producers of a .snapshot; where -1 means "none", null is printed."""
+    """Prints the producers of a .snapshot. A -1 that means "none" is printed as null."""
     data = records_file.content(path)
     try:
         rows = producer_snapshot.parse(data).producers
@@ -203,14 +203,13 @@ def dump_txn_index(path: str, console: Console, checker: FileChecker) -> None:
 
 
 def _prints(options: DumpOptions) -> bool:
-    """Returns whether entries are printed, not only problems."""
     return not options.verify_index_only and not options.index_sanity_check
 
 
 def _base_offset(path: str, console: Console) -> tuple[int, bool]:
-    """Returns the base offset in a file's name, and whether it is known.
+    """Returns (base offset in a file's name, True).
 
-    If the name does not have one, a problem is printed, and 0 and False are returned.
+    If the name has no base offset, prints a problem and returns (0, False).
     """
     try:
         return java.parse_long(path.rpartition("/")[2].partition(".")[0]), True
@@ -244,10 +243,10 @@ def _print_problems(
     console: Console,
     checker: FileChecker,
 ) -> None:
-    """Prints the findings of `kafkaviz check` for the file.
+    """Prints what `kafkaviz check` finds in the file.
 
-    If Kafka's sanity check was requested, or the base offset is unknown, the result of that check
-    is printed instead.
+    If Kafka's sanity check was requested, or the base offset is unknown, prints only what Kafka's
+    sanity check finds.
     """
     if has_base_offset and not options.index_sanity_check:
         for line in checker.problems(path, entries.base_offset):
@@ -273,7 +272,7 @@ def _print_problems(
 def dump_log(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
     """Prints the lines of a .log.
 
-    After bytes past which no broker can read, it continues where `kafkaviz check` does.
+    Skips the ranges that no broker can read, as `kafkaviz check` does.
     """
     position: int | None = 0
     with records_file.open_log(path) as log:
@@ -293,10 +292,10 @@ def _dump_range(
     console: Console,
     checker: FileChecker,
 ) -> int | None:
-    """Prints the batches from a position to the next unread range.
+    """Prints the batches from `start` to the next unreadable range.
 
     Returns:
-        The end of the unread range, or None after the last batch.
+        The end of the unreadable range; None after the last batch.
     """
     batches = log.batches(start, stop)
     for chunk in batches:
@@ -323,7 +322,7 @@ def _dump_range(
 
 
 def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Console) -> int | None:
-    """Prints an unread range; returns the position where batches continue, or None."""
+    """Prints an unreadable range. Returns the position of the next batch, or None."""
     console.write(
         problem(
             "batch-bad-length",
@@ -341,7 +340,6 @@ def _end_reason(batches: Batches) -> str:
 
 
 def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
-    """Prints a line about the bytes after the last batch, unless the file is being written."""
     if tail is None:
         return
     message = (
@@ -357,7 +355,6 @@ def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
 def _print(
     batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: DumpOptions, console: Console
 ) -> None:
-    """Prints the lines of some batches: in one go if no other lines come between them."""
     text, ends = render_lines(
         *objects("batch", _columns(batches, valid, _base_offsets(log, batches)))
     )
@@ -406,10 +403,6 @@ def _print_batch_problem(row: np.void, console: Console) -> None:
 def _print_records(
     row: np.void, data: bytes, *, path: str, is_valid: bool, console: Console
 ) -> None:
-    """Prints the records of a batch, and the problem that makes the rest unreadable.
-
-    A wrong checksum of the batch is such a problem too.
-    """
     is_control = bool(batch.is_control(row.reshape(1))[0])
     has_time = row["magic"] != 0
     try:
@@ -479,12 +472,9 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the base offsets of batches.
+    """Returns the base offsets of batches, and whether each is known.
 
-    For a compressed wrapper, it is the offset of the first message in it, if that can be read.
-
-    Returns:
-        The base offsets, and whether each is known.
+    A compressed wrapper (magic 0 and 1) has the base offset of its first message.
     """
     offsets = batches["base_offset"].copy()
     is_present = np.ones(len(batches), np.bool_)
@@ -505,7 +495,7 @@ def _columns(
 ) -> Columns:
     """Returns the fields of batches.
 
-    A field is null if it does not exist in magic 0 and 1, or if it holds a -1 that means "none".
+    A field is null if the batch's magic has no such field, or if the field is a -1 for "none".
     """
     is_magic_2 = batches["magic"] >= MAGIC_2
     horizon = batch.has_delete_horizon(batches)

@@ -1,7 +1,6 @@
-"""Parts that many JSON lines of a dump share: objects, columns that may be null, problems.
+"""The parts that the JSON lines of all files share: objects, columns with null, problems.
 
-The code of `kafkaviz check` finds the problems of a small file and the unread ranges of a .log, so
-that both commands report the same for the same bytes.
+Problems come from the code of `kafkaviz check`, so both commands report the same faults.
 """
 
 import json
@@ -52,7 +51,7 @@ def problem(code: str, position: int | None, size_bytes: int | None, message: st
 
 
 def unwritten_line(position: int, size_bytes: int) -> bytes:
-    """Returns the line about bytes that were preallocated and never written."""
+    """Returns the line about preallocated bytes that were never written."""
     return line("unwritten", position=position, size_bytes=size_bytes)
 
 
@@ -66,7 +65,7 @@ def flag_or_null(flags: np.ndarray, is_present: np.ndarray) -> Word:
 
 
 def objects(kind: str, columns: Columns) -> list[Part]:
-    """Returns the parts with which `lines.render` makes one JSON object per row."""
+    """Returns the parts from which `lines.render` makes a JSON object per row."""
     parts: list[Part] = [f'{{"kind":"{kind}"']
     for name, column in columns.items():
         parts.append(f',"{name}":')
@@ -75,9 +74,9 @@ def objects(kind: str, columns: Columns) -> list[Part]:
 
 
 class FileChecker:
-    """Checks the segments of one file after another.
+    """Checks one file after another.
 
-    The last result is kept, because the .timeindex of a segment usually follows its .index.
+    Keeps the last result, because a segment's .timeindex usually follows its .index.
     """
 
     def __init__(self) -> None:
@@ -87,10 +86,7 @@ class FileChecker:
         self._last_reading: tuple[str, ScanState] | None = None
 
     def reading(self, path: str) -> ScanState:
-        """Returns what a check finds in one pass over a .log or .checkpoint.
-
-        It is called only if something is wrong with the file.
-        """
+        """Returns what `kafkaviz check` finds while it reads a .log or .checkpoint once."""
         if self._last_reading is None or self._last_reading[0] != path:
             log_path = Path(java.absolute(path))
             index_path = log_path.with_suffix(".index")
@@ -106,7 +102,7 @@ class FileChecker:
         return self._last_reading[1]
 
     def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
-        """Returns the first unread range of a .log that starts at one of `positions`, or None."""
+        """Returns a .log's first unreadable range that starts at one of `positions`."""
         position_set = set(positions.tolist())
         return next(
             (
@@ -118,9 +114,9 @@ class FileChecker:
         )
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
-        """Yields a line for each finding about an .index or .timeindex.
+        """Yields a line per finding about an .index or .timeindex.
 
-        It includes findings that say why the segment's .log cannot be read.
+        If the segment's .log cannot be read, also yields the findings about the .log.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -138,17 +134,14 @@ class FileChecker:
         )
 
     def snapshot_problems(self, path: str) -> Iterator[bytes]:
-        """Yields a line for each fault for which Kafka cannot read a .snapshot."""
+        """Yields a line per fault that prevents Kafka from reading a .snapshot."""
         file_path = Path(java.absolute(path))
         return _lines(
             partition_files.check_snapshot(file.info(file_path), self._context(file_path.parent)[1])
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
-        """Yields a line for each finding about a .txnindex that can be made without the .log.
-
-        Only a check of the whole partition can say whether all aborted transactions are listed.
-        """
+        """Yields a line per finding about a .txnindex that does not need the .log."""
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
         parsed = names.parse_file(file_path.name)
@@ -197,10 +190,9 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
-    """Returns the segment that the file belongs to.
+    """Returns the segment of a file.
 
-    If Kafka does not write files of this name, the segment consists of the files that have the same
-    name without the suffix.
+    For a name that Kafka does not write, the segment consists of the files with the same stem.
     """
     for segment in partition.segments:
         if segment.is_in_use and path.name in (info.name for info in segment.files):

@@ -52,11 +52,7 @@ _CHECKSUM_FAULTS = tuple(
 def exception_of(
     fault: CorruptBytes, body: bytes, record_count: int, position: int
 ) -> JavaException | None:
-    """Returns Kafka's exception if the gzip data of a batch has a wrong checksum or length.
-
-    Args:
-        body: the bytes after the batch's header.
-    """
+    """Returns Kafka's exception if a batch's gzip data has a wrong checksum or length."""
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
     try:
@@ -81,11 +77,11 @@ def exception_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lines:
-    """Some batches of a .log to print.
+    """Batches to print.
 
     Attributes:
-        data: the bytes of the batches; `data[start:stop]` is the part after a batch's header.
-        lines: the lines of the batches, without those of records.
+        data: the bytes of the batches; `data[start:stop]` follows a batch's header.
+        lines: the batches' lines, without their records.
         line_ends: the start of the first line in `lines`, then the end of each line.
     """
 
@@ -115,7 +111,7 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    """The uncompressed records of batches: `data[start:stop]` for each batch."""
+    """Decompressed records: `data[start:stop]` per batch."""
 
     data: np.ndarray
     starts: np.ndarray
@@ -130,8 +126,8 @@ class _Records:
 class RecordLines:
     """Prints the batches of one file in order, with their records.
 
-    Before the first record, the last offset is taken as -1. So a file that does not start at offset
-    0 is reported, as by Kafka's tool since it was rewritten in Java.
+    Reports a first offset other than 0 as a gap after -1, like Kafka's tool since its rewrite in
+    Java.
     """
 
     def __init__(self, options: DumpOptions, absolute_path: str, report: Report) -> None:
@@ -155,13 +151,11 @@ class RecordLines:
         ends: np.ndarray,
         console: Console,
     ) -> None:
-        """Prints batches whose bytes follow each other in `data`.
+        """Prints batches. Raises JavaException if a record cannot be read.
 
         Args:
+            data: the bytes of the batches, one after another.
             ends: the start of the first batch's line in `lines`, then the end of each line.
-
-        Raises:
-            JavaException: a record cannot be read.
         """
         starts = batches["position"] - batches["position"][0]
         stops = starts + batches["size_bytes"]
@@ -182,10 +176,10 @@ class RecordLines:
     def _stretches(
         self, batches: np.ndarray, records_bytes: np.ndarray
     ) -> Iterator[tuple[int, int, int]]:
-        """Yields runs of consecutive batches with the same codec: first, end (exclusive), codec.
+        """Yields (first, end, codec) per run of consecutive batches with the same codec.
 
-        A batch without records counts as uncompressed. For a batch that compiled code cannot print,
-        the codec is -1.
+        The codec is 0 (uncompressed) for a batch without records, and -1 for a batch that compiled
+        code cannot print.
         """
         codec_ids = np.where(batches["record_count"] > 0, batch.codec(batches), 0)
         is_known = (batches["magic"] >= MAGIC_2) & (records_bytes >= 0)
@@ -196,7 +190,7 @@ class RecordLines:
             yield first, end, int(codec_ids[first])
 
     def _print_compressed(self, job: "_Lines", codec_name: str, console: Console) -> None:
-        """Prints batches of one codec, decompressing many per call; a corrupt batch is the last."""
+        """Prints batches of one codec, many per call. Stops at a corrupt batch."""
         printed = 0
         for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
             starts = np.append(0, run.ends[:-1])
@@ -213,7 +207,6 @@ class RecordLines:
         self._print_run(job.part(printed, len(job.batches)), None, console)
 
     def _print_run(self, job: "_Lines", records: "_Records | None", console: Console) -> None:
-        """Prints batches with compiled code where that is possible, and others one by one."""
         index = 0
         batches = job.batches
         while index < len(batches):
@@ -264,7 +257,6 @@ class RecordLines:
                 index += 1
 
     def _flush_buffer(self, console: Console) -> None:
-        """Prints the buffered lines, and reports the buffered offsets that are not consecutive."""
         text, gaps = self._buffer.take()
         console.write(text)
         if gaps:
@@ -273,11 +265,6 @@ class RecordLines:
             )
 
     def _print_batch(self, row: np.void, data: bytes, console: Console) -> None:
-        """Prints the records of a batch; raises JavaException if a record cannot be read.
-
-        Args:
-            row: a row of format.batch.BATCH.
-        """
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "
         try:
@@ -292,7 +279,7 @@ class RecordLines:
             raise _exception(row, data, fault) from None
 
     def _check(self, offset: int) -> None:
-        """Reports an offset that does not follow the offset before."""
+        """Reports a gap before `offset`, if there is one."""
         if offset != self._buffer.last_offset + 1:
             self._report.non_consecutive.setdefault(self._absolute_path, {})[
                 self._buffer.last_offset
@@ -300,7 +287,6 @@ class RecordLines:
         self._buffer.last_offset = offset
 
     def _content(self, record: BatchRecord, *, is_control: bool) -> bytes:
-        """Returns the text after a record's metadata; if these are not printed, the whole line."""
         bare = self._options.skip_record_metadata
         if is_control:
             return b"" if bare else b" " + control_text(record)
@@ -313,7 +299,6 @@ class RecordLines:
 
 
 def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
-    """Returns the exception with which Kafka's tool dies at a batch with an unreadable record."""
     position = int(row["position"]) + fault.position
     is_legacy = bool(row["magic"] < MAGIC_2)
     gzip_exception = (
@@ -329,21 +314,18 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:
-    """Returns whether a batch holds a bare snappy block, without the header of a stream.
+    """Returns whether a batch holds a snappy block without the header of a stream.
 
-    SnappyInputStream 1.1.10 decompresses a bare block as soon as the stream is opened.
+    SnappyInputStream 1.1.10 decompresses such a block when it opens the stream.
     """
     codec_id = int(batch.codec(row.reshape(1))[0])
     return codec.name(codec_id) == "snappy" and not body.startswith(codec.XERIAL_MAGIC)
 
 
 def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:
-    """Yields each record, and the sizes of its key and of its value; -1 means null.
+    """Yields each record with (key size, value size); -1 means null.
 
-    For magic 0 and 1, these are the stored sizes, which may be wrong in a damaged record.
-
-    Raises:
-        CorruptBytes: a record cannot be read.
+    For magic 0 and 1, the sizes are those in the file, which may be wrong in a damaged record.
     """
     if row["magic"] >= MAGIC_2:
         for record in iterate(data):
@@ -363,7 +345,7 @@ def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tup
 
 
 def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> bytes:
-    """Returns the metadata of a record, such as "| offset: 7 CreateTime: 17900 keySize: -1 ..."."""
+    """Returns a record's metadata, such as "| offset: 7 CreateTime: 17900 keySize: -1 ..."."""
     key_bytes, value_bytes = sizes
     text = (
         f"| offset: {record.offset} {time_label}{record.timestamp_ms} keySize: {key_bytes} "
@@ -387,7 +369,7 @@ _PACKAGE = "org.apache.kafka.tools.api."
 
 
 def decoder(options: DumpOptions) -> Decoder:
-    """Returns the requested decoder; raises JavaException if its Java class does not exist."""
+    """Returns the requested decoder. Raises JavaException for an unknown Java class."""
     if options.decoder == "cluster-metadata":
         return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
     if options.decoder == "remote-log-metadata":
@@ -400,7 +382,7 @@ def decoder(options: DumpOptions) -> Decoder:
 
 
 def control_text(record: BatchRecord) -> bytes:
-    """Returns the text of a control record; raises JavaException if the record cannot be read."""
+    """Returns the text of a control record. Raises JavaException if the record cannot be read."""
     try:
         return control.dump_text(record.key, record.value).encode()
     except KafkaParseError as fault:
@@ -408,8 +390,6 @@ def control_text(record: BatchRecord) -> bytes:
 
 
 def _coordinator_decoder(topic: str) -> Decoder:
-    """Returns a decoder for a coordinator's topic; it raises JavaException without a key."""
-
     def decode(record: BatchRecord) -> list[bytes]:
         try:
             return [
@@ -424,8 +404,6 @@ def _coordinator_decoder(topic: str) -> Decoder:
 
 
 def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes]) -> Decoder:
-    """Returns a decoder that formats the key and the value with one function each, if present."""
-
     def decode(record: BatchRecord) -> list[bytes]:
         parts = [] if record.key is None else [b"key: " + key(record.key)]
         return parts if record.value is None else [*parts, b"payload: " + value(record.value)]
@@ -445,7 +423,6 @@ def _find_class(name: str) -> Callable[[bytes], bytes]:
 
 
 def _number(layout: str) -> Callable[[bytes], bytes]:
-    """Returns a function that decodes a number at the start of the bytes and ignores the rest."""
     parser = struct.Struct(layout)
 
     def decode(data: bytes) -> bytes:
@@ -457,7 +434,7 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
 
 
 def _identity(_data: bytes) -> bytes:
-    """Returns what Java prints for a byte array: the type and an identity hash.
+    """Returns what Java prints for a byte array: type and identity hash.
 
     The hash differs in each run of Java; here it is always 0.
     """

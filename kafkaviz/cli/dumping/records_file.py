@@ -1,7 +1,4 @@
-"""Reads a .log as Kafka's tool does: batch by batch, with the tool's exception at the end.
-
-It follows FileRecords of Kafka 4.3.1, which reads slices of a file that is opened once.
-"""
+"""Reads a .log batch by batch, as Kafka 4.3.1's FileRecords does, with the same exceptions."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -44,14 +41,14 @@ LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 @dataclass(frozen=True)
 class RecordsFile:
-    """An open .log; messages show `path`."""
+    """An open .log. Messages show `path`."""
 
     path: str
     size_bytes: int
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """Returns where a slice of the file ends; raises JavaException if Kafka throws."""
+        """Returns the end of a slice of the file. Raises JavaException where Kafka throws."""
         description = (
             f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         )
@@ -79,9 +76,9 @@ class RecordsFile:
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
-        """Returns the first batch of a slice (a row of BATCH), or None if the slice ends before it.
+        """Returns the first batch of a slice, as a row of BATCH; None if incomplete.
 
-        Raises JavaException if Kafka throws.
+        Raises JavaException where Kafka throws.
         """
         if stop - start <= MAGIC_END:
             return None
@@ -99,11 +96,11 @@ class RecordsFile:
         )[0]
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
-        """Returns a range of bytes, or fewer if the file ends before."""
+        """Returns a range of bytes, cut at the end of the file."""
         return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yields some batches at a time, in order, with their bytes.
+        """Yields groups of batches, in order, with their bytes.
 
         The bytes (uint8) are valid until the next iteration.
         """
@@ -133,10 +130,7 @@ class RecordsFile:
 
 
 class Batches:
-    """The batches of a slice.
-
-    After the iteration, `end` says where the batches end, and `exception` what Kafka throws there.
-    """
+    """The batches of a slice. After the iteration, `end` says where and why they ended."""
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
         self._log = log
@@ -150,7 +144,7 @@ class Batches:
         self.end = walk.end
 
     def exception(self) -> JavaException | None:
-        """Returns what Kafka throws after the last batch, or None if its reader stops silently."""
+        """Returns what Kafka throws after the last batch; None if Kafka throws nothing."""
         if self.end.reason == "bad-length":
             return bad_length(self._log, self.end.position)
         if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
@@ -160,14 +154,14 @@ class Batches:
 
 @contextmanager
 def open_log(path: str) -> Generator[RecordsFile]:
-    """Opens a .log for reading; raises JavaException if java.nio throws."""
+    """Opens a .log for reading. Raises JavaException where java.nio throws."""
     with open_bytes(path) as (size_bytes, read):
         yield RecordsFile(path, size_bytes, read)
 
 
 @contextmanager
 def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
-    """Yields the size and the read function of a file; raises JavaException if java.nio throws."""
+    """Yields a file's size and read function. Raises JavaException where java.nio throws."""
     try:
         with file.reader(Path(path)) as read:
             yield file.info(Path(path)).size_bytes, read
@@ -176,7 +170,7 @@ def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
 
 
 def content(path: str) -> bytes:
-    """Returns the content of a small file; raises JavaException if java.nio throws."""
+    """Returns the content of a small file. Raises JavaException where java.nio throws."""
     try:
         return file.read(Path(path))
     except CannotOpen as fault:
@@ -184,7 +178,7 @@ def content(path: str) -> bytes:
 
 
 def bad_length(log: RecordsFile, position: int) -> JavaException:
-    """Returns the exception for a length field that no batch can have."""
+    """Returns the exception for a batch whose length field is too small."""
     length = int.from_bytes(log.bytes_at(position, LENGTH_END)[_LENGTH], "big", signed=True)
     what = (
         f"Found record size {length} smaller than minimum record overhead ({MIN_LENGTH}) in file "
@@ -194,7 +188,7 @@ def bad_length(log: RecordsFile, position: int) -> JavaException:
 
 
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
-    """Returns the exception for a batch with a valid length that is shorter than a header."""
+    """Returns the exception for a batch that is shorter than a batch header."""
     head = log.bytes_at(position, HEADER_BYTES)
     if len(head) < MAGIC_END:  # the file has become shorter in the meantime
         return JavaException(
@@ -220,7 +214,7 @@ def _header_bytes(head: bytes) -> int:
 
 
 def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
-    """Returns whether each batch has a correct checksum and is at least as long as a header."""
+    """Returns whether each batch has a correct checksum and a complete header."""
     parts = [np.empty(0, np.bool_)]
     large = batches["size_bytes"] > STRETCH_BYTES
     cuts = np.flatnonzero(large[1:] | large[:-1]) + 1

@@ -1,6 +1,6 @@
 """A dump as text: prints what Kafka 4.3.1's DumpLogSegments prints on stdout and stderr.
 
-This module makes the lines of a .log, a KRaft snapshot (.checkpoint), a .snapshot and a .txnindex.
+This module prints .log, .checkpoint (KRaft snapshot), .snapshot and .txnindex files.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ EPOCH = slice(21, 31)
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order, then the faults. Returns 0, or 1 if Kafka's tool would die."""
+    """Prints the files in order, then the faults. Returns 0, or 1 where Kafka's tool throws."""
     report = Report()
     try:
         for path in map(java.path, options.files):
@@ -41,7 +41,6 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints a file according to its suffix; raises JavaException if Kafka's tool would die."""
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:
         case ".log" | ".checkpoint":
@@ -79,7 +78,7 @@ def _dump_log(path: str, options: DumpOptions, console: Console, report: Report)
 
 
 def head_line(name: str) -> str:
-    """Returns the first line, which shows the offset and epoch in the file's name."""
+    """Returns the first line, with the offset and epoch from the file's name."""
     if not name.endswith(".checkpoint"):
         return f"Log starting offset: {java.parse_long(name.partition('.')[0])}"
     if name == BOOTSTRAP:
@@ -103,7 +102,6 @@ def head_line(name: str) -> str:
 def _print(
     batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines | None"
 ) -> None:
-    """Prints the lines of some batches, up to a batch at which Kafka's tool dies."""
     count = count_readable(batches)
     if count:
         text, ends = batch_lines(batches[:count], records_file.are_valid(log, batches[:count]))
@@ -122,7 +120,7 @@ def _print(
 
 
 def dump_snapshot(path: str, console: Console) -> None:
-    """Prints a line per producer; for a damaged file, one line on stderr."""
+    """Prints a line per producer; for a damaged file, a line on stderr."""
     try:
         producers = producer_snapshot.parse(records_file.content(path)).producers
     except CorruptBytes as fault:
@@ -133,7 +131,7 @@ def dump_snapshot(path: str, console: Console) -> None:
 
 
 def dump_txn_index(path: str, console: Console) -> None:
-    """Prints a line per aborted transaction, or nothing if the file does not exist."""
+    """Prints a line per aborted transaction. Prints nothing if the file does not exist."""
     java.parse_long(path.rpartition("/")[2].partition(".")[0])
     try:
         entries = txn_index.ensure_readable(txn_index.parse(records_file.content(path)))

@@ -1,4 +1,4 @@
-"""The text of a check: the next start, the findings per partition, and retention."""
+"""The text of a check: broker start-up, the findings per partition, retention, disk space."""
 
 import os
 import re
@@ -36,11 +36,7 @@ MAX_FAILED_NAMES = 3  # most partitions that are named for the same cause of a f
 
 
 def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
-    """Yields the lines of a check.
-
-    Args:
-        read_rate: the bytes per second that a recovery thread reads; None for an assumed rate.
-    """
+    """Yields the lines of a check. Without `read_rate` (bytes per second), a rate is assumed."""
     groups = list(group_findings(health.findings))
     counts = count_severities(chain.from_iterable(groups))
     yield say(
@@ -93,7 +89,6 @@ def _place_text(log_directory: str | None, partition: str | None) -> str:
 
 
 def _render_directories(broker: Broker) -> Iterator[str]:
-    """Yields the number of partitions and bytes of each log directory, if there are several."""
     if len(broker.log_directories) < 2:
         return
     for single in broker.single_directories:
@@ -152,7 +147,7 @@ def _render_disk(shares: Sequence[DiskShare]) -> Iterator[str]:
 
 
 def _render_freeing(health: Health, read_rate: int | None) -> Iterator[str]:
-    """Yields the way out of a full disk as numbered steps, then what to leave alone."""
+    """Yields numbered steps that free disk space, then what not to delete."""
     steps = health.freeing_steps()
     roots = {directory.text: directory.path for directory in health.broker.log_directories}
     yield from ("", say("cli_check.freeing" if steps else "cli_check.freeing_none"))
@@ -201,7 +196,7 @@ def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _label_directory(broker: Broker, log_directory: str, text: str) -> str:
-    """Returns a text preceded by the short name of the log directory, if there are several."""
+    """Returns the text after the log directory's short name, if there are several directories."""
     for directory in broker.log_directories:
         if len(broker.log_directories) > 1 and directory.text == log_directory:
             name = broker.directory_names[directory.path]
@@ -297,7 +292,6 @@ def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _render_failures(health: Health) -> Iterator[str]:
-    """Yields each cause of a failing start or of an offline log directory once."""
     failures = health.restart.failures if health.restart else ()
     has_several = len(health.broker.log_directories) > 1
     causes = list(_group_by(failures, _failure_cause).values())
@@ -318,7 +312,7 @@ def _render_failures(health: Health) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns a step's texts without partition and numbers, equal for steps with the same cause."""
+    """Returns a key for steps with the same cause: texts without partition and numbers."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]
@@ -334,9 +328,9 @@ def _same_in_text(names: list[str]) -> str:
 
 
 def _render_findings(findings: list[Finding]) -> Iterator[str]:
-    """Yields many findings of one code: the first in full, the others in short.
+    """Yields findings of one code: the first in full, the others in short.
 
-    Findings that differ only in the partition share one entry.
+    Findings that differ only in the partition share an entry.
     """
     first = findings[0]
     yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
@@ -444,7 +438,7 @@ def _location(finding: Finding) -> str:
 
 
 def _file(finding: Finding) -> str:
-    """Returns the file of a finding without the partition, which is in the heading."""
+    """Returns a finding's file without the partition, which the heading already shows."""
     name = finding.file or ""
     return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
 

@@ -57,13 +57,10 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
 
 
 def _verdict(equal: int, total: int, problems: int, compared: str = "records") -> Message:
-    """Says whether both sides are the same, as the exit status does.
+    """Returns whether both sides are the same, from numbers of partitions.
 
     Args:
-        equal: the number of partitions that are the same on both sides.
-        total: the number of partitions that were compared.
-        problems: the number of partitions that could not be read.
-        compared: "records", or "batches" for catalogs, which do not have the records.
+        compared: "records"; "batches" for catalogs, which have no records.
     """
     if equal < total:
         return message(f"comparison.verdict_differs_{compared}", n=total - equal, all=total)
@@ -136,7 +133,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 
 
 def _is_of_log(change: FileChange) -> bool:
-    """Returns whether a change concerns records or indexes, not housekeeping of a broker start."""
+    """Returns whether a change concerns records or indexes, not the housekeeping of start-up."""
     is_plain = change.file.endswith((".log", "index"))
     is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
     is_housekeeping = is_trimmed or ".deleted" in change.file
@@ -201,7 +198,6 @@ def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _describe_first(row: Mapping[str, Any]) -> Message:
-    """Describes the first batch that differs, or the offset where the leader epochs diverge."""
     offset, a, b = (row[name] for name in ("first_different_offset", "epoch_a", "epoch_b"))
     if a is None or b is None:
         side = "b" if a is None else "a"

@@ -1,4 +1,4 @@
-"""The text of a lookup: the answer, then one line per step, in the order of Kafka's steps."""
+"""The text of a lookup: the answer, then a line per step in Kafka's order."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -23,11 +23,11 @@ def render(
     remote_bases: Container[int] = (),
     cost: RemoteCost | None = None,
 ) -> Iterator[str]:
-    """Yields the lines of a lookup in a partition or a segment.
+    """Yields the lines of a lookup.
 
     Args:
         remote_bases: the base offsets of segments that are only in tiered storage.
-        cost: the reads from tiered storage.
+        cost: the cost of reads from tiered storage.
     """
     yield say(
         "cli_lookup.found_as",
@@ -123,9 +123,9 @@ def _describe_target(lookup: Lookup) -> str:
 def _render_segments(
     choices: Sequence[SegmentChoice], bounds: Bounds, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """Yields the chosen segments with their neighbours, and how many others there are.
+    """Yields the chosen segments with their neighbours, and the number of other segments.
 
-    If no segment is searched, it yields the reason once.
+    If no segment is searched, yields the reason.
     """
     reasons = {output.to_one_line(describe_choice(item)) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):

@@ -59,8 +59,8 @@ def render(
     """Yields the change that saves most, then the recommendations on batches, codec and index.
 
     Args:
-        topics: the topics of the source; the first would save most.
-        recommendation: the recommended interval for the complete source; None without batches.
+        topics: the topics of the source, the largest saving first.
+        recommendation: the recommended interval for the whole source; None without batches.
     """
     case = source.total
     parts = case.measurement.parts
@@ -127,7 +127,6 @@ def _render_advice_reasons(advice: BatchAdvice | CodecAdvice) -> Iterator[str]:
 
 
 def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
-    """Yields the topics for which other batches or another codec are recommended."""
     for part in (BATCHES, CODEC):
         savings = [
             (topic.case.name, saved_bytes)
@@ -147,7 +146,7 @@ def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
 
 
 def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
-    """Yields the results of writing a log again, with its own settings and with others."""
+    """Yields the results of writing a log again with its own settings, and with other settings."""
     yield from ("", say("cli_tune.once_more"))
     for name, outcome in zip(
         (say("cli_tune.as_set"), say("common.what_if")), comparison, strict=True
@@ -176,7 +175,6 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
 def _render_index(
     source: TuningSource, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields the recommendations on index interval, index size and segment size."""
     case = source.total
     is_broker = source.kind == BROKER
     topic = None if is_broker else case.today.topic
@@ -249,11 +247,7 @@ def _render_unset(case: TuningCase) -> Iterator[str]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields the lines of the table of costs.
-
-    The rows are today's interval, the considered interval, and 1 KiB, 4 KiB, 16 KiB and so on up to
-    1 MiB.
-    """
+    """Yields the table of costs: today's interval, the considered interval, 1 KiB to 1 MiB."""
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),
@@ -273,10 +267,10 @@ def _render_table(
 def _rows(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[tuple[IntervalCost, str]]:
-    """Yields the rows of the table: an interval with its costs, and a word that marks the row.
+    """Yields (interval with costs, word that marks the row).
 
-    Today's costs are measured on the index on disk. If a replay of today's interval differs, it has
-    a row of its own.
+    Today's costs are measured on the index on disk. If a replay of today's interval differs, the
+    replay has its own row.
     """
     today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}

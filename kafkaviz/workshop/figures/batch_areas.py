@@ -1,7 +1,4 @@
-"""Batches of a .log as areas on one scale: the header of 61 bytes on top, the records below.
-
-A second figure shows one batch with its header magnified, field by field.
-"""
+"""Two figures: batches of a .log as areas to scale, and one batch with a magnified header."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,12 +58,7 @@ class BatchArea:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchAreasView:
-    """Some consecutive batches.
-
-    Attributes:
-        target: the requested offset.
-        answer: the index of the batch that holds the target.
-    """
+    """Consecutive batches of a .log. `batches[answer]` holds the offset `target`."""
 
     title: str
     question: str
@@ -77,7 +69,7 @@ class BatchAreasView:
 
 
 def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -> BatchAreasView:
-    """Returns the view of `batches`, one of which holds the offset `target`."""
+    """Returns the view of batches, one of which holds the offset `target`."""
     answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
     batch = batches[answer]
     return BatchAreasView(
@@ -216,7 +208,7 @@ def _batch_label(batch: BatchArea, separator: str) -> str:
 def _batch_shapes(
     batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Draws the header on top and a strip per record below; heights are in proportion to bytes."""
+    """Draws a batch as a square: a strip for the header, then one strip per record, to scale."""
     strips = [(HEADER_BYTES, "log")] + [
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records
@@ -241,11 +233,6 @@ def _batch_shapes(
 
 
 def _batch_area(segment: LogSegment, row: Any) -> BatchArea:
-    """Returns a batch with its records.
-
-    Raises:
-        NoValue: the batch has an old format, or its records are compressed.
-    """
     if row["magic"] != MAGIC_2 or row["attributes"] & CODEC_MASK:
         raise NoValue(message("batch_areas.legacy", offset=row["base_offset"], magic=row["magic"]))
     return BatchArea(
@@ -293,11 +280,7 @@ BATCH_AREAS = drawn_figure(
 
 @dataclass(frozen=True)
 class HeaderAreasView:
-    """A batch, and the fields of its header.
-
-    Attributes:
-        fields: the fields as spans in byte order; positions count from the start of the batch.
-    """
+    """A batch and the fields of its header. Positions count from the start of the batch."""
 
     title: str
     question: str
@@ -307,7 +290,7 @@ class HeaderAreasView:
 
 
 def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
-    """Returns a row per field: name, range of bytes, whether the checksum covers it."""
+    """Returns a row per field: name, range of bytes, whether the checksum covers the field."""
     return [
         (
             render(field.name),
@@ -323,7 +306,7 @@ def header_question_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
 
 
 def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True) -> go.Figure:
-    """Draws the view; x counts bytes of the batch, y pixels from the top."""
+    """Draws the view. x counts bytes of the batch; y counts pixels from the top."""
     colours = theme.colours(mode)
     size_bytes = areas.batch.size_bytes
     zoom = size_bytes / HEADER_BYTES
@@ -414,7 +397,7 @@ def _field_shapes(
 
 
 def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
-    """Draws a line below the fields that a reader needs in order to step to the next batch."""
+    """Draws a line below the fields that a reader needs to find the next batch."""
     y = FIELDS_TOP + FIELDS_PX + 21
     line = {"color": colours["ink_2"], "width": 2}
     return theme.straight_line(0, zoom * MAGIC_END, y, y, line=line)

@@ -1,4 +1,4 @@
-"""The sample directory, topic-partition, segment and offset that a lesson block names."""
+"""Finds the sample directory, topic-partition, segment and offset that a lesson block names."""
 
 import time
 from pathlib import Path
@@ -36,7 +36,7 @@ def locate(block: LessonBlock) -> SegmentLocation:
     """Returns the sample, topic-partition and segment that a block names.
 
     Raises:
-        NoValue: the block names no sample or topic-partition, or a sample that does not exist.
+        NoValue: the block names no sample or topic-partition, or the sample does not exist.
         CannotOpen: the sample cannot be read, or lacks the topic-partition or segment.
     """
     for key in ("data", "tp"):
@@ -53,12 +53,7 @@ def locate(block: LessonBlock) -> SegmentLocation:
 
 
 def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocation:
-    """Returns the segment of a sample in which a broker would look for an offset.
-
-    Raises:
-        NoValue: the sample does not exist.
-        CannotOpen: the topic-partition does not exist.
-    """
+    """Returns the segment of a sample in which a broker looks for an offset."""
     path, snapshot = _open_sample(data)
     partition = snapshot.broker.partition(partition_name)
     segment = page_location.find_segment(partition, offset)
@@ -66,10 +61,10 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
 
 
 def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
-    """Returns the path and the listing of a sample, which are checked at most once in LOOK_S.
+    """Returns the path and the listing of a sample.
 
-    It takes milliseconds to check whether a listing is current, and a step needs the listing
-    several times. Twenty learners who open a step together would wait for each other.
+    Checks at most every LOOK_S seconds whether the listing is current. The check takes
+    milliseconds, and learners who open a step together would wait for each other.
     """
     key = (access.SAMPLES, name)
     now = time.monotonic()
@@ -82,7 +77,7 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
 
 
 def sample(name: str) -> Path:
-    """Returns the path of the sample `name`, given without a suffix such as .tar.gz.
+    """Returns the path of the sample with this name, such as "kafka-4.3.1-clean".
 
     Raises:
         NoValue: the sample does not exist.
@@ -98,7 +93,7 @@ def _stem(name: str) -> str:
 
 
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
-    """Reads the segment of a block.
+    """Reads the segment that a block names.
 
     Raises:
         NoValue: the segment has no .log.
@@ -112,7 +107,7 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """Returns the rows around the block's offset.
+    """Returns the rows of the segment's files around the block's offset.
 
     Raises:
         NoValue: the segment does not hold the offset.

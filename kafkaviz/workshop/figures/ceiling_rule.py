@@ -1,9 +1,8 @@
-"""The reader's rule for the ceiling, from the exercise on the ceiling, applied to all targets.
+"""The figure of the exercise on the ceiling: the reader's rule, applied to all targets.
 
-The rule computes the ceiling from the slot that `lookup` returns. The figure has one row per
-target. A ring marks the slot that `lookup` returns, a green cell the true ceiling, and a disc the
-slot that the rule returns. The column to the left of slot 0 stands for -1 (no slot), the column to
-the right of the last slot for a slot that does not exist.
+The figure has one row per target. A ring marks the slot that `lookup` returns, a green cell the
+ceiling, and a disc the slot that the rule returns. The column left of slot 0 means "no slot" (-1).
+The column right of the last slot means a slot that does not exist.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,15 +57,13 @@ WORDS_WIDTH = 3.2
 
 
 class CeilingCase(NamedTuple):
-    """A target, and the slots that `lookup` and the rule return for it.
+    """The result of a rule for one target.
 
     Attributes:
         target: None for an index without entries.
-        floor_slot: the slot that `lookup` returns, or NONE.
-        ceiling: the correct slot, or NONE.
         answer_slot: the slot that the rule returns; None if the figure has no column for it.
-        words: the result of the rule, in words.
-        is_right: whether the rule is right; None if the rule is incomplete.
+        words: the rule's result in words.
+        is_right: None if the rule is incomplete.
     """
 
     target: int | None
@@ -90,7 +87,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns a row per target: target, slot from `lookup`, result of the rule, ceiling."""
+    """Returns a row per target: target, slot from `lookup`, the rule's result, ceiling."""
     return [
         (
             _target_text(case),
@@ -128,7 +125,7 @@ def _mark(case: CeilingCase) -> str:
 
 
 def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"; x counts slots, y pixels from the top."""
+    """Draws the view. x counts slots; y counts pixels from the top."""
     colours = theme.colours(mode)
     slots = len(cases_view.keys)
     height_px = HEAD_PX + ROW_PX * len(cases_view.cases)
@@ -151,7 +148,6 @@ def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
 
 
 def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase]]:
-    """Returns each row's case, preceded by the middle of the row in pixels from the top."""
     return ((HEAD_PX + ROW_PX * (row + 0.5), case) for row, case in enumerate(cases_view.cases))
 
 
@@ -202,7 +198,7 @@ def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> 
 
 
 def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
-    """Draws the slots of the index, and dotted boxes for slot -1 and the slot after the last."""
+    """Draws the slots of the index, and dotted boxes for the slots before and after them."""
     return [
         _box(
             slot,
@@ -295,11 +291,6 @@ MAX_KEYS = 8
 
 
 def _make(block: LessonBlock) -> tuple[int, ...]:
-    """Returns the keys that a block names.
-
-    Raises:
-        NoValue: the keys do not increase, or there are too few or too many.
-    """
     keys = block["keys"]
     does_rise = all(lower < higher for lower, higher in pairwise(keys))
     if not (2 <= len(keys) <= MAX_KEYS and does_rise):
@@ -308,12 +299,7 @@ def _make(block: LessonBlock) -> tuple[int, ...]:
 
 
 def view(keys: tuple[int, ...], rule: str) -> CeilingCasesView:
-    """Returns the results of a rule for all targets of an index.
-
-    Args:
-        rule: the reader's rule as text. As long as the rule is incomplete, results are shown as
-            "?".
-    """
+    """Returns a rule's results for all targets of an index. An incomplete rule gives "?"."""
     known_rule = exercise.read(rule)
     is_rule = known_rule is not None
     rule_check = exercise.check(known_rule or CeilingRule((), "none"), keys)
@@ -348,7 +334,6 @@ def _case(case: RuleCase, keys: tuple[int, ...], *, is_rule: bool) -> CeilingCas
 
 
 def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
-    """Returns in words what the rule returns: a slot, one that does not exist, or none."""
     if case.answer_slot in (BASE, NO_ANSWER):
         return say(f"ceiling_cases.{'base' if case.answer_slot == BASE else 'no_answer'}")
     is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
@@ -372,7 +357,6 @@ def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
 
 
 def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
-    """Returns the targets, with "?" in place of the results."""
     cases_view = view(keys, "")
     return titled_table(cases_view.title, "", _heads(), rows(cases_view), "rlll")
 

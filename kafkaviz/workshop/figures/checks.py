@@ -1,4 +1,4 @@
-"""Results of checks of real directories: findings, a retention check, a comparison of replicas."""
+"""Results of checks of sample directories: findings, retention, and a comparison of replicas."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -58,10 +58,7 @@ def _health(snapshot: BrokerSnapshot, directory: str) -> Health:
 def _draw(
     findings: Sequence[Finding], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the table of findings.
-
-    Predictions of the next broker start are hidden until the user has answered.
-    """
+    """Returns the table of findings. Before the answer, broker start-up is left out."""
     rows = [
         _row(finding, is_answered=is_answered)
         for finding in findings
@@ -84,11 +81,6 @@ FINDINGS = LessonFigure(
 
 
 def _make_retention(block: LessonBlock) -> LogRetention:
-    """Runs the retention check that a block describes.
-
-    Raises:
-        NoValue: no segment has a timestamp.
-    """
     location = block_location.locate(block)
     health = _health(location.snapshot, location.partition.directory)
     segment_ages = [segment.age for log in health.retention for segment in log.segments]
@@ -111,7 +103,6 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 def _draw_retention(
     log: LogRetention, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the segments, oldest first. Their fates are hidden until the user has answered."""
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
     rows = (
         (
@@ -183,7 +174,7 @@ def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str
 
 
 def _draw_unordered(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    """Returns both logs in their current state, with no leader chosen."""
+    """Returns both logs before any truncation, without a leader."""
     return [_axis(comparison, block, key, steps=0), replica_logs.epochs_html(comparison)]
 
 

@@ -1,4 +1,4 @@
-"""The figures of the lesson on the cleaner: the log, decisions about it, and the cleaned log."""
+"""The figures of the lesson on the cleaner: the log, the cleaner's decisions, the cleaned log."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -71,7 +71,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 
 
 def _newest(log) -> tuple[int, str, int]:
-    """Returns the newest timestamp of a .log, its source, and the last offset of its batch."""
+    """Returns the newest timestamp of a .log, "record", and the last offset of that batch."""
     newest = max(
         (int(batch["max_timestamp_ms"]), -int(batch["last_offset"]))
         for chunk in BatchChunks(log)
@@ -131,7 +131,6 @@ def _draw_log(
 
 
 def _held_text(check: CleanerCheck) -> str:
-    """Returns why nothing in a log can be cleaned."""
     barrier = compaction_text.describe_barrier(
         check.log.decision, check.log.state.oldest_transaction
     )
@@ -166,11 +165,6 @@ def _cleaning_parts(check: CleanerCheck, step: int, key: str) -> list[Part]:
 
 
 def _make_cleaning(block: LessonBlock) -> CleanerCheck:
-    """Returns what the cleaner does on the day that a block names.
-
-    Raises:
-        NoValue: the cleaner does not take the log on that day.
-    """
     check = _check(block)
     if check.cleaning is None:
         raise NoValue(message("lesson.not_cleaned", day=block["day"]))
@@ -238,7 +232,6 @@ def _ratio_text(check: CleanerCheck) -> str:
 
 
 def _week_text(check: CleanerCheck, record: LogRecord | None) -> str:
-    """Returns what the cleaner does with a record. The record stays if the log is not cleaned."""
     if record is None:
         return say("cleaner_lesson.gone")
     if check.cleaning is None:
@@ -352,7 +345,6 @@ def _draw_settings(
 
 
 def _cleaner_text(check: CleanerCheck) -> str:
-    """Returns what the cleaner does with a log, and why."""
     decision = check.log.decision
     if check.error:
         return say("cleaner_lesson.fails", error=check.error.partition(":")[0].rpartition(".")[2])
@@ -366,10 +358,10 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Returns the offset and the kind of each record of a key that the cleaner leaves.
+    """Returns the offset and kind of each record that the cleaner leaves for a key.
 
     Args:
-        unread: the records of the key to use if the log of `check` cannot be read.
+        unread: the records to use if the log of `check` cannot be read.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

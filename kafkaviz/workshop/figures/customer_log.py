@@ -1,7 +1,7 @@
 """The compacted log of the lesson on the cleaner, on any day of a simulated story.
 
-The log is written batch by batch, and the cleaner checks the log whenever a segment was closed.
-Decisions and cleanings are computed in the same way as for a broker directory.
+The story writes one batch per day. The cleaner checks the log once per week, when a segment was
+closed. Decisions and cleanings are computed by the same code as for a broker directory.
 """
 
 from collections import defaultdict
@@ -49,9 +49,9 @@ class TopicSettings:
     """The settings of the topic and of the cleaner in a story.
 
     Attributes:
-        open_week: the week, from 0, whose first batch begins a transaction that never ends; -1 for
-            no such week.
-        broken_segment: the base offset of a segment whose first batch cannot be read; -1 for none.
+        open_week: the week, from 0, whose first batch begins a transaction that never ends; -1:
+            none.
+        broken_segment: the base offset of a segment whose first batch is unreadable; -1: none.
     """
 
     min_cleanable_dirty_ratio: float = 0.5
@@ -74,12 +74,12 @@ class TopicSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerCheck:
-    """A check of the log by the cleaner at one moment, and the cleaning that may follow.
+    """One check of the log by the cleaner, and the cleaning that may follow.
 
     Attributes:
-        cleaning: the result of the cleaning; None if the cleaner does not take the log, or fails.
-        error: Kafka's exception if the cleaning fails, else None.
-        segments: the segments after the cleaning; unchanged without a cleaning.
+        cleaning: None if the cleaner does not take the log, or if the cleaning fails.
+        error: Kafka's exception if the cleaning fails.
+        segments: the segments after the check.
     """
 
     now_ms: int
@@ -109,11 +109,9 @@ STANDARD = TopicSettings()
 
 @cache
 def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
-    """Returns the cleaner's checks up to a day: one per closed segment, and one on that day.
+    """Returns the cleaner's checks up to a day: one per week, and one on that day.
 
-    Args:
-        day: a day of the story, counted from the first Monday as day 0. The cleaner checks the log
-            at 8 o'clock, right after the batch of that day.
+    Day 0 is the first Monday. The cleaner checks the log at 8 o'clock, after that day's batch.
     """
     done: list[CleanerCheck] = []
     for number in (*range(7, day, 7), day):
@@ -192,7 +190,6 @@ def _check(
 
 
 def _break(view: SegmentView) -> SegmentView:
-    """Returns the segment with a bit flipped in the length of its first record."""
     data = bytearray(view.log.content())
     data[HEADER_BYTES] ^= 0x10
     return replace(view, log=in_memory(view.log.name, bytes(data)))

@@ -1,4 +1,4 @@
-"""The type of all figures in lessons, and the parts that they consist of."""
+"""The type of all lesson figures, and the parts that a figure consists of."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,10 +36,9 @@ class Chart:
     """A Plotly figure.
 
     Attributes:
-        draw: draws the view, given (view, mode); the mode is "light" or "dark".
+        draw: returns the Plotly figure, given (view, "light" or "dark").
         key: the key of the element on the page.
-        view_key: a cache key that contains everything that the view depends on.
-        alt: the alternative text.
+        view_key: a cache key for everything that the view depends on.
     """
 
     draw: charts.Draw
@@ -51,18 +50,14 @@ class Chart:
 
 @dataclass(frozen=True)
 class Component:
-    """A component of app/frontend; `draw` calls its function."""
+    """A component of app/frontend. `draw` draws it."""
 
     draw: Callable[[], None]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Parts of a figure, one below the other or, if `is_row`, in columns of the same width.
-
-    Attributes:
-        key: the key of the container, for use in stylesheets, or "".
-    """
+    """Parts of a figure, one below the other, or in columns of equal width (`is_row`)."""
 
     parts: Sequence["Part"]
     key: str = ""
@@ -118,12 +113,11 @@ def drawing(
     words: str = "",
     below: Html | None = None,
 ) -> Group:
-    """Returns a chart in its frame, with a title and the caption of its view.
+    """Returns a chart in a frame with title and caption.
 
     Args:
-        title: the title; "" stands for the title of the view.
-        words: the alternative text after the title; "" stands for the caption of the view.
-        below: markup below the chart.
+        title: defaults to the view's title.
+        words: the alternative text after the title; by default the view's caption.
     """
     title = title or view.title
     alt = say("common.titled", title=title, below=words or view.caption)
@@ -140,7 +134,7 @@ def titled_table(
     *,
     marked_row: int | None = None,
 ) -> list[Part]:
-    """Returns a title, a caption and the table of `table_html`."""
+    """Returns a table with a title and a caption, see `table_html` for the arguments."""
     return [elements.figure_head_html(title, caption), table_html(heads, rows, kinds, marked_row)]
 
 
@@ -153,10 +147,10 @@ class LessonFigure:
 
     Attributes:
         make: returns the view that a block describes.
-        draw: returns the parts that show the view, given (view, block, key).
-        destination: returns the page that shows more, and the address parameters for it.
-        paper: like `draw`, for the printed form; None if that is the same.
-        question: like `draw`, but without the answer; used until the reader has answered.
+        draw: returns the parts of the figure, given (view, block, key).
+        destination: returns the app page that shows more, and the URL parameters for that page.
+        paper: like `draw`, for print; None: use `draw`.
+        question: like `draw`, for use before the reader has answered; None: use `draw`.
     """
 
     make: Callable[[LessonBlock], Any]
@@ -181,19 +175,17 @@ def drawn_figure(
     legend: Callable[[], Html | None] = lambda: None,
     answer_legend: Callable[[Any], Html | None] = lambda _view: None,
 ) -> LessonFigure:
-    """Returns a kind of figure that is a chart on screen and a table on paper.
+    """Returns a kind of figure that is a chart on screen and a table in print.
 
     Args:
-        figures: two functions, which draw the view with and without the answer.
+        figures: (chart, chart before the answer).
         heads: the message keys of the table's column headings.
-        rows: returns the rows of the table.
         kinds: one letter per column, see `table_html`.
         marked_row: returns the index of the highlighted row.
         words: returns the alternative text of the chart.
-        question_words: returns the alternative text of the chart without the answer.
-        has_table_below: whether the table is also shown on screen.
-        legend: returns the legend below the chart.
-        answer_legend: like `legend`, for the chart of an answered question.
+        question_words: returns the alternative text before the answer.
+        has_table_below: whether the screen shows the table too.
+        answer_legend: returns the legend after the answer; None: use `legend`.
     """
     figure, question_figure = figures
 
@@ -230,21 +222,21 @@ def block_key(block: LessonBlock) -> str:
 
 
 def start_parameters(block: LessonBlock) -> dict[str, str]:
-    """Returns the first step of a block's stepper as parameters for the page that shows more."""
+    """Returns the first step of the block's stepper as a URL parameter; {} if not set."""
     return {page_state.STEP: str(block["step"])} if block["step"] else {}
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Returns the current step of a stepper as parameters for the page that shows more.
+    """Returns the current stepper step as a URL parameter.
 
-    Returns {} unless STEP in the address is a step of this stepper, such as KEY.7.
+    Returns {} if the address is at a step of another stepper.
     """
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """Returns the name that a stepper has in the address, and its first step, from 0."""
+    """Returns the stepper's name in the address, and its first step from 0."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 
@@ -254,14 +246,13 @@ def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
 def note(
     x: Any, y: Any, text: str, colour: str, *, size: float = 13, **style: Any
 ) -> dict[str, Any]:
-    """Returns an annotation without an arrow."""
     return theme.note(text, colour, size, x=x, y=y, **style)
 
 
 def hover_points(
     name: str, x: Sequence[float], y: Sequence[float], texts: Sequence[str], *, size: int
 ) -> go.Scatter:
-    """Returns invisible points whose texts appear when the pointer is on them."""
+    """Returns invisible points that show their texts on hover."""
     return go.Scatter(
         x=x,
         y=y,

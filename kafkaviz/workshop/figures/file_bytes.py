@@ -45,7 +45,12 @@ PAPER_BYTES = 16  # maximum number of bytes per field in the printed form
 
 @dataclass(frozen=True)
 class LessonFile:
-    """A file of a segment with the rows around an offset, or another file in the same folder."""
+    """A file whose bytes a lesson shows.
+
+    Attributes:
+        selected_rows: the rows around the block's offset, if the file belongs to a segment.
+        other_file: a file of the partition that belongs to no segment.
+    """
 
     location: SegmentLocation
     anatomy: Anatomy | None = None
@@ -53,9 +58,9 @@ class LessonFile:
     other_file: FileInfo | None = None
 
     def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
-        """Returns the bytes that the component requested, and a key for them.
+        """Returns the bytes that the browser requested, and a cache key for them.
 
-        The first view is the same for all readers and is cached.
+        The view without a request is the same for all readers and is cached.
         """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
         request = byte_request(content_key, key)
@@ -107,7 +112,6 @@ def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
 
 
 def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the bytes, without field names in the part that the question is about."""
     view, content_key = lesson_file.view(block, key)
     view = segment_bytes.unnamed_view(view, block["byte"])
     return [_parts(lesson_file, block, key, view, f"{content_key} ?")]
@@ -175,11 +179,6 @@ class SampleBatch:
 
 
 def _make_attributes(block: LessonBlock) -> tuple[SampleBatch, ...]:
-    """Finds the batches that a block names.
-
-    Raises:
-        NoValue: the block names no batch, or one that does not exist.
-    """
     if not block["batch"]:
         raise NoValue(message("lesson.key_missing", key="batch"))
     return tuple(_find(block, partition, offset) for partition, offset in block["batch"])
@@ -198,7 +197,7 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
 
 
 def attribute_rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:
-    """Yields rows: bit numbers, their meaning, and the value in each batch."""
+    """Yields rows: bit numbers, meaning, and the value in each batch."""
     columns = tuple(_values(batch_row.header) for batch_row in batches)
     names = (
         ("0–7", "attributes.bits"),
@@ -241,7 +240,6 @@ def _number(number: int) -> str:
 def _draw_attributes(
     batches: tuple[SampleBatch, ...], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the bits of each batch. Their values are explained once the question is answered."""
     first, *others = attribute_rows(batches)
     if not is_answered:
         others = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]

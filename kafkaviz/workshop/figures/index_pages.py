@@ -1,4 +1,4 @@
-"""The pages of a growing index that a search reads, while other pages go cold."""
+"""The pages that lookups of the newest entry read in a growing index."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,14 +56,13 @@ LANE_AXIS = {  # an axis without line and labels, for lanes of pages
 
 @dataclass(frozen=True, kw_only=True)
 class PagesLane:
-    """The index at one size, and the lookup of its newest entry.
+    """An index at one size, and the lookup of its newest entry.
 
     Attributes:
-        hot_pages: pages in memory: those that lookups at the first size have read, and those
-            written since.
-        probed_pages: the pages in the order of their first probe.
-        probes: number of slots that the lookup reads.
-        fresh_pages: pages that the lookup at the smaller size did not read.
+        probed_pages: the pages that the lookup reads, in the order of their first probe.
+        probes: the number of slots that the lookup reads.
+        fresh_pages: the pages of `probed_pages` that the lookup at the smaller size did not read.
+        hot_pages: the pages in memory: read at the smaller size, or written since.
     """
 
     entries: int
@@ -83,12 +82,7 @@ class MovingMiddlesView:
 
 
 def view(entries: int, then_entries: int) -> MovingMiddlesView:
-    """Returns an index of 8 bytes per entry and 4 KiB per page, at two sizes.
-
-    Args:
-        entries: number of entries, one or more.
-        then_entries: number of entries after the index has grown.
-    """
+    """Returns the pages of an index at two sizes (8 bytes per entry, 4 KiB per page)."""
     before = _lane(entries, None)
     after = _lane(then_entries, before)
     return MovingMiddlesView(
@@ -129,7 +123,7 @@ def _join(pages: tuple[int, ...]) -> str:
 
 
 def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
-    """Returns a row per lane: entries, pages, pages read, pages not read before."""
+    """Returns a row per size: entries, pages, pages read, pages not read before."""
     return [
         (
             format_count(lane.entries),
@@ -177,7 +171,6 @@ def figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool = True) -
 
 
 def _page_bars(lane: PagesLane, top: int, kind: Kind, mode: str) -> go.Bar:
-    """Draws a box for each page of one kind, hot or cold."""
     pages = [page for page in range(lane.pages) if (page in lane.hot_pages) == (kind == "hot")]
     return go.Bar(
         orientation="h",
@@ -274,24 +267,17 @@ def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> lis
 
 
 def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the growth up to the size that the question is about."""
     start = page_faults.cut(view, block["until"] * ENTRIES_PER_PAGE)
     return [drawing(page_faults.figure, start, block, f"{key}_until", below=page_legend(*HEAT))]
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
-    """Returns the view of the pages that are read at both sizes of an index.
-
-    Raises:
-        NoValue: a size is 0 or too large to draw, or the second is not larger.
-    """
     if not 0 < block["entries"] < block["then"] <= MAX_MIDDLES_ENTRIES:
         raise NoValue(message("moving_middles.sizes", most=MAX_MIDDLES_ENTRIES))
     return view(block["entries"], block["then"])
 
 
 def _link_to_size(pages: int) -> Destination:
-    """Returns a link to the Page cache page with an index of this size."""
     return "Page cache", {page_state.INDEX_PAGES: str(pages)}
 
 

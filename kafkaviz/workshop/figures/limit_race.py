@@ -1,4 +1,4 @@
-"""How one segment of a simulated log approaches the limits at which segments are rolled."""
+"""How a segment of a simulated log approaches each limit that would roll the segment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,27 +34,21 @@ NARROW_PX = 7.0
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """The place of a label.
-
-    Attributes:
-        row: the row of the label, from 0 next to the axis.
-        anchor: the part of the label that is at the labelled point: left, center or right.
-    """
+    """Where a label is drawn: a row, from 0 next to the axis, and the label's side at its point."""
 
     row: int
     anchor: str
 
 
 def text_px(text: str) -> float:
-    """Estimates the width of a label."""
     return sum(WIDE_PX if ord(character) > 0x2E7F else NARROW_PX for character in text)
 
 
 def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[LabelPlace]:
-    """Returns a place for each label, in the free row that is nearest to the axis.
+    """Returns a place for each label, in the free row nearest to the axis.
 
     Args:
-        labels: the point on the axis, from 0 to 1, and the text of each label.
+        labels: (point on the axis from 0 to 1, text) per label.
         width_px: the minimum width of the axis.
     """
     ends: list[float] = []  # where the last label of each row ends
@@ -85,21 +79,21 @@ BOTTOM_PX = 40
 # height of a row of labels, and minimum width of the figure
 LABEL_PX = 17
 MIN_WIDTH_PX = 440
-MAX_ROLLS = 4  # lines end after this many times the time until the roll
-MARGIN = 1.04  # factor by which the axis is longer than the last limit needs
+MAX_ROLLS = 4  # the figure ends at this multiple of the time until the roll
+MARGIN = 1.04  # length of the axis, as a multiple of the time to the last limit
 POINTS = 160  # points per line
 TICKS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class RaceLine:
-    """A line of the figure: how much of one limit is used up, from the first append on.
+    """A line of the figure: how a segment approaches one limit.
 
     Attributes:
-        early_text: the amount that is used up after `early_ms` of the view.
-        points: (n, 2) array: ms since the segment's first append, and share of the limit.
-        reached_ms: when the limit would have been reached, if no other one had rolled the segment;
-            None if after the end of the figure.
+        early_text: the amount after `LimitRaceView.early_ms`.
+        points: (n, 2) array: ms since the segment's first append, share of the limit from 0 to 1.
+        reached_ms: when the segment would reach the limit if no other limit rolled it; None if
+            after the end of the figure.
     """
 
     cause: RollCause
@@ -114,12 +108,11 @@ class RaceLine:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRaceView:
-    """All lines of a segment.
+    """The lines of a segment, one per limit.
 
     Attributes:
-        question: the title before the answer is shown.
+        question: the title before the answer.
         early_ms: a time soon after the first append.
-        end_ms: the time at the right end of the figure.
     """
 
     title: str
@@ -133,11 +126,7 @@ class LimitRaceView:
 
 
 def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
-    """Returns the view of how a segment approached its limits.
-
-    Raises:
-        ValueError: the segment was not rolled.
-    """
+    """Returns how a segment approached its limits. Raises ValueError for the active segment."""
     cause = limit_race.cause
     roll = limit_race.roll
     if cause is None or roll is None:
@@ -179,11 +168,6 @@ def _line(
     reached_ms: int | None,
     end_ms: float,
 ) -> RaceLine:
-    """Returns the line of one limit.
-
-    Args:
-        appends: the indexes of an early append and of the one that rolls the segment.
-    """
     early, roll = appends
     last = limit_race.reached[cause] if reached_ms is not None else None
     if last is None:
@@ -208,11 +192,7 @@ def _amount(cause: RollCause, amount: int) -> str:
 
 
 def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
-    """Returns one row per limit.
-
-    The cells are its name, its value, how much of it is used at the roll (absolute and as a
-    share), and the time needed to reach the limit.
-    """
+    """Returns a row per limit: name, value, amount and share at the roll, time to the limit."""
     return [
         (
             line.name,
@@ -245,7 +225,6 @@ def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
 
 
 def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
-    """Draws the limits before the first append."""
     colours = theme.colours(mode)
     start = go.Scatter(
         x=[0],
@@ -406,7 +385,7 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns a label per line: above the point where its limit is reached, or at its right end."""
+    """Returns a label per line: where the line reaches its limit, or at the line's right end."""
     reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
     texts = [
         say(
@@ -451,17 +430,11 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
 
 
 def simulate(block: LessonBlock) -> RollSimulation:
-    """Simulates the workload that a block names, with the settings that the block changes."""
     preset = _find_workload(block["workload"])
     return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
 def _make(block: LessonBlock) -> LimitRaceView:
-    """Returns how the segment that a block names approached its limits.
-
-    Raises:
-        NoValue: the segment was not rolled, or it cannot be replayed.
-    """
     preset = _find_workload(block["workload"])
     run = simulate(block)
     if not preset.is_leader:
@@ -478,11 +451,6 @@ def _make(block: LessonBlock) -> LimitRaceView:
 
 
 def _find_workload(name: str) -> workload.Workload:
-    """Returns the preset with this name.
-
-    Raises:
-        NoValue: the preset does not exist.
-    """
     if name not in workload.PRESETS:
         raise NoValue(message("lesson.no_workload", name=name, names=tuple(workload.PRESETS)))
     return workload.preset(name)

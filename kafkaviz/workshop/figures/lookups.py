@@ -1,4 +1,4 @@
-"""Lookups step by step, an index above its batches, and the race between both searches."""
+"""Lookups step by step, an index above its batches, and the race between two searches."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -75,7 +75,6 @@ def _rows(context: LookupContext) -> dict:
 
 
 def _search(context: LookupContext, target: int) -> dict:
-    """Returns the slot, the batches that the scan passed, the batch that it found, and labels."""
     scan = context.result.scan
     batch = _batch_position(context)
     passed_positions = (
@@ -106,13 +105,11 @@ def _search(context: LookupContext, target: int) -> dict:
 
 
 def _batch_position(context: LookupContext) -> int:
-    """Returns the position of the batch that was found, or -1."""
     scan = context.result.scan
     return scan.batch.position if scan and scan.batch else -1
 
 
 def _search_title(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
-    """Returns the slot that was found, and the slot of the target's own batch if it is another."""
     if slot < 0:
         return say("workshop.entries_none", target=target)
     own_slot = positions.index(batch) if batch in positions else slot
@@ -149,8 +146,7 @@ def entries(data: dict[str, Any], key: str) -> None:
 
     Args:
         data: `slots` as (key, position), and `batches` as (position, size, first offset, last
-            offset). Once the answer is revealed, also `slot`, `from`, `passed` and `batch` of the
-            search.
+            offset). After the answer also `slot`, `from`, `passed` and `batch` of the lookup.
     """
     _entries(key=key, data=data)
 
@@ -166,7 +162,7 @@ def make_lookup(block: LessonBlock) -> LookupContext:
 
 
 def _like(block: LessonBlock) -> str:
-    """Returns the release in lookup_cache.VERSIONS that searches like the one in the block."""
+    """Returns a release of lookup_cache.VERSIONS that searches like the block's release."""
     return cast(str, lookup_cache.equivalent_version(block["search"]))
 
 
@@ -195,7 +191,6 @@ def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> list[Pa
 
 
 def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the index before the first probe."""
     data = stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
     return [_stepper(data | stepper_data(block, key) | {"begin": 0}, key)]
 
@@ -224,10 +219,9 @@ MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 
 
 def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
-    """Returns the race for the newest entry of an index, and the race before that entry was added.
+    """Returns the race of two searches for an index's newest entry.
 
-    Raises:
-        NoValue: the index has no entry, or more than MAX_RACE_ENTRIES.
+    If that entry made plain binary search wait, the race before the entry was added comes second.
     """
     entries = block["entries"]
     if not 0 < entries <= MAX_RACE_ENTRIES:
@@ -243,7 +237,7 @@ def _draw_race(
 ) -> list[Part]:
     payload = race_figure.browser_payload(views, block_key(block))
     payload["is_question"] = is_question
-    if is_question:  # the caption says which search has to wait
+    if is_question:  # the caption would reveal the answer
         payload["races"] = [race | {"caption": ""} for race in payload["races"]]
     return [Component(partial(frontend.search_race, payload, key))]
 

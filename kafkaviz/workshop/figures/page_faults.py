@@ -1,6 +1,6 @@
-"""The pages that lookups touch in a growing index, drawn as an image.
+"""The pages that lookups read while an index grows, drawn as an image.
 
-Time goes to the right, page numbers go upward, and dots mark page faults.
+The number of entries grows to the right, page numbers grow upward, and dots mark page faults.
 """
 
 from dataclasses import dataclass, replace
@@ -41,13 +41,15 @@ class ImageNote:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
-    """The image of the lookups. A row is `row_pages` pages; columns are equal shares of entries.
+    """The image of the lookups.
 
     Attributes:
-        lookup_counts: (rows, columns) array of numbers of lookups.
-        end_page: the end of the index in pages, not rounded.
-        dots: (n, 3) array: entries and page at the middle of each cell with page faults, and their
-            number. More than MAX_DOTS dots are drawn as an image.
+        end_page: the size of the index in pages, not rounded.
+        row_pages: the number of pages in a row of the image.
+        lookup_counts: (rows, columns) array of numbers of lookups. All columns have equally many
+            entries.
+        dots: (n, 3) array: entries, page and number of page faults. More than MAX_DOTS dots are
+            drawn as an image.
     """
 
     title: str
@@ -62,16 +64,11 @@ class PageFaultsView:
 
     @property
     def is_dense(self) -> bool:
-        """Whether there are too many cells with page faults to draw each as a dot."""
+        """Whether there are more than MAX_DOTS dots."""
         return len(self.dots) > MAX_DOTS
 
 
 def view(replay: Replay, search: str) -> PageFaultsView:
-    """Returns the image of the lookups of a reader at the tail.
-
-    Args:
-        search: PLAIN or WARM.
-    """
     row_pages = max(1, -(-replay.pages // MAX_ROWS))
     lookup_counts, fault_counts = (
         _sum_rows(cells, row_pages) for cells in (replay.touched, replay.faulted)
@@ -93,11 +90,7 @@ def view(replay: Replay, search: str) -> PageFaultsView:
 
 
 def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
-    """Returns the image up to a number of entries, for a question about its continuation.
-
-    Args:
-        entries: 0 leaves only the outline of the growing index.
-    """
+    """Returns the image up to a number of entries, for a question about what follows."""
     columns = faults_view.lookup_counts.shape[1]
     lookup_counts = faults_view.lookup_counts.copy()
     lookup_counts[:, -(-entries * columns // max(faults_view.entries, 1)) :] = 0
@@ -202,7 +195,7 @@ def _cell_heatmap(
     hover: str,
     opacity: float,
 ) -> go.Heatmap:
-    """Draws the cells. Row 0 is centred on 0, so that axis and hover text show the page number."""
+    """Draws the cells. Row 0 is centred on 0, so that axis and hover text show page numbers."""
     column_entries = faults_view.entries / max(cells.shape[1], 1)
     row_height = faults_view.row_pages
     return go.Heatmap(

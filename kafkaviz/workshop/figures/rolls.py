@@ -1,8 +1,4 @@
-"""Two figures about rolls: a roll by time, and a growing log.
-
-The first shows the time-based roll of a real segment on the time axis of its records, the second a
-log that grows step by step.
-"""
+"""Two figures about rolls: a real segment rolled by time, and a log that grows step by step."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,8 +56,9 @@ class RollClockView:
     """The times of a roll, in ms since the largest timestamp of the segment's first batch.
 
     Attributes:
-        incoming: first and largest timestamp of the batch whose append rolled the segment.
-        between: a text on the comparison of time and limit that rolled the segment.
+        batches: the largest timestamp of each batch in the segment.
+        incoming: the first and the largest timestamp of the batch whose append rolled the segment.
+        between: a text that compares the waited time with `segment_ms`.
     """
 
     title: str
@@ -89,9 +86,9 @@ def view(
     """Returns the timestamps that decided a roll.
 
     Args:
-        batches_ms: the largest timestamp of each batch of the segment.
-        incoming_first_ms: the first timestamp in the first batch of the next segment.
-        incoming_ms: the largest timestamp in the first batch of the next segment.
+        batches_ms: the largest timestamp of each batch in the segment.
+        incoming_first_ms, incoming_ms: first and largest timestamp in the next segment's first
+            batch.
         jitter_ms: the most by which a segment may be rolled before `segment_ms`.
     """
     first_ms = batches_ms[0]
@@ -141,7 +138,7 @@ def describe(clock_view: RollClockView) -> str:
 
 
 def figure(clock_view: RollClockView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"; y is in pixels from the top."""
+    """Draws the view. y counts pixels from the top."""
     colours = theme.colours(mode)
     axis = {"fixedrange": True, "zeroline": False, "showline": False, "title": None, "ticks": ""}
     ticks = _ticks(clock_view)
@@ -277,11 +274,6 @@ def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[
 
 
 def _make(block: LessonBlock) -> RollClockView:
-    """Returns the roll that ended the segment of a block.
-
-    Raises:
-        NoValue: the segment was not rolled by time.
-    """
     location, anatomy = block_location.anatomy(block)
     base_offset = location.segment.base_offset
     partition = location.partition
@@ -318,7 +310,6 @@ def _draw(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
 
 
 def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the time axis without the table of releases."""
     words = describe(view)
     return [drawing(figure, view, block, key, words=words)]
 
@@ -350,7 +341,7 @@ def _draw_growth(growth_view: GrowthView, block: LessonBlock, key: str) -> list[
 
 
 def _draw_growth_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns only the first step of the growing log: later ones may show the answer."""
+    """Returns the first step of the growing log. Later steps may show the answer."""
     message = growth_figure.browser_payload(growth_view)
     data = stepper_data(block, key) | {"begin": 0, "steps": message["steps"][:1]}
     base = message | data | {"key": f"{message['key']} ?"}

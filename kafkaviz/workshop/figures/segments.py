@@ -1,4 +1,4 @@
-"""A real segment: to scale, as areas and tables; its indexes; its transactions; its whole log."""
+"""A real segment: files to scale and as tables, indexes, transactions, the whole log."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -88,11 +88,6 @@ def _draw_table(
     kind: str = "",
     is_marked: bool = True,
 ) -> list[Part]:
-    """Returns the rows of a file around the offset in the block.
-
-    Args:
-        kind: a key of FILE_SUFFIXES; by default the one that the block names.
-    """
     location, anatomy, pinned = segment_rows
     kind = kind or block["of"]
     make_rows, make_table = TABLES[kind]
@@ -114,7 +109,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns the location, and the base offset of the segment with the offset in the block."""
+    """Returns the location, and the base offset of the segment that holds the block's offset."""
     location = block_location.locate(block)
     return location, None if block["offset"] is None else page_location.find_segment(
         location.partition, block["offset"]
@@ -188,11 +183,6 @@ FILE_HEADS = (
 
 
 def _make_files(block: LessonBlock) -> FileAreasView:
-    """Returns the files of a block's segment as areas.
-
-    Raises:
-        NoValue: one of the three files is missing or empty.
-    """
     location, anatomy = block_location.anatomy(block)
     segment = location.segment
     files = {".log": segment.log, ".index": segment.index, ".timeindex": segment.timeindex}
@@ -238,11 +228,6 @@ class ComparedIndexes:
 
 
 def _make_indexes(block: LessonBlock) -> ComparedIndexes:
-    """Returns the indexes of a block's segment.
-
-    Raises:
-        NoValue: an index is missing.
-    """
     location = block_location.locate(block)
     segment = location.segment
     for info, suffix in ((segment.index, ".index"), (segment.timeindex, ".timeindex")):
@@ -252,7 +237,7 @@ def _make_indexes(block: LessonBlock) -> ComparedIndexes:
 
 
 def index_facts(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
-    """Yields a row per property: name, value in the offset index, value in the time index."""
+    """Yields (property, value for the offset index, value for the time index)."""
     for name in INDEX_RULES[:2]:
         yield _index_rule(name)
     yield _index_numbers("entry_bytes", _entry_bytes)
@@ -289,7 +274,7 @@ def _entry_bytes(layout: ModuleType) -> int:
 
 
 def _slots(layout: ModuleType) -> int:
-    """Returns the number of slots in a new index file with the default segment.index.bytes."""
+    """Returns the number of slots in an index file of the default segment.index.bytes."""
     release = versions.parse(versions.NEWEST)
     return config_def.setting("segment.index.bytes").default(release) // _entry_bytes(layout)
 
@@ -297,7 +282,6 @@ def _slots(layout: ModuleType) -> int:
 def _draw_indexes(
     compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns keys, values and sizes. The other rules are hidden until the user has answered."""
     cells = [*index_facts(compared)]
     if not is_answered:
         hidden = len(INDEX_RULES) - 2
@@ -324,10 +308,9 @@ class IndexDump:
     """The dump of an .index file.
 
     Attributes:
-        path: the path given to the command.
-        entries: one line per entry, up to the number that the block sets.
+        entries: a line per entry; only the first entries if the file has many.
         count: the number of entries in the file.
-        mismatches: the lines that the tool prints after the entries if any entry is wrong.
+        mismatches: the lines about wrong entries at the end of the dump.
     """
 
     path: str
@@ -337,11 +320,6 @@ class IndexDump:
 
 
 def _make_dump(block: LessonBlock) -> IndexDump:
-    """Dumps the index of the segment that a block names.
-
-    Raises:
-        NoValue: the segment has no .index, or no .log to compare it with.
-    """
     location = block_location.locate(block)
     segment = location.segment
     if segment.index is None or not isinstance(segment, LogSegment):
@@ -362,9 +340,9 @@ def _make_dump(block: LessonBlock) -> IndexDump:
 
 
 def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
-    """Returns (offset, last offset of the batch) for each entry in which these two differ.
+    """Returns (offset in the index, last offset of the batch) for each wrong entry.
 
-    The tool reads the batch at an entry's position. In the samples, each position has a batch.
+    Each entry's position must be the start of a batch, as in the samples.
     """
     rows = np.searchsorted(batches["position"], slots["position"])
     last_offsets = batches["last_offset"][np.minimum(rows, len(batches) - 1)]
@@ -378,7 +356,6 @@ def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]
 def _draw_dump(
     dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the dump. Values and mismatches are hidden until the user has answered."""
     entries = dump.entries
     mismatches = dump.mismatches
     if not is_answered:

@@ -1,4 +1,4 @@
-"""The segments of a real topic-partition as the skip list that a broker keeps in memory."""
+"""The segments of a topic-partition as the skip list that a broker keeps in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class KeyComparison:
     Attributes:
         level: the level of the list, from 1 at the bottom.
         place: the index of the key.
-        is_right: whether the search moves right, because the key is at most the target.
+        is_right: whether the key is at most the target, so that the search moves right.
     """
 
     level: int
@@ -40,7 +40,7 @@ class SkipListView:
     """A list, and one search in it.
 
     Attributes:
-        heights: number of levels of each key.
+        heights: the number of levels of each key.
         floor: the index of the greatest key that is at most the target, or HEAD.
     """
 
@@ -81,8 +81,8 @@ def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipL
 def even_heights(count: int) -> tuple[int, ...]:
     """Returns the number of levels of each node.
 
-    Java draws these numbers at random. Here the nodes have the average distribution: every fourth
-    node is on a second level, every eighth on a third, and so on.
+    Java draws these numbers at random. Here they are distributed evenly: every 4th node has a
+    second level, every 8th a third level, and so on.
     """
     heights = []
     for number in range(1, count + 1):

@@ -26,7 +26,7 @@ BOTTOM_PX = 40
 DEEPEST_MS = 20_000  # how far the figure reaches below the lowest running maximum
 TICKS = 6
 STEPS_MS = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
-LABEL_LEFT_FROM = 0.6  # share of the width, from which labels are on the left of marks
+LABEL_LEFT_FROM = 0.6  # beyond this share of the width, labels are left of marks
 AROUND = 6  # rows in the table before and after the record that is returned
 
 
@@ -37,11 +37,11 @@ class TimedRecord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ZigzagView:
-    """The timestamps of a segment around a target, and the result of a lookup.
+    """The records around a target timestamp, and the result of a lookup.
 
     Attributes:
-        running_ms: the largest timestamp up to each record, including it.
-        lowest_ms: the timestamp at the lower edge; older records are drawn on the edge.
+        running_ms: the largest timestamp up to each record, including the record.
+        lowest_ms: the timestamp at the figure's lower edge. Older records are drawn on the edge.
         closest: the record closest in time to the target; None if that is the answer.
     """
 
@@ -69,14 +69,14 @@ def view(
     segment: str,
     source: str,
 ) -> ZigzagView:
-    """Returns the records around a target in a segment, and the result of a lookup.
+    """Returns the records around a target timestamp.
 
     Args:
-        newest_before_ms: the largest timestamp in the segment before `records`; -1 for none.
+        newest_before_ms: the largest timestamp in the segment before `records`; -1: none.
         entries: the entries of the time index whose offsets are among the records.
-        start_offset: base offset of the batch where the search begins to read the log.
+        start_offset: the base offset of the first batch that the lookup reads.
         answer: the record that Kafka returns.
-        segment: text that names the topic-partition and the segment.
+        segment: the topic-partition and the segment as text.
     """
     times = [record.timestamp_ms for record in records]
     running = tuple(accumulate(times, max, initial=newest_before_ms))[1:]
@@ -269,7 +269,6 @@ def _record_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
 
 
 def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """Draws on the lower edge the records that are too old for the figure."""
     older = [
         (record, newest_ms - record.timestamp_ms)
         for record, newest_ms in zip(zigzag.records, zigzag.running_ms, strict=True)
@@ -394,11 +393,6 @@ HEADS = ("segment.head_offset", "lookup.by_timestamp", "zigzag.head_newest", "zi
 
 
 def _make(block: LessonBlock) -> ZigzagView:
-    """Returns the records around the target of a block.
-
-    Raises:
-        NoValue: the block does not look up a timestamp, or the answer is in another segment.
-    """
     location, anatomy = block_location.anatomy(block)
     if block["by"] != "timestamp":
         raise NoValue(message("lesson.zigzag_needs_timestamp"))

@@ -1,4 +1,4 @@
-"""The bytes of a log: headers and records today, compressed, and in larger batches."""
+"""The bytes of a log: as written, compressed, in larger batches, and both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,11 +38,11 @@ HEADS = (
 
 
 class WrittenLog(NamedTuple):
-    """The size of a log if its records were written in batches of one kind.
+    """The size of a log in one way of writing its records.
 
     Attributes:
         kind: "today" (as written), "codec" (compressed), "batches" (in larger batches) or "both".
-        record_bytes: the bytes after the batch headers, which may be compressed.
+        record_bytes: the bytes after the batch headers.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class WrittenLog(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicBytesView:
-    """The same records written in several ways, first as the log has them."""
+    """The sizes of a log. The first is the log as written."""
 
     title: str
     question: str
@@ -70,11 +70,7 @@ class TopicBytesView:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
-    """Returns the size of a log as written, and the sizes if its batches were of three other kinds.
-
-    Raises:
-        NoValue: the log is compressed, or has batches whose records cannot be read.
-    """
+    """Returns the size of a log as written, and in the three other ways."""
     partition = snapshot.broker.partition(directory)
     segments = [segment for segment in partition.live if isinstance(segment, LogSegment)]
     log_bytes = sum(segment.log.size_bytes for segment in segments)
@@ -117,7 +113,7 @@ def _make(block: LessonBlock) -> TopicBytesView:
 
 
 def rows(view: TopicBytesView) -> list[tuple[str, ...]]:
-    """Returns one row per kind of batch: the batch count, then header, record and total bytes."""
+    """Returns a row per way of writing: name, batches, header bytes, record bytes, all bytes."""
     return [
         (
             _label(log),
@@ -147,7 +143,7 @@ def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
 
 
 def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.Figure:
-    """Draws a bar per kind of batches, to scale; y counts pixels from the top."""
+    """Draws a bar per way of writing, to scale; y counts pixels from the top."""
     colours = theme.colours(mode)
     longest = max(log.log_bytes for log in view.logs)
     shapes = []

@@ -1,6 +1,6 @@
-"""The costs of other intervals and index sizes for a real log, and a lookup's share of a fetch.
+"""The cost of other index settings for a real log, and of a lookup within a fetch.
 
-Another figure lists the broker's names for topic settings, in order of precedence.
+The last figure lists the broker's names for topic settings, in order of precedence.
 """
 
 from collections.abc import Iterator
@@ -54,10 +54,10 @@ def _interval_row(row: np.void) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LessonTuning:
-    """The tuning result of a topic-partition.
+    """The tuning of a topic-partition.
 
     Attributes:
-        intervals: the cost of each interval that was tried.
+        intervals: the cost of each index interval that was tried.
         verdict: the recommendation in one line; "" if there is none.
     """
 
@@ -122,7 +122,6 @@ def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> l
 
 
 def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the costs of the current interval only."""
     view = curve.before_sweep(lesson_tuning.view)
     return [drawing(curve.figure, view, block, f"{key}_asked")]
 
@@ -165,10 +164,10 @@ SIZE_HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class LessonIndexSize:
-    """The results of rewriting a topic-partition with each index size and each interval.
+    """The sizes that a topic-partition's segments would have with other index sizes and intervals.
 
     Attributes:
-        outcomes: the outcome of each index size at the current interval.
+        outcomes: the result of each index size at the current interval.
     """
 
     location: SegmentLocation
@@ -229,7 +228,6 @@ def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Pa
 
 
 def _draw_sizes_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the curve at the current size only."""
     curve = index_size_curve.before_sweep(sizes.curve)
     return [drawing(index_size_curve.figure, curve, block, f"{key}_asked")]
 
@@ -264,12 +262,11 @@ FETCHES_PER_S = 10_000
 
 @dataclass(frozen=True)
 class FetchShare:
-    """The mean costs of lookups in a topic-partition.
+    """The mean cost of a lookup in a topic-partition.
 
     Attributes:
-        lookup_us: the modelled mean time to look up a batch's base offset, with all pages in the
-            page cache.
-        headers: the mean number of batch headers that a lookup reads.
+        lookup_us: the modelled time in microseconds, if all pages are in the page cache.
+        headers: the number of batch headers that a lookup reads.
         cores: the number of CPU cores that FETCHES_PER_S lookups per second keep busy.
     """
 
@@ -324,7 +321,6 @@ def _draw_share(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[P
 
 
 def _draw_share_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
-    """Returns the sending times. Lookup times and shares are hidden until the user answers."""
     cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in share_rows(fetch_share)]
     return _share_parts(fetch_share, block, cells)
 
@@ -355,11 +351,6 @@ class SettingNames:
 
 
 def _make_names(block: LessonBlock) -> SettingNames:
-    """Returns the settings that a block names.
-
-    Raises:
-        NoValue: a name is not a topic setting.
-    """
     try:
         settings = tuple(config_def.setting(name) for name in block["name"])
     except RefusedSetting as fault:
@@ -368,10 +359,10 @@ def _make_names(block: LessonBlock) -> SettingNames:
 
 
 def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
-    """Yields a row per setting: the topic's name, the broker's names, and the default.
+    """Yields a row per setting: the topic's name, the broker's names, the default.
 
     Args:
-        is_ordered: whether the broker's names are in order of precedence; otherwise sorted by name.
+        is_ordered: whether the broker's names are sorted by precedence; otherwise by name.
     """
     release = versions.parse(names.release)
     for setting in names.settings:

@@ -1,8 +1,7 @@
-"""The lab of a lesson: readers damage a copy of a log and predict how a broker starts on it.
+"""The lab of a lesson: readers damage a copy of a log and predict what a broker does with it.
 
-Text and questions are in the left column, the damage and the result in the right one. The correct
-answers are computed from the bytes of the copy (faults.py, start_trial.py), so a lesson only names
-the faults.
+Text and questions are on the left, damage and result on the right. A lesson names only the faults;
+the right answers are computed from the bytes of the copy (faults.py, start_trial.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +33,7 @@ from kafkaviz.workshop.lab.start_trial import (
 from kafkaviz.workshop.lab.trial_result import OffsetBar, OffsetStrip
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
-MAX_RIGHT = 0.75  # share of the width, from which the text is on the left of its mark
+MAX_RIGHT = 0.75  # beyond this share of the width, a mark's text is on its left
 # maximum numbers of cached results
 MAX_TRIALS = 128
 MAX_COPIES = 8
@@ -52,7 +51,7 @@ class FaultLab:
     faults: tuple[str, ...]
 
     def places(self, number: int) -> range:
-        """Returns the places that fault number `number` of the lesson (from 0) can damage."""
+        """Returns the places that the fault with this index in `faults` can damage."""
         return FAULTS[self.faults[number]].places(self.copy)
 
     def trial(self, number: int, place: int) -> StartTrial:
@@ -61,7 +60,7 @@ class FaultLab:
 
 @dataclass(frozen=True)
 class LabAnswer:
-    """The two predictions for a fault at a place, as letters of choices in OUTCOMES."""
+    """A reader's two predictions for a fault at a place, as letters of choices in OUTCOMES."""
 
     place: int
     start: str
@@ -75,7 +74,6 @@ class LabAnswer:
 
 
 def right_letter(question: str, trial: StartTrial) -> str:
-    """Returns the letter of the actual outcome, which is the right answer."""
     outcome = trial.start if question == "start" else trial.read
     return LETTERS[OUTCOMES[question].index(outcome)]
 
@@ -116,14 +114,14 @@ def _trial(
 def _findings(
     snapshot: BrokerSnapshot, directory: str, segment: int, fault: str = "", place: int = 0
 ) -> tuple[Finding, ...]:
-    """Returns the findings about the copy, with a fault in it if one is given."""
+    """Returns the findings about the copy; with `fault`, about the damaged copy."""
     copy = _copy(snapshot, directory, segment)
     broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
     return damage_bytes.check_copy(snapshot.broker, broken_copy)
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """Returns the findings that the fault causes, or () if the damaged copy cannot be opened."""
+    """Returns the findings that the fault causes; () if the damaged copy cannot be opened."""
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
@@ -135,7 +133,7 @@ def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]
 
 
 def total_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
-    """Returns the number of right predictions and the number of questions in the lab."""
+    """Returns (number of right predictions, number of questions in the lab)."""
     right = sum(
         answer.score(lab.trial(number, answer.place))
         for number, answer in answers.items()
@@ -162,12 +160,11 @@ def render(
     head: Callable[[], None],
     widths: tuple[float, float],
 ) -> None:
-    """Draws the lab: head and questions on the left, the damage and the result on the right.
+    """Draws the lab: head and questions on the left, damage and result on the right.
 
     Args:
-        answers: the predictions, by number of the fault.
-        on_start: called with the number of the fault and the predictions for it.
-        head: draws the head of the page.
+        answers: the predictions, by fault number.
+        on_start: called with the fault number and the predictions for this fault.
         widths: relative widths of the left and right column.
     """
     with st.container(key="kv_stage"):
@@ -194,7 +191,6 @@ def render(
 
 
 def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
-    """Draws the controls, and returns the number of the chosen fault and the place."""
     number = st.segmented_control(
         say("break_it.faults"),
         range(len(lab.faults)),
@@ -246,7 +242,6 @@ def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
 
 
 def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
-    """Draws both questions. If `answer` is given, shows which choices are right."""
     for question, outcomes in OUTCOMES.items():
         letter = (
             getattr(answer, question) if answer else st.session_state.get(key, {}).get(question)
@@ -262,10 +257,10 @@ def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
 
 
 def choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
-    """Returns the style of a choice. Once the question is answered, it shows which one is right.
+    """Returns the style of a choice: "open", "chosen", "right", "wrong" or "other".
 
     Args:
-        right: the right letter; None until the question is answered.
+        right: the right letter; None before the answer.
     """
     if right is None:
         return "chosen" if letter == chosen_letter else "open"
@@ -367,7 +362,6 @@ def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
 
 
 def _strip(strip: OffsetStrip, *, is_started: bool) -> Html:
-    """Returns a bar of the offsets before the damage and, once started, one of those after it."""
     lines = [tag("s", style=f"left:{share:.2%}") for share in strip.segments]
     before = _bar(strip.before, lines)
     if strip.broken:

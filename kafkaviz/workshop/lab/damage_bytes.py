@@ -40,11 +40,7 @@ NO_BYTES = ""  # the text of a cell after the end of the file
 
 @dataclass(frozen=True)
 class HexRow:
-    """Sixteen bytes of a file.
-
-    Attributes:
-        cells: each byte as two hexadecimal digits, and whether the damage changed it.
-    """
+    """Sixteen bytes of a file, each as (two hexadecimal digits, whether the damage changed it)."""
 
     position: int
     cells: tuple[tuple[str, bool], ...]
@@ -55,10 +51,9 @@ class DamageView:
     """A description of the damage, and the bytes around it.
 
     Attributes:
-        title: the name of the file, and the damage in words.
-        stop: how the broker was stopped.
-        before, after: the bytes around the damage, undamaged and damaged; empty if no byte changed.
-        note_before, note_after: texts next to the bytes, or in place of them.
+        stop: how the broker was shut down.
+        before, after: the rows of bytes; empty if no byte changed.
+        note_before, note_after: texts next to the bytes, or instead of them.
     """
 
     title: str
@@ -70,12 +65,7 @@ class DamageView:
 
 
 def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
-    """Returns the view of a fault's damage at a place.
-
-    Args:
-        copy: the undamaged copy.
-        fault: a name in lab.faults.FAULTS.
-    """
+    """Returns the damage of a fault at a place. `copy` is the undamaged copy."""
     has_change = damage.before != damage.after
     note_before, note_after = _notes(copy, damage)
     return DamageView(
@@ -93,7 +83,6 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
 
 
 def place_label(fault: str) -> str:
-    """Returns a label for the number that places a fault, such as a slot or a number of days."""
     if fault in SLOT_PLACES:
         return say("segment.head_slot")
     return say(f"break_it.place_{SAME_WORDS.get(fault, fault)}")
@@ -150,9 +139,9 @@ def _field_text(copy: LogCopy, damage: Damage) -> str:
 
 
 def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
-    """Returns the rows that hold the damage, or only the first if there are more than MAX_ROWS.
+    """Returns the rows that hold the damage; only the first row if there are more than MAX_ROWS.
 
-    If the damage begins at the end of the file, the last row of the file is included.
+    If the damage starts at the end of the file, the file's last row is included.
     """
     if data is None:
         return ()
@@ -189,11 +178,6 @@ def _has_changed(position: int, damage: Damage) -> bool:
 
 
 def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
-    """Returns `note_before` and `note_after` of a DamageView.
-
-    A note describes an index entry or a setting, gives a file name, or says that the file is
-    missing.
-    """
     if damage.new_name:
         return damage.file, damage.new_name
     if not damage.is_of_file:
@@ -216,7 +200,6 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
 
 
 def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
-    """Describes the entry in a slot; "" if the slot does not exist."""
     entries = INDEXES[kind].parse(data)
     if slot >= len(entries):
         return ""
@@ -235,9 +218,9 @@ FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the 
 def new_findings(
     findings: Iterable[Finding], usual: Iterable[Finding], damage: Damage
 ) -> tuple[Finding, ...]:
-    """Returns the findings about the damaged files that the undamaged copy does not have.
+    """Returns the damaged file's findings that the undamaged copy does not have.
 
-    Findings of severity "info" and predictions of the next broker start are left out.
+    Leaves out findings of severity "info" and predictions of broker start-up.
 
     Args:
         usual: the findings of the undamaged copy.
@@ -255,10 +238,10 @@ def new_findings(
 
 
 def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
-    """Returns the findings about a copy, checked as if the broker had been stopped cleanly.
+    """Returns the findings about a copy, checked as if after a clean shutdown.
 
     Args:
-        broker: the broker directory of the original; files such as checkpoints are copied from it.
+        broker: the original's broker directory; its checkpoints are copied.
 
     Raises:
         CannotOpen: the temporary directory cannot be read.

@@ -1,8 +1,8 @@
-"""A copy of a log in memory, and the faults that it can be damaged with.
+"""A copy of a log in memory, and the faults that can damage the copy.
 
-The caller chooses the place of a fault, which is a number such as a byte or a slot.
+The place of a fault is a number such as a byte or a slot.
 
-- `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of a batch in the middle of the segment.
+- `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of the segment's middle batch.
 - `FAULTS["index-cut"].damage(copy, 3)` removes the last three bytes of the .index.
 
 A fault makes one change. start_trial.py computes the consequences.
@@ -39,8 +39,8 @@ class LogCopy:
     """A copy of a partition directory in memory.
 
     Attributes:
-        segment: the base offset of the segment that is or will be damaged.
-        is_clean: whether the broker was stopped cleanly.
+        segment: the base offset of the segment to damage.
+        is_clean: whether the broker was shut down cleanly.
     """
 
     log: StoredLog
@@ -53,12 +53,11 @@ class LogCopy:
 
     @property
     def bases(self) -> list[int]:
-        """The base offsets of the segments, in ascending order."""
         names = (name for name in self.files if name.endswith(".log"))
         return sorted(int(name.removesuffix(".log")) for name in names)
 
     def name(self, kind: str) -> str:
-        """Returns the name of the segment's file of a kind: "log", "index" or "timeindex"."""
+        """Returns the name of the segment's "log", "index" or "timeindex" file."""
         return f"{file_stem(self.segment)}.{kind}"
 
     def content(self, kind: str) -> bytes:
@@ -72,10 +71,10 @@ class LogCopy:
         return INDEXES[kind].parse(self.content(kind))
 
     def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
-        """Returns the copy with new content for some files, and their modification times unchanged.
+        """Returns the copy with new content for some files. Modification times stay unchanged.
 
         Args:
-            changed_files: the content by file name; None removes the file.
+            changed_files: the new content by file name; None removes the file.
             changes: fields of the StoredLog to replace.
         """
         files = dict(self.files)
@@ -86,19 +85,16 @@ class LogCopy:
         return replace(self, log=replace(self.log, files=tuple(files.values()), **changes))
 
     def after_kill(self) -> "LogCopy":
-        """Returns the copy as left by a broker that was killed before it flushed the segment."""
+        """Returns the copy after an unclean shutdown, with the segment not flushed."""
         return replace(self, is_clean=False, log=replace(self.log, recovery_point=self.segment))
 
 
 def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
-    """Returns a copy of a partition directory in the state after a clean stop.
+    """Copies a partition directory into memory, in its state after a clean shutdown.
 
     Args:
-        segment: the base offset of the segment that will be damaged.
+        segment: the base offset of the segment to damage.
         release: the release of the broker that starts on the copy.
-
-    Raises:
-        CannotOpen: a file cannot be read, or is too large.
     """
     config = config_lookup(open_settings(broker, release))(partition)
     log = stored_log(restart_log(broker, partition, config))
@@ -110,14 +106,12 @@ BIT = 0x10  # mask of the flipped bit
 DAY_MS = 86_400_000
 MAX_DAYS = 400
 MAX_RECORDS = 40  # the most by which a key is lowered
-POSITION_SLOTS = 3  # an entry gets the position of the one this many slots after it
+POSITION_SLOTS = 3  # a moved entry gets the position of the entry this many slots later
 PADDING_BYTES = 4096  # greatest length of an index that was not trimmed
 NOTHING_TO_CHOOSE = range(1)
 
 
 class Client(Enum):
-    """The client that sends requests to the broker after the start."""
-
     ALL_OFFSETS = auto()  # a consumer that reads from the first offset to the end
     TIMESTAMP = auto()  # a client that asks for the offset of a timestamp
 
@@ -127,14 +121,12 @@ class Damage:
     """A copy with one fault in it.
 
     Attributes:
-        file: the original name of the damaged file; for a changed setting, the name of the
-            partition directory.
-        start, stop: the range of bytes in the file that are changed or removed; empty if the file
-            grew.
-        before, after: the content of the file before and after the damage; None if it does not
-            exist.
+        file: the damaged file's original name; for a changed setting, the partition directory's
+            name.
+        start, stop: the byte range that was changed or removed; empty if the file grew.
+        before, after: the file's content; None if the file does not exist.
         new_name: the new name of a renamed file.
-        target_offset: the offset of the record whose timestamp a client looks up; None for other
+        target_offset: the offset of the record whose timestamp the client looks up; None for other
             clients.
     """
 
@@ -149,7 +141,6 @@ class Damage:
 
     @property
     def is_of_file(self) -> bool:
-        """Whether the damage is in a file, not in a setting."""
         return self.before is not None
 
 
@@ -159,11 +150,10 @@ class Fault:
 
     Attributes:
         damage: damages the copy at a place.
-        places: returns the bytes, slots or numbers to choose from; a single one if there is no
-            choice.
-        initial: the place that is chosen first, as a share of all places.
-        has_kill: whether the broker is killed before the damage, instead of stopped cleanly.
-        client: the client that reads the log after the start.
+        places: returns the possible places; NOTHING_TO_CHOOSE if there is only one.
+        initial: the default place, as a share of all places from 0 to 1.
+        has_kill: whether the broker is killed before the damage, not shut down cleanly.
+        client: the client that reads the log after start-up.
     """
 
     damage: Callable[[LogCopy, int], Damage]
@@ -178,7 +168,6 @@ class Fault:
 
 
 def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
-    """Replaces the content of one of the segment's files, and returns that damage."""
     name = copy.name(kind)
     before = copy.content(kind)
     return Damage(
@@ -195,7 +184,7 @@ def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Da
 
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
-    """Renames the .index, so that its name contains the next higher offset."""
+    """Renames the .index to the next higher offset."""
     name = copy.name("index")
     before = copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
@@ -222,7 +211,6 @@ def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
 
 
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
-    """Replaces the leader epochs by text that is not a checkpoint."""
     name = names.LEADER_EPOCHS
     after = b"junk\n"
     before = copy.files[name].content()
@@ -256,7 +244,7 @@ def _flip_bit(copy: LogCopy, byte: int) -> Damage:
 
 
 def _last_batch_bytes(copy: LogCopy) -> range:
-    """Returns the numbers of bytes that can be cut off so that part of the last batch remains."""
+    """Returns the numbers of bytes that can be cut off without removing the whole last batch."""
     return range(1, int(copy.batches()["size_bytes"][-1]))
 
 
@@ -266,7 +254,7 @@ def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
 
 
 def _set_clock(copy: LogCopy, days: int) -> Damage:
-    """Moves a batch to a later day, with a valid checksum and matching indexes."""
+    """Moves a batch to a later day, with a valid checksum and rebuilt indexes."""
     batch = _middle_batch(copy)
     data = bytearray(copy.content("log"))
     start = int(batch["position"])
@@ -288,7 +276,6 @@ def _set_field(data: bytearray, batch_position: int, name: str, value: int) -> N
 
 
 def _with_own_indexes(copy: LogCopy) -> LogCopy:
-    """Returns the copy with indexes rebuilt from the segment's batches."""
     log = copy.files[copy.name("log")]
     with log.open_reader() as read:
         segment = recover(read, log.size_bytes, copy.segment, copy.log.config)
@@ -298,7 +285,7 @@ def _with_own_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """Returns the base offset of the next segment; without one, that of the last batch."""
+    """Returns the base offset of the next segment; if there is none, of the last batch."""
     later = [base for base in copy.bases if base > copy.segment]
     return later[0] if later else int(copy.batches()["base_offset"][-1])
 
@@ -307,7 +294,7 @@ def _next_segment_offset(copy: LogCopy) -> int:
 
 
 def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
-    """Returns a function that returns the slots of an index, without the last `excluded` ones."""
+    """Returns a function that returns the slots of an index, except the last `excluded`."""
 
     def places(copy: LogCopy) -> range:
         return range(len(copy.entries(kind)) - excluded)
@@ -334,8 +321,6 @@ def _swap_entries(copy: LogCopy, slot: int) -> Damage:
 
 
 def _move_position(copy: LogCopy, slot: int) -> Damage:
-    """Gives an entry the position of a later entry."""
-
     def change(entries: np.ndarray) -> None:
         entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
 
@@ -343,7 +328,7 @@ def _move_position(copy: LogCopy, slot: int) -> Damage:
 
 
 def _lower_key(copy: LogCopy, records: int) -> Damage:
-    """Lowers the key of the middle entry by a number of records."""
+    """Lowers the offset of the index's middle entry by a number of records."""
     middle = len(copy.entries("index")) // 2
 
     def change(entries: np.ndarray) -> None:
@@ -377,9 +362,9 @@ def _last_batch_offset(copy: LogCopy) -> int:
 
 
 def _set_file_time(copy: LogCopy, days: int) -> Damage:
-    """Removes the .timeindex and sets a later modification time on the .log, as a copy may do.
+    """Removes the .timeindex and sets a later modification time on the .log.
 
-    If a segment has no time entry, Kafka uses the modification time of the .log instead.
+    Copying files can do this. Without time entries, Kafka uses the modification time of the .log.
     """
     damage = _remove("timeindex")(copy, 0)
     log = damage.copy.files[copy.name("log")]
@@ -390,8 +375,6 @@ def _set_file_time(copy: LogCopy, days: int) -> Damage:
 
 
 def _late_entry(copy: LogCopy, slot: int) -> Damage:
-    """Makes the timestamp of a time entry one day later."""
-
     def change(entries: np.ndarray) -> None:
         entries["timestamp_ms"][slot] += DAY_MS
 
@@ -400,21 +383,18 @@ def _late_entry(copy: LogCopy, slot: int) -> Damage:
 
 
 def _padding_bytes(copy: LogCopy) -> range:
-    """Returns the numbers of zero bytes to choose from, which are whole slots."""
+    """Returns the numbers of zero bytes to append, in whole slots."""
     entry_bytes = INDEXES["index"].ENTRY.itemsize
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 
 
 def _rooms(copy: LogCopy) -> range:
-    """Returns the index capacities that a learner can choose, in entries.
-
-    The capacities are 1 to twice the present number of entries.
-    """
+    """Returns the index capacities to choose from: 1 to twice the current number of entries."""
     return range(1, 2 * len(copy.entries("index")) + 1)
 
 
 def _lower_limit(copy: LogCopy, entries: int) -> Damage:
-    """Lowers segment.index.bytes to the size of `entries` offset entries; files are unchanged."""
+    """Lowers segment.index.bytes to the size of `entries` offset entries. No file changes."""
     room_bytes = entries * INDEXES["index"].ENTRY.itemsize
     config = replace(copy.log.config, segment_index_bytes=room_bytes)
     return Damage(

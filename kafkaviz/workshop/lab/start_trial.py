@@ -1,8 +1,8 @@
-"""Starts a broker on a damaged copy of a log, and lets a client read the log afterwards.
+"""Starts a simulated broker on a damaged copy of a log, and reads the log with a client.
 
-Broker and client follow this project's model of Kafka 4.3.1: the broker start uses its log loader,
-the client its fetch and list-offsets requests. The client's result is compared with that from the
-undamaged copy. For example, `run_trial(copy, fault, place)` may return
+Broker and client follow kafkaviz's model of Kafka 4.3.1: the log loader at start-up, then fetch and
+list-offsets requests. The client's result is compared with the result from the undamaged copy. For
+example, `run_trial(copy, fault, place)` may return
 `StartTrial(start=StartOutcome.CUT, read=ReadOutcome.FEWER, ...)`.
 """
 
@@ -31,7 +31,7 @@ RELEASE = "4.3.1"  # tests compare our loader and searches with Kafka's own clas
 
 
 class StartOutcome(StrEnum):
-    """The most severe action of a broker start."""
+    """The most severe action of broker start-up."""
 
     NOTHING = "nothing"  # the start accepts the files without change
     REBUILD = "rebuild"  # the start rebuilds an index from the batches
@@ -41,7 +41,7 @@ class StartOutcome(StrEnum):
 
 
 class ReadOutcome(StrEnum):
-    """The client's result, compared with the one from the undamaged copy."""
+    """The client's result, compared with the result from the undamaged copy."""
 
     SAME = "same"
     FEWER = "fewer"  # fewer records at the end, or no answer, without an error
@@ -52,12 +52,7 @@ class ReadOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class DeliveredRange:
-    """The records that a consumer got from one batch.
-
-    Attributes:
-        segment, position: the base offset of the batch's segment, and the position of the batch
-            there.
-    """
+    """The records that a consumer got from one batch, and the place of that batch."""
 
     first: int
     last: int
@@ -70,11 +65,10 @@ class ClientReading:
     """The result of a client that reads the log.
 
     Attributes:
-        ranges: the records in the order of delivery; empty for a client that looks up a timestamp.
-        answer: the offset found for a timestamp, or None.
-        error: the exception that ended the reading.
-        error_class: the error's class in Kafka, or "" if it has none.
-        error_offset: the offset that was requested when the error came.
+        ranges: the delivered records in order; empty for a client that looks up a timestamp.
+        answer: the offset that was found for a timestamp, or None.
+        error_class: the error's class in Kafka; "" if Kafka has none.
+        error_offset: the requested offset when the error came.
         start_offset, end_offset: the bounds of the log.
     """
 
@@ -88,18 +82,18 @@ class ClientReading:
 
     @property
     def record_count(self) -> int:
-        """Number of records in the ranges. The lab's copies have no gaps from compaction."""
+        """The number of delivered records. The lab's logs are not compacted."""
         return sum(part.last - part.first + 1 for part in self.ranges)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartTrial:
-    """A broker start on a damaged copy, and what a client reads after the start.
+    """Broker start-up on a damaged copy, and what a client reads afterwards.
 
     Attributes:
         copy: the undamaged copy.
-        reading: the client's result from the damaged copy; empty if the log is not served.
-        expected_reading: the client's result from the undamaged copy.
+        reading: the result from the damaged copy; empty if the broker does not open the log.
+        expected_reading: the result from the undamaged copy.
         timestamp_ms: the timestamp that the client looks up; None for other clients.
     """
 
@@ -115,7 +109,7 @@ class StartTrial:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The steps that a start on an undamaged copy does not take, and that change a file."""
+        """The start-up steps that change a file and do not happen on an undamaged copy."""
         return tuple(
             step for step in self.restart.steps if not step.is_expected and step.action != "keep"
         )
@@ -135,7 +129,7 @@ class InvalidMagic(KafkavizError):
 
 
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
-    """Damages a copy, starts a broker on it, and lets a client read the log."""
+    """Damages a copy, starts a broker on the copy, and reads the log with a client."""
     stopped_copy = copy.after_kill() if fault.has_kill else copy
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)
@@ -160,12 +154,7 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
 
 
 def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
-    """Starts a broker on a copy.
-
-    Returns:
-        The steps of the start, and the log that the broker opens; None if the broker does not
-        start.
-    """
+    """Starts a broker on a copy. Returns None instead of a log if start-up fails."""
     loader = LogLoader(
         copy.log, clean=copy.is_clean, behaviour=release_behaviour(versions.parse(RELEASE))
     )
@@ -194,10 +183,10 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 
 
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
-    """Returns the result of a client that reads the whole log or looks up a given timestamp.
+    """Reads the whole log, or looks up a timestamp.
 
-    A consumer of the whole log fetches one batch at a time (max.partition.fetch.bytes=1), so each
-    batch is looked up. It verifies checksums, which is the default.
+    Each fetch returns one batch (max.partition.fetch.bytes=1), so each batch is looked up. The
+    consumer verifies checksums, as by default.
     """
     profile = versions.search_profile(RELEASE)
     ranges: list[DeliveredRange] = []
@@ -223,11 +212,6 @@ def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReadin
 
 
 def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Iterator[DeliveredRange]:
-    """Yields the records of one batch after another.
-
-    Raises:
-        KafkavizError: the exception of the consumer, or the error that the broker returns.
-    """
     offset = bounds.start_offset
     while offset < bounds.end_offset:
         lookup = by_offset(log_view, offset, profile, bounds=bounds)
@@ -255,9 +239,10 @@ _lock = Lock()
 
 
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """Returns the timestamp at `target_offset`, if given, and what a client gets without damage.
+    """Returns the timestamp at `target_offset`, and the client's result without damage.
 
-    The result is cached as long as the copy exists; the cache does not keep the copy alive.
+    Returns None instead of the timestamp if `target_offset` is None. The result is cached while the
+    copy exists.
     """
     with _lock:
         readings = _undamaged_readings.setdefault(copy, {})

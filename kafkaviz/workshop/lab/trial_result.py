@@ -1,4 +1,4 @@
-"""The result of a broker start on a damaged copy: a title, the offsets to scale, and all actions.
+"""The result of broker start-up on a damaged copy: title, offsets to scale, and all actions.
 
 The broker truncates the log at byte 18 517 · 2 600 of 5 000 records
 undamaged        ████████████████████████
@@ -32,7 +32,7 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True)
 class OffsetPart:
-    """A range of offsets. `start` and `stop` are the ends of the range on a scale from 0 to 1."""
+    """A range of offsets. `start` and `stop` are its ends on a scale from 0 to 1."""
 
     kind: PartKind
     first: int
@@ -43,11 +43,7 @@ class OffsetPart:
 
 @dataclass(frozen=True)
 class OffsetBar:
-    """The offsets of a log to scale.
-
-    Attributes:
-        mark: a highlighted offset: its position on a scale from 0 to 1, and a text.
-    """
+    """The offsets of a log to scale. `mark` is a highlighted offset: (place from 0 to 1, text)."""
 
     parts: tuple[OffsetPart, ...]
     mark: tuple[float, str] | None = None
@@ -55,11 +51,11 @@ class OffsetBar:
 
 @dataclass(frozen=True)
 class OffsetStrip:
-    """The offsets of the undamaged log above those of the damaged one.
+    """The offsets of the undamaged log above those of the damaged log. Places are from 0 to 1.
 
     Attributes:
-        segments: the position of the start of each segment except the first, from 0 to 1.
-        broken: the ends of the damaged segment, from 0 to 1; None if no file was damaged.
+        segments: the place where each segment starts, except the first.
+        broken: the ends of the damaged segment; None if no file was damaged.
         text: a description for screen readers.
     """
 
@@ -72,10 +68,10 @@ class OffsetStrip:
 
 @dataclass(frozen=True)
 class TrialView:
-    """The view of a trial: a broker start on a damaged copy, and a client's reading.
+    """Broker start-up on a damaged copy, and a client's reading.
 
     Attributes:
-        rows: each actor (check, broker start, client), and a line per action.
+        rows: (actor, a line per action) for the check, the broker and the client.
     """
 
     title: str
@@ -85,12 +81,7 @@ class TrialView:
 
 
 def view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
-    """Returns the view of a trial: a broker start on a damaged copy, and a client's reading.
-
-    Args:
-        findings: the findings of a check of the damaged copy before the start.
-        release: the Kafka release that the simulation follows.
-    """
+    """Returns the view of a trial. `findings` are about the damaged copy before start-up."""
     has_time = trial.client is Client.TIMESTAMP
     who = "client" if has_time else "consumer"
     return TrialView(
@@ -162,7 +153,6 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
 
 
 def _step_text(step: StartupStep, *, has_reason: bool) -> str:
-    """Describes a step: action, file and reason, which for a failure is Kafka's error."""
     name = (step.file or "").rpartition("/")[2]
     size = "" if step.size_bytes is None else units.format_bytes(step.size_bytes)
     if step.action == "truncate":
@@ -240,7 +230,7 @@ def _error_text(trial: StartTrial) -> str:
 
 
 def strip(trial: StartTrial) -> OffsetStrip:
-    """Returns the offsets of the undamaged log, and those a client gets once the broker started."""
+    """Returns the offsets of the undamaged log, and those that the client gets after start-up."""
     first = trial.expected_reading.start_offset
     stop = trial.expected_reading.end_offset
     bases = [base for base in trial.copy.bases if first < base < stop]
@@ -269,7 +259,7 @@ class _Scale:
 
 
 def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
-    """Returns a bar for each log, undamaged and damaged: the records read, or the offset found."""
+    """Returns a bar for the undamaged log and a bar for the damaged log."""
     first = trial.expected_reading.start_offset
     stop = trial.expected_reading.end_offset
     scale = _Scale(first, stop)
@@ -317,7 +307,7 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
 
 
 def _parts(trial: StartTrial, scale: _Scale) -> Iterator[OffsetPart]:
-    """Yields ranges of records that were read and of missing ones. Adjacent ranges are joined."""
+    """Yields the ranges of records that were read, and the missing ranges, in order."""
     came = {
         (part.segment, part.position): part.first
         for part in trial.reading.ranges

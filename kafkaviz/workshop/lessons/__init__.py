@@ -1,15 +1,13 @@
 """The lessons of the Workshop: Markdown files in this folder and in those of KAFKAVIZ_LESSONS.
 
-Each language of a lesson is one file, such as warm-section.en.md and warm-section.zh.md. README.md
-explains how to write one. The next rerun uses new and changed files.
+Each language of a lesson is a file, such as warm-section.en.md and warm-section.zh.md. README.md
+explains how to write a lesson. New and changed files are used at the next rerun of the page.
 
     grammar.py    the parts of a lesson: steps, and the kinds of blocks with their keys
-    ../figures/   the figures, built from the app's components
+    ../figures/   the figures
     tasks.py      the computed answers of exercises
     exercise.py   the exercise in which the reader writes a rule for the ceiling
-    __main__.py   checks that everything a lesson needs exists
-
-The page that shows them is kafkaviz/workshop/page.py.
+    __main__.py   checks lesson files
 """
 
 import os
@@ -41,9 +39,9 @@ ENGLISH = "en"
 
 
 def folders() -> list[Path]:
-    """Returns the folders of lessons: this one, and those in KAFKAVIZ_LESSONS.
+    """Returns the folders with lessons: this one, and those in KAFKAVIZ_LESSONS.
 
-    The variable has the same form as KAFKAVIZ_ALLOW_ROOT.
+    Folders in KAFKAVIZ_LESSONS are separated as in KAFKAVIZ_ALLOW_ROOT.
     """
     return [LESSONS_FOLDER, *parse_directories(os.environ.get(LESSONS, ""))]
 
@@ -57,7 +55,7 @@ def files(folder_paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(path: Path) -> tuple[Lesson | None, list[LessonFault]]:
-    """Returns (lesson, no faults), or (None, all faults of the file)."""
+    """Returns (lesson, []) for a valid file, else (None, faults)."""
     try:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
@@ -81,11 +79,11 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
 
 
 def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
-    """Returns all lessons in order, and the faults of files that could not be read.
+    """Returns all lessons in order, and the faults of invalid files.
 
-    A lesson is returned in `language` if such a file exists, else in English, else in any other
-    language. If several files have the same name, the one in the last folder is used, so that a
-    teacher can replace a lesson.
+    A lesson without a file in `language` is returned in English, or else in another language. If
+    two folders have a file of the same name, the last folder's file is used: so a teacher can
+    replace a lesson.
     """
     by_name: dict[str, dict[str, Lesson]] = {}
     faults: list[LessonFault] = []
@@ -112,14 +110,7 @@ MIN_STEPS = 3
 
 
 def parse(text: str, file: str) -> tuple[Lesson | None, list[LessonFault]]:
-    """Parses a lesson file.
-
-    Args:
-        file: the file name used in faults.
-
-    Returns:
-        The lesson and no faults, or None and all faults.
-    """
+    """Parses the text of a lesson file. Returns (lesson, []) or (None, faults)."""
     return _LessonParser(text, file).lesson()
 
 
@@ -156,7 +147,6 @@ class _LessonParser:
         self.faults.append(LessonFault(self._file, line, what))
 
     def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
-        """Checks the number of steps and the sum of their minutes."""
         if not MIN_STEPS <= len(steps) <= MAX_STEPS:
             self._add_fault(
                 1,
@@ -176,7 +166,6 @@ class _LessonParser:
             )
 
     def _head(self) -> tuple[int, dict[str, Any]]:
-        """Parses the head. Returns the index of the first line after the head, and its values."""
         if not self._lines or self._lines[0].strip() != "---":
             self._add_fault(1, message("lesson_file.no_head"))
             return 0, {name: key.default for name, key in HEAD.items()}
@@ -192,7 +181,6 @@ class _LessonParser:
         )[0]
 
     def _steps(self, line_index: int) -> Iterator[LessonStep]:
-        """Yields the steps from the line with index `line_index` to the end."""
         title = None
         line = 0
         parts = []
@@ -243,7 +231,7 @@ class _LessonParser:
             self._add_fault(line_index + 1, message("lesson_file.text_outside_step"))
 
     def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
-        """Parses a fenced block, and returns the index of the first line after the block."""
+        """Parses a fenced block into `parts`. Returns the index of the line after the block."""
         fence_match = FENCE_START.fullmatch(self._lines[line_index])
         end_lines = (
             number
@@ -265,11 +253,7 @@ class _LessonParser:
 
     @staticmethod
     def _is_fence_end(line: str, *, is_block: bool) -> bool:
-        """Returns whether the line ends a fenced block, or a kafkaviz block if `is_block`.
-
-        A block ends at ```. A kafkaviz block cannot contain other fences or headings, so they end
-        it too.
-        """
+        """Returns whether a line ends a block. Fences and headings end a kafkaviz block too."""
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
     def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:
@@ -300,11 +284,7 @@ class _LessonParser:
         )
 
     def _parse_lines(self, first: int, end: int) -> list[tuple[str, str, int]]:
-        """Splits the lines of a kafkaviz block into keys and values.
-
-        Returns:
-            The key, text and line number (from 1) of each entry.
-        """
+        """Splits lines into (key, text, line number from 1)."""
         lines: list[tuple[str, str, int]] = []
         for number in range(first, end):
             text = self._lines[number]

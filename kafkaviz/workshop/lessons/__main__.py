@@ -1,8 +1,8 @@
 """python -m kafkaviz.workshop.lessons [FOLDER ...].
 
-Checks lesson files and prints each fault as file:line. The exit status is 1 if there are any
-faults. The check covers the grammar of the files, whether every figure and answer can be computed,
-and whether all languages of a lesson have the same structure.
+Checks lesson files and prints each fault as file:line. Returns exit status 1 if there are faults.
+Checks that the grammar is correct, that every figure and answer can be computed, and that all
+languages of a lesson have the same structure.
 """
 
 import logging
@@ -32,14 +32,7 @@ TRANSLATED_KEYS = {
 
 
 def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:
-    """Checks all lesson files.
-
-    Args:
-        folders: the folders to check, by default those of the app.
-
-    Returns:
-        The number of lesson files, and their faults.
-    """
+    """Returns the number of lesson files in `folders`, by default the app's, and their faults."""
     translations = {}
     lesson_faults = []
     count = 0
@@ -60,7 +53,7 @@ def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault
 
 
 def check_lesson(lesson: Lesson) -> list[LessonFault]:
-    """Returns the faults in the blocks of a lesson whose grammar is correct."""
+    """Returns the faults in the blocks of a parsed lesson."""
     return [
         LessonFault(lesson.file_name, block.line, what)
         for step in lesson.steps
@@ -99,7 +92,6 @@ def _exercise_faults(block: LessonBlock) -> Iterator[Message]:
 
 
 def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonFault]:
-    """Yields the places where two languages of a lesson have different steps or blocks."""
     if (lesson.minutes, lesson.order, len(lesson.steps)) != (
         translation.minutes,
         translation.order,
@@ -133,17 +125,13 @@ def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonF
 
 
 def structure(block: LessonBlock) -> tuple:
-    """Returns the parts of a block that are the same in every language.
-
-    These are its kind, the order of its keys, and all values that are not sentences.
-    """
+    """Returns what all languages of a block must share: kind, keys, and values without text."""
     return block.kind, tuple(
         (key, "" if key in TRANSLATED_KEYS else text) for key, text in block.lines
     )
 
 
 def main(folders: Iterable[Path] | None) -> int:
-    """Prints all faults, and returns the exit status."""
     count, all_faults = faults(folders)
     for fault in all_faults:
         print(fault)

@@ -1,15 +1,15 @@
-"""The exercise on the ceiling: the reader composes a rule, and the rule is tried on an index.
+"""The exercise on the ceiling: the reader composes a rule, which is then tested on an index.
 
-`lookup` returns the floor: the greatest slot whose key is at most the target, or -1. The ceiling is
-the smallest slot whose key is at least the target. A rule computes the ceiling from the result of
-`lookup`:
+The floor is the greatest slot whose key is at most the target; -1 if there is none. `lookup`
+returns the floor. The ceiling is the smallest slot whose key is at least the target. A rule
+computes the ceiling from the floor (`slot`):
 
     if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none
 
 With keys 6 14 22 26 31 and target 23, `lookup` returns slot 2. The key of slot 2 is 22, not the
-target, and slot 3 exists, so the ceiling is slot 3 with key 26. Two wrong rules are frequent. The
-rule `slot + 1` fails if the target is a key. The rule that returns the segment's base offset for
--1, as Kafka does, fails because the base offset is not an entry.
+target, and slot 3 exists, so the ceiling is slot 3 with key 26. Readers often write one of two
+wrong rules. The rule `slot + 1` fails if the target is a key. A rule that returns the segment's
+base offset for slot -1, as Kafka does, fails because the base offset is not an entry.
 """
 
 import re
@@ -31,7 +31,7 @@ MAX_BRANCHES = 2
 
 @dataclass(frozen=True)
 class RuleContext:
-    """The keys of an index, a target, and the slot that `lookup` returns for it, or NONE."""
+    """The input of a rule. `slot` is the slot that `lookup` returns for the target, or NONE."""
 
     keys: Sequence[int]
     target: int
@@ -39,7 +39,7 @@ class RuleContext:
 
     @property
     def is_key(self) -> bool:
-        """Whether the key in the slot is the target.
+        """Whether the key in `slot` equals the target.
 
         Raises:
             IndexError: the slot does not exist.
@@ -67,12 +67,7 @@ BRANCH = re.compile(r"if (.+?) then (.+?) else ")
 
 @dataclass(frozen=True)
 class CeilingRule:
-    """A rule for the ceiling.
-
-    Attributes:
-        branches: pairs of a condition and its answer, in the order they are tried.
-        otherwise: the answer if no condition is true.
-    """
+    """A rule for the ceiling: (condition, answer) pairs in order, then the default answer."""
 
     branches: tuple[tuple[str, str], ...]
     otherwise: str
@@ -93,7 +88,7 @@ class CeilingRule:
 
 
 def read(text: str) -> CeilingRule | None:
-    """Returns the rule in a text, or None if the text is not composed of the known pieces."""
+    """Parses a rule. Returns None if the text contains anything but CONDITIONS and ANSWERS."""
     branches = tuple(BRANCH.findall(text))
     rule = CeilingRule(branches, text.rpartition(" else ")[2])
     are_pieces = rule.otherwise in ANSWERS and all(
@@ -121,11 +116,7 @@ KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 @dataclass(frozen=True)
 class RuleCase:
-    """The result for one target: the floor, the slot that the rule returns, and the ceiling.
-
-    Attributes:
-        kind: one of KINDS.
-    """
+    """The result of a rule for one target: floor, the rule's slot, and the correct slot."""
 
     kind: str
     target: int
@@ -140,7 +131,7 @@ class RuleCase:
 
 @dataclass(frozen=True)
 class RuleCheck:
-    """The result of trying a rule on an index, and on an index without entries."""
+    """The results of a rule on an index, and on an index without entries."""
 
     entries: int
     cases: tuple[RuleCase, ...]
@@ -154,15 +145,15 @@ class RuleCheck:
         return not self.wrong_cases
 
     def counts(self, kind: str) -> tuple[int, int]:
-        """Returns the number of cases of a kind, and how many of them are wrong."""
+        """Returns (number of cases, number of wrong cases) of a kind."""
         cases = [case for case in self.cases if case.kind == kind]
         return len(cases), sum(not case.is_right for case in cases)
 
 
 def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
-    """Tries a rule on an index with the increasing `keys`, and on an empty index.
+    """Tests a rule on an index and on an empty index.
 
-    The targets are each key and the numbers next to it.
+    The targets are all keys, all keys - 1 and all keys + 1.
     """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
@@ -199,10 +190,7 @@ def _case(rule: CeilingRule, keys: list[int], target: int, floor_slot: int) -> R
 
 
 def describe_failures(result: RuleCheck) -> str:
-    """Returns the kinds of targets for which a rule fails, or "" if the rule is right.
-
-    If there are several targets of a kind, the number of failures precedes the name of the kind.
-    """
+    """Returns the kinds of targets for which a rule fails; "" if the rule is right."""
     counts = [(say(f"exercise.{kind}"), *result.counts(kind)) for kind in KINDS]
     group_texts = [
         say_count("exercise.of_kind", n, wrong=format_count(wrong), kind=name)

@@ -1,9 +1,8 @@
-"""The glossary, and the results that the Workshop adds to Go to.
+"""The glossary of the Workshop, and the Workshop's results in Go to.
 
-For each word there are a meaning, a page that shows the thing, and a lesson that teaches it.
-
-TERMS holds the parts that are the same in every language. The message file `glossary` holds three
-texts per word: name, meaning, and place in Kafka.
+Each word has a meaning, a page of the app that shows the thing, and a lesson that teaches the word.
+TERMS holds the parts that all languages share. The message file `glossary` holds the texts: name,
+meaning, and class in Kafka.
 """
 
 import re
@@ -28,7 +27,7 @@ class GlossaryTerm:
     """A word of the glossary.
 
     Attributes:
-        key: the beginning of the word's message keys, which also stands for the word in addresses.
+        key: the prefix of the word's message keys; also the word's name in addresses.
         page: the page of the app that shows the thing.
         lesson: the name of the lesson that teaches the word.
     """
@@ -39,12 +38,12 @@ class GlossaryTerm:
 
     @property
     def name(self) -> str:
-        """The word in the reader's language, followed by the English word if it differs."""
+        """The word in the reader's language, followed by the English word if different."""
         return say(f"glossary.{self.key}")
 
     @property
     def short_name(self) -> str:
-        """The word in the reader's language, without the English word in brackets after it."""
+        """The word in the reader's language only."""
         return self.name.partition("（")[0]
 
     @property
@@ -53,7 +52,7 @@ class GlossaryTerm:
 
     @property
     def kafka(self) -> str:
-        """The class in Kafka 4.3.1 and the first release that has it, in Markdown."""
+        """Markdown: the class in Kafka 4.3.1, and the first release with this class."""
         return say(f"glossary.{self.key}_kafka")
 
 
@@ -146,7 +145,6 @@ def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
 
 @cache
 def _pattern(name: str) -> re.Pattern:
-    """Returns a pattern for all spellings of a word. Only English ones need word boundaries."""
     spellings = [spelling for spelling in SPELLINGS.split(name) if spelling]
     return re.compile("|".join(map(_spelling_pattern, spellings)), re.IGNORECASE)
 
@@ -178,9 +176,9 @@ SETTING_TERMS = {
 
 
 def list_targets() -> tuple[Target, ...]:
-    """Returns the targets: lessons, their steps, words, and the settings that a word explains.
+    """Returns all targets of Go to: lessons, steps, words and settings.
 
-    The list is rebuilt when a lesson file changes.
+    The list is rebuilt after a lesson file has changed.
     """
     translations = {code: tuple(lesson_files.lessons(code)[0]) for code in LANGUAGES}
     return _targets(language(), tuple(translations.items()))
@@ -226,9 +224,9 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns the text of a step before the answer, so that no snippet reveals an answer.
+    """Returns the searchable text of a step, without the text after the answer.
 
-    The issues and proposals (KAFKA-1234, KIP-12) in all blocks of the step are added at the end.
+    The numbers of issues and proposals (KAFKA-1234, KIP-12) are added from all blocks of the step.
     """
     texts = [part for part in step.parts if isinstance(part, str)]
     texts += [block["ask"] for block in step.blocks("predict", "exercise")]

@@ -1,4 +1,4 @@
-"""The parts of a lesson, which is a Markdown file: a head, steps, and blocks with figures or tasks.
+"""The parts of a lesson file: a head, then steps with prose and blocks.
 
     ---
     title: The warm section
@@ -14,9 +14,8 @@
     target: 21
     ```
 
-A value continues on lines that start with two spaces. The values of a key that may be repeated form
-a list. README.md next to this file describes all kinds and keys. For a file with faults, the parser
-returns all faults with their lines, and no lesson.
+A value continues on lines that start with two spaces. A repeatable key has a list of values.
+README.md next to this file describes all kinds and keys.
 """
 
 import re
@@ -57,7 +56,7 @@ class LessonFault:
 
 
 class NoValue(ValueError):
-    """The text is not a valid value of a key. The message says which values are valid."""
+    """A value in a lesson block is invalid. The message says which values are valid."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message)
@@ -66,11 +65,7 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """A key that a block may contain.
-
-    Attributes:
-        parse: parses the text of the value; raises NoValue if it is invalid.
-    """
+    """A key that a block may contain. `parse` raises NoValue for an invalid value."""
 
     parse: Parse = str
     is_required: bool = False
@@ -83,9 +78,8 @@ class BlockKind:
     """A kind of block.
 
     Attributes:
-        is_wide: whether the figure of the block is below the text instead of next to it.
-        setting_key: how to parse log settings, which are further keys; None if the block may not
-            contain any.
+        is_wide: whether the figure is drawn below the text instead of next to it.
+        setting_key: parses values of log settings; None: no log settings in this block.
     """
 
     keys: Mapping[str, Key]
@@ -95,11 +89,11 @@ class BlockKind:
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A block of a lesson step, which describes a figure, question, exercise or note.
+    """A block of a lesson step: a figure, a question, an exercise or a note.
 
     Attributes:
-        values: the parsed value of each key; for a repeatable key a tuple.
-        lines: key and text of each entry, in order.
+        values: the parsed value by key; a tuple for a repeatable key.
+        lines: (key, text) per entry, in order.
     """
 
     kind: str
@@ -116,7 +110,7 @@ class LessonBlock:
 
     @property
     def choices(self) -> list[tuple[str, bool]]:
-        """The choices of a question in order: text, and whether the choice is right."""
+        """The choices of a question, in order: (text, whether the choice is right)."""
         return [(text, key == "right") for key, text in self.lines if key in ("choice", "right")]
 
 
@@ -127,7 +121,7 @@ class LessonStep:
     parts: tuple[str | LessonBlock, ...]
 
     def blocks(self, *kinds: str) -> tuple[LessonBlock, ...]:
-        """Returns the blocks of the given kinds; all blocks if no kind is given."""
+        """Returns the blocks of these kinds; all blocks without arguments."""
         return tuple(block for block in self._blocks if not kinds or block.kind in kinds)
 
     @cached_property
@@ -136,22 +130,18 @@ class LessonStep:
 
     @cached_property
     def minutes(self) -> float:
-        """The duration according to the teacher's notes."""
+        """The planned minutes, from the teacher's notes."""
         return sum(block["minutes"] or 0 for block in self.blocks("notes"))
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the teacher's notes say that the short track contains the step."""
+        """Whether the step belongs to the short track, according to the teacher's notes."""
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """A lesson in one language.
-
-    Attributes:
-        name: the first part of the file name, which is the same in every language.
-    """
+    """A lesson in one language. All languages have the same `name`, such as "warm-section"."""
 
     name: str
     language: str
@@ -165,7 +155,6 @@ class Lesson:
 
 
 def parse_integer(text: str) -> int:
-    """Parses a whole number, whose digits may be grouped."""
     digits = re.sub(r"[\s_,\u202f]", "", text)
     if not re.fullmatch(r"-?\d{1,18}", digits):
         raise NoValue(message("lesson.a_whole_number"))
@@ -173,7 +162,7 @@ def parse_integer(text: str) -> int:
 
 
 def parse_minutes(text: str) -> float:
-    """Parses a number of minutes; halves are allowed."""
+    """Parses a number of minutes in steps of 0.5."""
     if not re.fullmatch(r"\d{1,3}(\.5)?", text):
         raise NoValue(message("lesson.minutes"))
     return float(text)
@@ -214,7 +203,6 @@ DATA = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def parse_name(text: str) -> str:
-    """Parses the name of a sample, a topic-partition, a file or a workload."""
     if not DATA.fullmatch(text):
         raise NoValue(message("lesson.a_name"))
     return text
@@ -243,7 +231,6 @@ def parse_rule(text: str) -> CeilingRule:
 
 
 def parse_natural(text: str) -> int:
-    """Parses a whole number of 0 or more."""
     number = parse_integer(text)
     if number < 0:
         raise NoValue(message("lesson.a_natural_number"))
@@ -251,7 +238,7 @@ def parse_natural(text: str) -> int:
 
 
 def parse_batch(text: str) -> tuple[str, int]:
-    """Parses a topic-partition and an offset, separated by a blank."""
+    """Parses a topic-partition and an offset, such as "orders-3 120"."""
     name, _, offset = text.rpartition(" ")
     return parse_name(name), parse_natural(offset)
 

@@ -1,7 +1,7 @@
-"""The Markdown of lessons as HTML.
+"""Converts the Markdown of lessons to HTML.
 
-Supported are paragraphs, lists, headings, quotes, code blocks, **bold**, *italic*, `code` and
-links. Everything else is escaped, including HTML, because anyone may write a lesson.
+Supports paragraphs, lists, headings, quotes, code blocks, **bold**, *italic*, `code` and links.
+Everything else, including HTML, is escaped, because anyone may write a lesson.
 
     to_html("Two **pages** are `hot`")     "<p>Two <strong>pages</strong> are <code>hot</code></p>"
 """
@@ -34,7 +34,7 @@ INLINE = re.compile(
 
 
 def to_html(text: str, heading: str = "h3") -> Html:
-    """Converts a text of paragraphs, lists and other blocks to HTML.
+    """Converts a text with paragraphs and other blocks to HTML.
 
     Args:
         heading: the HTML element for headings of all levels.
@@ -43,7 +43,7 @@ def to_html(text: str, heading: str = "h3") -> Html:
 
 
 def inline_html(text: str) -> Html:
-    """Converts a text without paragraphs to HTML, and adds no element around it."""
+    """Converts text without blocks to HTML. The result has no surrounding element."""
     return _inline(escape_controls(text))
 
 
@@ -76,7 +76,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
 
 
 def _beginning(line: str) -> tuple[str, str]:
-    """Returns the kind of block that a line belongs to ("p" for a paragraph), and its content."""
+    """Returns a line's kind of block ("p" for a paragraph) and the line without its marker."""
     for kind, pattern in BLOCKS:
         if match := pattern.fullmatch(line):
             return kind, match[1]

@@ -1,8 +1,4 @@
-"""The tasks of the exercises in lessons.
-
-The answers are not in the lesson files. They are computed from real bytes, or by the search and
-writer of kafkaviz.
-"""
+"""The exercises in lessons. Their answers are computed, not read from the lesson files."""
 
 import re
 from collections.abc import Callable
@@ -44,8 +40,8 @@ class LessonTask:
 
     Attributes:
         kind: NUMBERS, CHOICE or RULE.
-        answer: the right answer; for a rule, the keys of the index on which rules are tried.
-        bytes_text: bytes in hexadecimal that are shown with the task; "" if there are none.
+        answer: the right answer; for RULE, the keys of the index on which rules are tested.
+        bytes_text: hexadecimal bytes that are shown with the task; "" if none.
     """
 
     kind: str
@@ -58,8 +54,8 @@ def task(block: LessonBlock) -> LessonTask:
     """Returns the task that an exercise block describes.
 
     Raises:
-        NoValue: the block lacks a key, or a value in it does not fit the data.
-        KafkavizError: the data of the block cannot be read.
+        NoValue: a key is missing, or its value does not fit the data.
+        KafkavizError: the data cannot be read.
     """
     missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
     if missing:
@@ -79,7 +75,7 @@ def is_right(task: LessonTask, text: str) -> bool:
 def numbers(text: str) -> tuple[int, ...]:
     """Returns the whole numbers in a typed text.
 
-    Digits may be grouped by commas, thin spaces or underscores, and may be full-width.
+    Commas, thin spaces and underscores may group digits. Digits may be full-width.
     """
     ascii_text = text.translate(WIDE_DIGITS)
     ungrouped_text = re.sub(r"(?<=[0-9])[,_\u202f](?=[0-9]{3}(?![0-9]))", "", ascii_text)
@@ -216,13 +212,11 @@ def _drops(block: LessonBlock) -> LessonTask:
 
 
 def _dirty_ratio(block: LessonBlock) -> LessonTask:
-    """Returns a task whose answer is the dirty ratio in whole percent."""
     ratio = customer_log.check(block["log"], block["day"]).log.decision.cleanable_ratio
     return LessonTask(NUMBERS, (round(100 * (ratio or 0)),))
 
 
 def _stays(block: LessonBlock) -> LessonTask:
-    """Returns a task whose answer is the offsets that a cleaning leaves in a segment."""
     check = customer_log.check(block["log"], block["day"])
     offsets = tuple(
         record.offset

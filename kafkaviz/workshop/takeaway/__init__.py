@@ -1,6 +1,6 @@
-"""Files that readers of the Workshop take home. Except the notebook, they need only a browser.
+"""Files that readers of the Workshop take home. All but the notebook need only a browser.
 
-    page_file.py    the parts of figures as one HTML file
+    page_file.py    an HTML file made of the parts of figures
     lesson_page.py  a lesson with its figures and questions
     handouts.py     the hand-outs of all lessons, for printing
     notebook.py     three lessons as a Jupyter notebook

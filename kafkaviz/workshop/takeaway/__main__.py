@@ -1,7 +1,7 @@
 """python -m kafkaviz.workshop.takeaway FOLDER [--language zh].
 
-Writes all files of the Workshop's downloads into a folder: each lesson as an HTML file, the
-hand-outs with answers, without answers and with notes, and the notebook.
+Writes the Workshop's downloads into a folder: an HTML file per lesson, the notebook, and the
+hand-outs with answers, without answers and with notes.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from kafkaviz.workshop.lessons.grammar import Lesson
 
 
 def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
-    """Returns for each file name a function that makes the text, in the reader's language."""
+    """Returns file names with functions that return the content, in the reader's language."""
     # imported here, because these imports make Streamlit print warnings until the command has
     # disabled them
     from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook

@@ -1,7 +1,6 @@
 """The hand-outs of all lessons as one HTML file for printing.
 
-In a file with answers, all questions come first and all answers last, so that the same file serves
-learners and teacher.
+All questions come first and all answers last: one file for learners and teacher.
 """
 
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from kafkaviz.workshop.takeaway.page_file import PageFile
 
 
 class HandoutEdition(Enum):
-    """An edition of the hand-outs. The value is a part of the file name."""
+    """An edition of the hand-outs. Its value is part of the file name."""
 
     ANSWERS = ""
     QUESTIONS = "-questions"
@@ -47,7 +46,7 @@ PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
 
 def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
-    """Draws a lesson for printing, see `sheets`."""
+    """Draws the printed form of a lesson on the page."""
     elements.draw_style(PAPER)
     with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
         print_page(say("workshop.print"))
@@ -58,9 +57,7 @@ def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) ->
 def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[Group, Group]:
     """Returns the printed form of a lesson: the sheet with questions, and the answers.
 
-    Args:
-        count: the number of lessons.
-        is_teacher: whether the teacher's notes are included.
+    With `is_teacher`, the first sheet includes the teacher's notes.
     """
     lesson = position.lesson
     session_text = say(
@@ -117,10 +114,9 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> G
 
 
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
-    """Returns whether a figure would reveal an answer of its step.
+    """Returns whether a figure reveals an answer of its step.
 
-    These are figures that a screen hides until the user answers, and those of the lookup that the
-    exercise asks about.
+    Such a figure is hidden on screen until the answer, or shows the lookup of the exercise.
     """
     lookups = (
         (exercise["set"], exercise["target"])
@@ -141,7 +137,6 @@ def _misconception(block: LessonBlock) -> list[Part]:
 
 
 def _figure(block: LessonBlock, key: str, *, is_question: bool = False) -> Sequence[Part]:
-    """Returns the printed form of a figure, without the answer if `is_question`."""
     kind = LIVE[block.kind]
     draw = kind.question if is_question and kind.question else kind.paper or kind.draw
     try:
@@ -189,12 +184,7 @@ def _answer(block: LessonBlock, part: int) -> Markdown:
 
 
 def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Group:
-    """Returns the teacher's notes of a step.
-
-    Args:
-        begin: the minute of the session at which the step begins.
-        total: the length of the session in minutes.
-    """
+    """Returns the teacher's notes of a step, which begins at minute `begin` of `total` minutes."""
     minutes = f"{step.minutes:g}"
     time_text = say("workshop.about_minutes", minutes=minutes)
     if begin is not None:

@@ -1,9 +1,8 @@
-"""A lesson as one HTML file with its text, working figures, and questions.
+"""A lesson as one HTML file with text, working figures and questions.
 
-A figure that would reveal the answer is hidden until the reader has answered, as on the Workshop
-page. The file has no teacher's notes. Questions are answered on the page, and answers are not
-stored. A rule for the ceiling cannot be tried as in the app; the reader compares it with the
-solution.
+A figure that reveals the answer is hidden until the reader has answered. The file contains no
+teacher's notes and stores no answers. It cannot test a rule for the ceiling; the reader compares
+the rule with the solution.
 """
 
 import json
@@ -38,12 +37,7 @@ def file_name(lesson: Lesson) -> str:
 
 
 def lesson_page(lesson: Lesson, number: int, count: int) -> str:
-    """Returns the HTML file of a lesson, in the reader's language.
-
-    Args:
-        number: the lesson's number, from 1.
-        count: the number of lessons.
-    """
+    """Returns the HTML file of lesson `number` (from 1) of `count`, in the reader's language."""
     file = PageFile()
     steps = [_step(lesson, place, file) for place in range(1, len(lesson.steps) + 1)]
     footer = tag("footer", tag("p", say("takeaway.complete", version=__version__)))
@@ -125,7 +119,7 @@ def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
 
 
 def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> Html:
-    """Returns a figure, after a placeholder if it is hidden until the user has answered."""
+    """Returns a figure. A figure that reveals the answer is hidden, with a placeholder."""
     kind = LIVE[block.kind]
     waits_for = block["after"] or (ANSWER if kind.question and step.blocks("predict") else "")
     try:
@@ -204,7 +198,6 @@ def _exercise(block: LessonBlock, step: LessonStep) -> Html:
 
 
 def _answer_field(task: tasks.LessonTask) -> list[Html]:
-    """Returns the field for the answer, and the line that says whether the answer is right."""
     verdict = tag("p", class_="verdict-line", role="status")
     if task.kind == tasks.RULE:
         return [note(exercise.describe_pieces()), note(say("takeaway.rule"))]

@@ -1,4 +1,4 @@
-"""A Jupyter notebook that repeats three lessons on a sample broker with numpy, then with kafkaviz.
+"""A Jupyter notebook that repeats three lessons with numpy, then with kafkaviz.
 
 The text is in the reader's language; the code is the same in all languages. The notebook needs
 kafkaviz, but no network.

@@ -1,8 +1,7 @@
-"""Writes parts of figures into one HTML file with the app's look.
+"""Writes the parts of figures into one HTML file with the app's look.
 
-The file is built like a report (kafkaviz/report/document.py): it contains everything that it needs,
-and only its own scripts may run. It uses the app's stylesheets, so the parts have the same markup
-as in Streamlit.
+As in a report (kafkaviz/report/document.py), the file contains everything that it needs, and only
+its own scripts may run. It has the app's stylesheets and Streamlit's markup.
 """
 
 import base64
@@ -33,21 +32,16 @@ MODULE_END = re.compile(r"export\s*\{(?:[^}]*,)?\s*(\w+) as default\b[^}]*\};?\s
 
 
 class PageFile:
-    """A file under construction, which collects the figures and components that its parts need."""
+    """An HTML file under construction. Collects the charts and components of its parts."""
 
     def __init__(self, modes: Sequence[str] = MODES) -> None:
-        """Starts an empty file.
-
-        Args:
-            modes: the colour modes of charts; a file for printing needs only the light one.
-        """
         self._modes = modes
         self._figures: dict[str, Mapping[str, str]] = {}
         self._components: dict[str, DrawnComponent] = {}
         self._drawn: list[dict[str, Any]] = []
 
     def html(self, part: Part) -> Html:
-        """Returns a part as markup, and adds its figures and components to the file."""
+        """Returns a part as markup, and adds its charts and components to the file."""
         if isinstance(part, Group):
             return self._group(part)
         if isinstance(part, Markdown):
@@ -68,12 +62,7 @@ class PageFile:
         words: Mapping[str, str] | None = None,
         styles: Iterable[str] = (),
     ) -> str:
-        """Returns the complete file.
-
-        Args:
-            words: the texts that takeaway.js shows.
-            styles: CSS for this file only.
-        """
+        """Returns the complete file. `words` are the texts that takeaway.js shows."""
         data = {
             "components": {
                 name: {"style": f"{component.style}{UNDER_NO_BAR}", "markup": component.markup}
@@ -136,7 +125,6 @@ class PageFile:
         return tag("div", class_="kv-live", data_live=str(len(self._drawn) - 1))
 
     def _script(self) -> str:
-        """Returns a script that calls takeaway.js with the components of the file."""
         scripts = (
             f"{json.dumps(name)}:{_as_expression(component.script)}"
             for name, component in sorted(self._components.items())
@@ -146,7 +134,7 @@ class PageFile:
 
 
 def prose(text: str) -> Html:
-    """Returns Markdown as HTML with Streamlit's markup."""
+    """Converts Markdown to HTML with Streamlit's markup."""
     return tag("div", markdown.to_html(text), data_testid="stMarkdownContainer")
 
 
@@ -156,9 +144,9 @@ def _stylesheets() -> tuple[str, ...]:
 
 
 def _as_expression(module: str) -> str:
-    """Turns a bundle, which is an ES module, into an expression that returns its function.
+    """Turns a bundle, an ES module, into an expression that returns the module's function.
 
-    This is needed because a single file cannot import modules from other files.
+    A single HTML file cannot import modules from other files.
     """
     body, count = MODULE_END.subn(r"return \1;", module)
     if not count:
