@@ -1,8 +1,8 @@
 """Compression and decompression in the framings that Kafka's clients write.
 
-gzip and zstd use their standard formats. lz4 is the LZ4 frame format; Kafka supports a part of it.
-snappy is a header and blocks in the format of the snappy-java library (called xerial). Some clients
-write one bare block instead.
+gzip and zstd use their standard formats. lz4 is a part of the LZ4 frame format. snappy is a header
+and blocks in the format of the snappy-java library (called xerial), or from some clients one bare
+block.
 
 Most batches hold about 1 KB, so the cost of each library call matters:
 
@@ -88,12 +88,12 @@ def name(codec_id: int) -> str:
 
 
 def compress(codec: str, data: bytes | memoryview) -> bytes:
-    """Returns the data compressed with a codec as Kafka frames it; equal data gives equal bytes."""
+    """Compresses data in the framing of Kafka. Equal data gives equal bytes."""
     return _COMPRESS[codec](bytes(data))
 
 
 def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> bytes:
-    """Compresses as the Java classes of Kafka do (GzipCompression and its neighbours, 4.3.1).
+    """Compresses like the Java classes of Kafka, such as GzipCompression (4.3.1).
 
     For gzip, lz4 and zstd, the result also depends on the release of the compression library.
 
@@ -119,10 +119,7 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
 
 
 def _zstd_compressor(level: int) -> zstandard.ZstdCompressor:
-    """Returns this thread's compressor for a level.
-
-    It is kept, because creating a compressor takes longer than compressing a small batch.
-    """
+    """Returns this thread's compressor. It is kept: creating one is slower than a small batch."""
     if not hasattr(_CONTEXTS, "zstd_compressors"):
         _CONTEXTS.zstd_compressors = {}
     compressors = _CONTEXTS.zstd_compressors
@@ -140,19 +137,18 @@ def decompress(
 ) -> bytes:
     """Decompresses the data of a batch or message.
 
-    A damaged byte can decompress to wrong data without any error, so check the checksum of the
-    batch first. This function is stricter than Kafka 4.3 in one case: a second gzip member, zstd
-    frame or snappy stream that is incomplete makes the data corrupt. Kafka may stop reading before
-    it.
+    Check the checksum of the batch first: a damaged byte can decompress to wrong data without an
+    error. Unlike Kafka 4.3, which may stop reading before it, this function refuses an incomplete
+    second gzip member, zstd frame or snappy stream.
 
     Args:
         limit_bytes: the most bytes that the data may expand to.
-        lz4_header_checked: False for messages of magic 0, because their writers put a wrong
-            checksum into the LZ4 frame header (KIP-57).
+        lz4_header_checked: False for magic 0, whose writers put a wrong checksum into the LZ4 frame
+            header (KIP-57).
 
     Raises:
         CorruptBytes: Kafka 4.3 fails to decompress the data, or the data expands past the limit.
-            The position is a byte of `data`, or 0 if the codec reports none.
+            The position is a byte of `data`, or 0 if unknown.
     """
     data = memoryview(data)
     match codec:
@@ -171,14 +167,10 @@ def decompress(
 def decompress_prefix(
     codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES
 ) -> tuple[bytes, CorruptBytes | None]:
-    """Returns the part of a damaged batch of magic 2 that Kafka can decompress, and the error.
+    """Returns what Kafka can decompress of a damaged magic 2 batch, and the error or None.
 
-    Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream). If a read fails, the bytes
-    that it has decompressed are lost. Only lz4 returns its data block by block, so its blocks
-    before the damage survive.
-
-    Returns:
-        The bytes, and None instead of an error if all of them can be decompressed.
+    Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream) and loses the data of a read
+    that fails. Only lz4 returns its data block by block, so its blocks before the damage survive.
 
     Raises:
         CorruptBytes: the data expands past the limit.
@@ -196,7 +188,7 @@ def decompress_prefix(
 
 
 def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
-    """Yields the first member's data, ignoring its trailer like Java's InflaterInputStream."""
+    """Yields the first member's data. Ignores the trailer, like Java's InflaterInputStream."""
     if len(data) < _GZIP_HEADER_BYTES or data[:3] != _GZIP_MEMBER or data[3]:
         return  # Kafka's writers set no flags
     inflater = zlib_ng.decompressobj(wbits=-15)
@@ -208,7 +200,7 @@ def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
 
 
 def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data of each block, which is decompressed and checked as a separate frame."""
+    """Yields the data of each block. Each is decompressed and checked as a separate frame."""
     flags, block_bytes, position = _lz4_header(data, header_checked=True)
     descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
     head = _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor)
@@ -232,11 +224,7 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data before the first error.
-
-    For a truncated frame, this is all data up to the cut. For a corrupt frame, it is cut to whole
-    reads of 16 KiB.
-    """
+    """Yields the data before the end or an error. Before an error, cut to whole reads of 16 KiB."""
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:
@@ -251,7 +239,6 @@ def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _join(pieces: Iterator[bytes | memoryview], limit_bytes: int) -> bytes:
-    """Joins the pieces and stops decompressing as soon as they exceed the limit."""
     buffers: list[bytes | memoryview] = []
     size_bytes = 0
     for piece in pieces:
@@ -276,7 +263,7 @@ def _failure(codec: str, position: int, problem: Message | str) -> CorruptBytes:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """Yields the data of all members; ignores the bytes after them, like Java's GZIPInputStream."""
+    """Yields the data of all members. Like Java's GZIPInputStream, ignores the bytes after them."""
     rest: bytes | memoryview = data
     while True:
         member = zlib_ng.decompressobj(wbits=31)
@@ -294,10 +281,7 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
 
 
 def _from_zstd(data: memoryview, limit_bytes: int) -> bytes:
-    """Returns the data of all frames.
-
-    Usually there is a single frame; it is decompressed with the context that this thread keeps.
-    """
+    """Returns the data of all frames. A single frame uses the context that this thread keeps."""
     if data[:4] == _ZSTD_MAGIC:
         try:
             content_bytes = zstandard.frame_content_size(data)
@@ -323,11 +307,7 @@ def _from_frames(
     data: bytes | memoryview,
     limit_bytes: int,
 ) -> bytes:
-    """Returns the decompressed data of all frames.
-
-    A frame's header does not always give the decompressed size, so the output buffer grows until
-    the data fits. Allocating the full limit for every batch would be too expensive.
-    """
+    """Returns the data of all frames. The output buffer grows until the data fits."""
     if not len(data):
         return b""
     room_bytes = min(_room(data), limit_bytes)
@@ -351,10 +331,7 @@ def _room(data: bytes | memoryview) -> int:
 
 
 def _to_snappy(data: bytes) -> bytes:
-    """Returns a xerial header, then the compressed blocks, each preceded by its compressed size.
-
-    A block holds at most 32 KiB of the data.
-    """
+    """Returns a xerial header and blocks of up to 32 KiB, each after its compressed size."""
     blocks = [
         bytes(cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES]))
         for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
@@ -365,7 +342,7 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
-    """Yields the data of a xerial stream's blocks, or of a bare block, as snappy-java 1.1 does."""
+    """Yields the data of each block of a xerial stream or a bare block, like snappy-java 1.1."""
     if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -395,11 +372,7 @@ def _is_xerial(header: memoryview) -> bool:
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryview:
-    """Returns the decompressed data of a block; the block begins with the size of that data.
-
-    Args:
-        position: the position of the block, used in the error.
-    """
+    """Returns the data of a block. `position` is the position of the block, for an error."""
     try:
         size_bytes, _ = varint.read_unsigned(block, 0)
         _check_limit(size_bytes, limit_bytes)
@@ -415,11 +388,7 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
 
 
 def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes] | None = None) -> bytes:
-    """Returns a frame as Kafka's Lz4BlockOutputStream writes it: only its header has a checksum.
-
-    Args:
-        write_block: compresses a block and puts its size before it.
-    """
+    """Returns a frame like that of Lz4BlockOutputStream: only its header has a checksum."""
     write_block = write_block or _lz4_block
     blocks = [
         write_block(data[position : position + _LZ4_BLOCK_BYTES])
@@ -436,10 +405,7 @@ def _lz4_block(data: bytes) -> bytes:
 
 
 def _lz4_high_block(data: bytes, level: int) -> bytes:
-    """Compresses a block with lz4's high compressor, which cramjam offers only for streams.
-
-    Stream levels below 3 would select the fast compressor.
-    """
+    """Compresses a block with lz4's high compressor, which cramjam offers only for streams."""
     stream = cramjam.lz4.Compressor(
         level=max(level, _LZ4_HIGH_LEVEL), content_checksum=False, block_linked=False
     )
@@ -454,9 +420,7 @@ def _lz4_high_block(data: bytes, level: int) -> bytes:
 def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> bytes:
     """Returns the data of the first frame, by the rules of Kafka's Lz4BlockInputStream.
 
-    - Dependent blocks and dictionaries are not supported.
-    - The checksum of the content is not checked.
-    - Bytes after the frame are ignored.
+    Dependent blocks and dictionaries are not supported. The checksum of the content is not checked.
     """
     block_bytes = _LZ4_PLAIN_HEADERS.get(bytes(data[:_LZ4_HEADER_BYTES]))
     if block_bytes is not None:
@@ -469,11 +433,7 @@ def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> by
 
 
 def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryview]:
-    """Yields the data of each block in a frame that, like Kafka's, has only a header checksum.
-
-    Raises:
-        _NotPlain: a block is truncated or too large.
-    """
+    """Yields the data of each block of a frame without block checksums. Raises _NotPlain."""
     position = _LZ4_HEADER_BYTES
     room = np.empty(block_bytes, np.uint8)
     while field := _lz4_size(data, position):
@@ -490,12 +450,9 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
 
 
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
-    """Returns the first frame with a new header that any LZ4 library accepts; see `_from_lz4`.
+    """Returns the first frame with a header that any LZ4 library accepts. Raises CorruptBytes.
 
-    The checksums of the blocks are kept, so that the library checks them.
-
-    Raises:
-        CorruptBytes: Kafka refuses the frame.
+    The checksums of blocks stay, so that the library checks them.
     """
     flags, block_bytes, start = _lz4_header(data, header_checked=header_checked)
     end = start
@@ -511,7 +468,7 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
 
 
 def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
-    """Returns the flags of a frame, its largest block size, and the position of the first block."""
+    """Returns the flags of a frame, its largest block size, and the position of its first block."""
     if len(data) < 7:
         raise _failure("lz4", len(data), "Stream ended prematurely")
     if data[:4] != _LZ4_MAGIC:
@@ -546,11 +503,7 @@ def _lz4_size(data: memoryview, position: int) -> int:
 
 
 def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
-    """Returns the checksum byte of a frame header: the second byte of xxHash32 with seed 0.
-
-    Args:
-        descriptor: the header's fields, at most 15 bytes.
-    """
+    """Returns the checksum of a frame header: the second byte of xxHash32, for up to 15 bytes."""
     sum32 = 0x165667B1 + len(descriptor)
     position = 0
     for position in range(0, len(descriptor) - 3, 4):

@@ -2,7 +2,7 @@
 
 Messages of magic 0 and 1 use zlib's CRC-32. Use the crc32c package for a single buffer,
 checksum_ranges for many byte ranges, and checksum_range in compiled loops: for a batch of 1 KB, a
-Python call takes longer than the checksum itself.
+Python call takes longer than the checksum.
 
 The processor's CRC instruction takes 8 bytes, and must wait three cycles for the previous result.
 So the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three
@@ -40,11 +40,7 @@ _INSTRUCTIONS = {
 def checksum_ranges(
     data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
-    """Returns the CRC-32C of each data[start:end], as an array of uint32, shape (ranges,).
-
-    Raises:
-        IndexError: a range is outside of the data.
-    """
+    """Returns the CRC-32C of each data[start:end] as uint32. Raises IndexError outside of data."""
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False  # always the same array type, so that numba compiles one version
     return _checksum_ranges(
@@ -64,14 +60,11 @@ def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> 
 
 @njit(cache=True)
 def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) -> int:
-    """Returns the CRC-32C of data[start:end]; other compiled functions call it.
+    """Returns the CRC-32C of data[start:end]. Raises IndexError outside of `data`.
 
     Args:
         data: an array of uint8.
         previous_crc: the CRC-32C of the preceding bytes that the same checksum covers, or 0.
-
-    Raises:
-        IndexError: the range is outside of the data.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")
@@ -105,7 +98,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Sums groups of three blocks; returns the sum and the position after the last group."""
+    """Sums groups of three blocks. Returns the sum and the position after the last group."""
     while end - start >= 3 * block_bytes:
         first = crc
         second = np.uint64(0)
@@ -131,10 +124,9 @@ def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
 
 
 def _instructions(context) -> tuple | None:
-    """Returns the checksum instructions of the processor that numba compiles for, or None.
+    """Returns the CRC instructions of the processor that numba compiles for, or None.
 
-    numba stores the processor's name and features with each cached function and compiles again on
-    another processor. So no instruction reaches a processor that lacks it.
+    numba compiles again on another processor. So no instruction reaches a processor that lacks it.
     """
     triple, cpu, features = context.codegen().magic_tuple()
     processor = triple.partition("-")[0].replace("arm64", "aarch64")
@@ -147,7 +139,7 @@ def _instructions(context) -> tuple | None:
 
 @intrinsic
 def _has_instruction(typing_context):
-    """Returns whether _step_word and _step_byte are usable; in compiled code this is a constant."""
+    """Returns whether _step_word and _step_byte are usable, as a constant in compiled code."""
     from numba import types
     from numba.core import cgutils
 
@@ -158,7 +150,7 @@ def _has_instruction(typing_context):
 
 
 def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> Any:
-    """Emits one checksum instruction; returns `crc` unchanged if the processor has none."""
+    """Emits a CRC instruction. Returns `crc` unchanged if the processor has none."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -202,10 +194,7 @@ def _step_byte(typing_context, crc, byte):
 
 @njit(cache=True)
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """Returns the sum after data[start:end], eight bytes per step.
-
-    The table for each of the eight positions holds what each byte value there adds to the sum.
-    """
+    """Returns the sum after data[start:end], eight bytes per step."""
     while end - start >= 8:
         crc ^= load_64(data, start)
         mixed = np.uint32(0)
@@ -230,7 +219,7 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the sum of each byte value followed by 0 to 7 zero bytes, uint32, shape (8, 256)."""
+    """Returns the sum of each byte value before 0 to 7 zero bytes, as uint32, shape (8, 256)."""
     tables = [byte_sums]
     for _ in range(7):
         tables.append(tables[-1] >> 8 ^ byte_sums[tables[-1] & 0xFF])
@@ -238,11 +227,7 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the effect of zeros on each of the four bytes of a sum, as uint32, shape (4, 256).
-
-    Args:
-        zero_bytes: the number of zeros, a power of two.
-    """
+    """Returns what zero bytes do to each of the four bytes of a sum, as uint32, shape (4, 256)."""
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]
     for _ in range(zero_bytes.bit_length() - 1):

@@ -1,6 +1,6 @@
 """A file as a name, a size and a function that reads its bytes by position.
 
-The bytes may be on a disk or in memory, or be predicted: what a recovery would write.
+The bytes are on a disk, in memory, or predicted: what a recovery would write.
 """
 
 from collections.abc import Callable, Generator
@@ -26,11 +26,10 @@ class FileView:
     """A file that can be read by position, wherever its bytes are.
 
     Attributes:
-        open_reader: a context manager that gives read(position, buffer) while it is open.
+        open_reader: a context manager that gives read(position, buffer).
         modified_ms: the time of the last write. Kafka prints it in some messages.
         path: the path for messages, or the name if no path is known.
-        source: "disk" for bytes on disk, "recovered" for the predicted content of this file after
-            the next broker start.
+        source: "disk", or "recovered" for the predicted content after broker start-up.
     """
 
     name: str
@@ -47,7 +46,7 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> bytes:
-        """Returns a range of the bytes, by default all; shorter if the file has been truncated.
+        """Returns a range of the bytes, by default all. Shorter if the file has been truncated.
 
         Raises:
             CannotOpen: the range exceeds the limit.
@@ -61,7 +60,7 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> np.ndarray:
-        """Returns what `content` returns, as a read-only array of uint8 and without a copy."""
+        """Returns the bytes of `content` as a read-only array of uint8, without a copy."""
         rest_bytes = max(0, self.size_bytes - position)
         length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
         if length_bytes > limit_bytes:
@@ -72,7 +71,7 @@ class FileView:
         return data
 
     def part(self, name: str, start: int, stop: int) -> "FileView":
-        """Returns a range of the bytes as a file of its own."""
+        """Returns a range of the bytes as a separate file."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
@@ -87,7 +86,7 @@ class FileView:
         )
 
     def pad(self, size_bytes: int) -> "FileView":
-        """Returns the file, extended to a size with zeros; a longer file is unchanged."""
+        """Returns the file, extended with zeros to `size_bytes`. A longer file is unchanged."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
@@ -119,13 +118,12 @@ def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
 
 
 def read_array(read: ReadInto, position: int, size_bytes: int) -> np.ndarray:
-    """Reads a range into an array of uint8, without a copy."""
     buffer = np.empty(max(0, size_bytes), np.uint8)
     return buffer[: read(position, buffer)]
 
 
 def reader(data: bytes | bytearray | memoryview) -> ReadInto:
-    """Returns a read(position, buffer) for bytes in memory."""
+    """Returns a function read(position, buffer) for bytes in memory."""
     array = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:

@@ -16,16 +16,12 @@ def field_start(layout: np.dtype, name: str) -> int:
 
 
 def parse_rows(layout: np.dtype, data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """Returns the rows as an array of the layout, without copying; leaves out a torn last row."""
+    """Returns the rows as an array of `layout`, without a copy. Leaves out a torn last row."""
     return np.frombuffer(data, layout, count=len(data) // layout.itemsize)
 
 
 def build_rows(layout: np.dtype, rows: np.ndarray) -> bytes:
-    """Returns the bytes of rows.
-
-    Args:
-        rows: any array with the fields of the layout.
-    """
+    """Returns the bytes of rows. `rows` is any array with the fields of `layout`."""
     stored_rows = np.empty(len(rows), layout)
     for name in field_names(layout):
         stored_rows[name] = rows[name]

@@ -1,7 +1,6 @@
 """numba's njit and intrinsic, which load the compiler at the first call instead of at import.
 
-A command that looks up one offset calls no compiled function, and ends sooner than numba could be
-imported.
+A command that calls no compiled function ends sooner than numba could be imported.
 """
 
 import functools
@@ -15,20 +14,12 @@ Result = TypeVar("Result")
 
 
 class CompiledFunction(Generic[Parameters, Result]):
-    """A function that numba compiles on its first call, or loads from its cache.
-
-    Other compiled functions may call it too.
-    """
+    """A function that numba compiles on its first call, or loads from its cache."""
 
     __wrapped__: Any
     __qualname__: str
 
     def __init__(self, function: Callable[Parameters, Result], options: dict[str, Any]) -> None:
-        """Wraps the function without compiling it.
-
-        Args:
-            options: the keyword arguments of numba.njit.
-        """
         functools.update_wrapper(self, function)
         self._options = options
 
@@ -61,7 +52,7 @@ def njit(
 
 
 class Intrinsic:
-    """A function of numba.extending.intrinsic; only compiled functions may call it."""
+    """A function of numba.extending.intrinsic. Only compiled functions may call it."""
 
     def __init__(self, definition: FunctionType) -> None:
         functools.update_wrapper(self, definition)

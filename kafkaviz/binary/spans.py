@@ -1,7 +1,6 @@
 """A range of bytes as named spans: the field each byte belongs to, and the field's value.
 
-- Each span starts where the previous one ends.
-- No span is empty.
+Each span starts where the previous span ends. No span is empty.
 
 Eight bytes of an .index may be Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44,
 48, "position", "21 310", "position").
@@ -31,12 +30,9 @@ VALUE_CHARACTERS = 160  # the most characters of a key or value that a span show
 
 
 class Span(NamedTuple):
-    """The bytes from start to end (exclusive), with a name.
+    """The bytes from `start` to `end` (exclusive), with a name.
 
-    Attributes:
-        value: the value as text.
-        kind: one of KINDS.
-        note: a sentence that says what the value means.
+    `kind` is in KINDS. `note` is a sentence about the meaning of the value.
     """
 
     start: int
@@ -50,13 +46,10 @@ class Span(NamedTuple):
 class FieldDisplay(NamedTuple):
     """How a field of a fixed layout is shown.
 
-    Value and note may be computed from the complete row, so that one field can explain another.
-
     Attributes:
         is_grouped: whether the number is shown with its digits grouped.
-        value: a function that turns the row into text; None shows the number itself.
-        note: the key of a message without placeholders, or a function that turns the row into a
-            note.
+        value: returns the text for a complete row; None shows the number.
+        note: the key of a message, or a function that returns the note for a complete row.
     """
 
     name: str
@@ -85,13 +78,10 @@ def field_spans(
     position: int,
     prefix: Message | None = None,
 ) -> list[Span]:
-    """Returns the fields of a fixed layout at the start of data.
-
-    If data ends early, the result is the complete fields and a torn span for the rest. The value of
-    a torn field is unknown.
+    """Returns the fields of a fixed layout at the start of `data`. The last one may be torn.
 
     Args:
-        position: the position of data in the file.
+        position: the position of `data` in the file.
         prefix: text before the first name.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
@@ -118,15 +108,12 @@ def field_spans(
 
 
 def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
-    """Returns a span for bytes that are cut off, left over, or not part of any field."""
+    """Returns a span for bytes that are cut off, left over, or not part of a field."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 
 
 def text(data: bytes | memoryview) -> str:
-    """Returns the beginning of a key or value, as text or hexadecimal digits.
-
-    UTF-8 is shown as text, with dots for control characters if they are few.
-    """
+    """Returns the beginning of a key or value: UTF-8 as text, other bytes in hexadecimal digits."""
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
         characters = head.decode()
@@ -147,5 +134,5 @@ def _truncate(value: str, size: int) -> str:
 
 
 def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
-    """Returns the spans that have a byte in [start, stop), without cutting them."""
+    """Returns the spans with a byte from `start` to `stop` (exclusive), without cutting them."""
     return [span for span in spans if span.start < stop and span.end > start]

@@ -25,16 +25,15 @@ TOO_LONG = -2
 
 @njit(cache=True, boundscheck=True)
 def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple[np.uint64, int]:
-    """Reads the number at a position; other compiled functions call it.
+    """Reads a number without decoding zigzag, for compiled functions.
+
+    Returns (number, position after it). Instead of the position: CUT if the data ends within the
+    number, TOO_LONG if the last allowed byte has its top bit set.
 
     Args:
         data: an array of uint8.
-        end: the position that the number must not reach or cross.
+        end: the end of the data, exclusive.
         longest_bytes: the most bytes that the number may take.
-
-    Returns:
-        The number, still zigzag-encoded, and the position after it. Instead of the position: CUT if
-        data ends within the number, TOO_LONG if the top bit of its last allowed byte is set.
     """
     # most numbers have one byte; this test makes the scan a third faster
     if position < end and data[position] < 128:
@@ -67,7 +66,7 @@ def unfold64(number: np.uint64) -> int:
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads a signed 32-bit number; returns it and the position after it.
+    """Reads a signed 32-bit number. Returns (number, position after it).
 
     Raises:
         CorruptBytes: the number is truncated or too long.
@@ -81,45 +80,37 @@ def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
 
 
 def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Like read_varint, for a signed 64-bit number."""
+    """Reads a signed 64-bit number, like read_varint."""
     number, position = _read(data, position, VARLONG_BYTES)
     number &= 2**64 - 1
     return (number >> 1) ^ -(number & 1), position
 
 
 def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Like read_varint, for an unsigned 32-bit number."""
+    """Reads an unsigned 32-bit number, like read_varint."""
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 
 
 def write_varint(number: int) -> bytes:
-    """Returns the shortest encoding of a signed 32-bit number.
-
-    Raises:
-        OverflowError: the number needs more bits.
-    """
+    """Returns the shortest encoding of a signed 32-bit number. Raises OverflowError."""
     return write_unsigned(_fold(number, 32))
 
 
 def write_varlong(number: int) -> bytes:
-    """Like write_varint, for a signed 64-bit number."""
+    """Returns the shortest encoding of a signed 64-bit number. Raises OverflowError."""
     return _write(_fold(number, 64))
 
 
 def write_unsigned(number: int) -> bytes:
-    """Like write_varint, for a number from 0 to 2^32 - 1."""
+    """Returns the shortest encoding of an unsigned 32-bit number. Raises OverflowError."""
     if not 0 <= number < 2**32:
         raise OverflowError(f"{number} is no unsigned 32-bit number")
     return _write(number)
 
 
 def too_long_text(number: int, longest_bytes: int) -> str:
-    """Returns Kafka's error for a number whose last allowed byte has its top bit set.
-
-    Args:
-        number: the bits read so far.
-    """
+    """Returns Kafka's error for a number that is longer than its type. `number`: the bits read."""
     kind, bits, ordinal = (
         ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
     )
@@ -130,7 +121,7 @@ def too_long_text(number: int, longest_bytes: int) -> str:
 
 
 def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[int, int]:
-    """Like read_varint, but returns the zigzag number, which may have more bits than its type."""
+    """Reads a number without decoding zigzag. The number may have more bits than its type."""
     number = 0
     for place, byte in enumerate(data[position : position + longest_bytes]):
         number |= (byte & 127) << 7 * place

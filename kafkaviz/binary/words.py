@@ -1,7 +1,6 @@
 """Loads and stores of several bytes at once, for compiled loops over bytes.
 
-A compiled loop over single bytes needs one step per byte; with these functions a step takes eight
-or sixteen. They need no alignment and check no bounds, so the caller must check that the bytes
+These functions need no alignment and check no bounds, so the caller must check that the bytes
 exist. Functions compiled with boundscheck=True, or with NUMBA_BOUNDSCHECK=1, do check and raise
 IndexError.
 """
@@ -25,7 +24,7 @@ COPY_BYTES = 16  # the number of bytes that copy_16 copies
 def _pointer(
     context, builder: "ir.IRBuilder", array_type: Any, array: Any, position: Any, bits: int
 ) -> Any:
-    """Returns the address of `bits` bits in an array of uint8; checks bounds if numba does."""
+    """Returns the address of `bits` bits in an array of uint8. Checks bounds if numba does."""
     from llvmlite import ir
     from numba.core import cgutils
     from numba.np.arrayobj import make_array
@@ -40,7 +39,7 @@ def _pointer(
 
 
 def _loader(bits: int) -> Callable[..., Any]:
-    """Returns an intrinsic that loads `bits` bits, lowest byte first.
+    """Returns an intrinsic that loads `bits` bits, the lowest byte first.
 
     64 bits are loaded as a uint64, fewer as an int.
     """
@@ -80,7 +79,7 @@ def store_64(typing_context, data, position, word):
 
 @intrinsic
 def copy_16(typing_context, target, target_position, source, source_position):
-    """Copies 16 bytes; within one array, the source and target ranges must not overlap."""
+    """Copies 16 bytes. Within one array, the source and target ranges must not overlap."""
     from numba import types
 
     def code(context, builder, signature, arguments):
@@ -95,7 +94,7 @@ def copy_16(typing_context, target, target_position, source, source_position):
 
 @intrinsic
 def trailing_zeros(typing_context, word):
-    """Returns the number of lowest bits of a uint64 that are 0; 64 for the number 0."""
+    """Returns how many of the lowest bits of a uint64 are 0. 64: the number is 0."""
     from llvmlite import ir
     from numba import types
 
@@ -106,5 +105,5 @@ def trailing_zeros(typing_context, word):
 
 
 def first_word(data: bytes) -> np.uint64:
-    """Returns the result of load_64 at the first 8 bytes."""
+    """Returns `load_64` of the first 8 bytes."""
     return np.uint64(int.from_bytes(data[:8], "little"))

@@ -1,4 +1,4 @@
-"""The view of a result, and the Plotly figure of that view.
+"""Views of results, and the Plotly figures that draw them.
 
 A view chooses the values to show, and tests compare them. A figure only draws the view. Most
 modules have some of these functions:

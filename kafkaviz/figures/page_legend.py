@@ -1,7 +1,6 @@
 """The legend of hot pages, cold pages and the warm section, the same in every figure.
 
-HTML uses the classes kv-hot, kv-cold and kv-warm of page_legend.css. SVG has the same fills from
-`pageFill` in dom.js, and Plotly from `bar_marker`.
+HTML uses the classes of page_legend.css, SVG `pageFill` in dom.js, and Plotly `bar_marker`.
 """
 
 from typing import Literal
@@ -16,7 +15,7 @@ PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names of fill patte
 
 
 def page_legend(*kinds: Kind) -> Html:
-    """Returns the legend of these kinds, or of all three."""
+    """Returns the legend of some kinds, by default all three."""
     entries = (
         tag("span", tag("i", class_=f"kv-{kind}"), say(f"page_legend.{kind}"))
         for kind in kinds or KINDS
@@ -25,7 +24,7 @@ def page_legend(*kinds: Kind) -> Html:
 
 
 def bar_marker(kind: Kind, mode: str) -> dict:
-    """Returns the marker of Plotly bars for one of these kinds in a colour mode."""
+    """Returns the marker of Plotly bars for one kind. `mode` is "light" or "dark"."""
     colours = tokens.colours(mode)
     return {
         "color": colours[f"{kind}_soft"],

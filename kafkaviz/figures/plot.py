@@ -1,4 +1,4 @@
-"""The figures of the pages for notebooks: kv.plot.broker(broker) returns a Plotly figure.
+"""The app's figures for notebooks: kv.plot.broker(broker) returns a Plotly figure.
 
 Each figure is drawn as on its page, but has its title inside. `mode` is "light" or "dark".
 """
@@ -32,7 +32,7 @@ LIGHT = "light"
 
 
 def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
-    """Returns the broker map: one row per topic-partition, segments to scale, index density below.
+    """Returns the broker map: one row per topic-partition, with segments to scale.
 
     Raises:
         MissingPackages: Plotly is not installed. The other functions of this module raise it too.
@@ -71,7 +71,7 @@ def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
 
 
 def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
-    """Returns the path of a lookup made with kv.lookup: each probe in each searched index."""
+    """Returns the path of a lookup: each probe in each searched index."""
     extras.require("app", "plotly")
     from kafkaviz.figures.lookup import search_path
 
@@ -80,9 +80,9 @@ def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
 
 
 def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
-    """Returns the segments of a topic-partition, each from first batch to roll, with the causes.
+    """Returns the segments of a topic-partition over time, with the cause of each roll.
 
-    If there are more segments than a page of the app shows, only the first ones are drawn.
+    Draws only the first segments if there are more than on a page of the app.
 
     Raises:
         CannotOpen: the topic-partition has no .log.
@@ -140,7 +140,6 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
 
 
 def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":
-    """Adds the title and the background, which a page draws outside of the figure."""
     height = figure.layout.height
     top = figure.layout.margin.t or 0
     figure.update_layout(

@@ -20,7 +20,7 @@ PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True}
 
 @cache
 def template(mode: str) -> go.layout.Template:
-    """Returns the Plotly template: plotly-template.json with the token colours of a mode."""
+    """Returns the Plotly template of plotly-template.json, with the token colours of a mode."""
     text = re.sub(LIGHT_DARK, lambda match: match[1 + MODES.index(mode)], _TEMPLATE)
     text = re.sub(
         r"var\(--kv-([\w-]+)\)", lambda match: colours(mode)[match[1].replace("-", "_")], text
@@ -46,7 +46,7 @@ def chart_layout(mode: str, height: float, margin: tuple[float, float, float, fl
 
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
-    """Returns the annotation with the name of the x axis, `shift_px` below the axis' right end."""
+    """Returns the annotation that names the x axis, `shift_px` below its right end."""
     return note(
         text,
         colours["ink_3"],
@@ -61,7 +61,7 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
-    """Returns the annotation that names a y axis, `left_px` left of the axis at the height `y`."""
+    """Returns the annotation that names a y axis, `left_px` left of the axis."""
     return note(
         text,
         colours["ink_3"],
@@ -95,11 +95,7 @@ def grid_lines(colours: Mapping[str, str]) -> dict:
 def ticks(
     values: Sequence[float], text_of: Callable[[Any], str], *, is_log2: bool = False
 ) -> dict[str, list]:
-    """Returns the attributes of an axis that set its ticks and their texts.
-
-    Args:
-        is_log2: whether the axis shows the logarithms to the base 2 of the values.
-    """
+    """Returns the ticks of an axis and their texts. `is_log2`: the axis has log2 of the values."""
     places = np.log2(values).tolist() if is_log2 else list(values)
     return {"tickvals": places, "ticktext": [text_of(value) for value in values]}
 
@@ -119,11 +115,7 @@ def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
 
 
 def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
-    """Returns a text in a figure: an annotation without an arrow.
-
-    Args:
-        place: further attributes of the Plotly annotation, such as its position.
-    """
+    """Returns an annotation without an arrow. `place` has its other Plotly attributes."""
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}, **place}
 
 
@@ -135,10 +127,10 @@ def line_names(
     lowest_px: float = float("inf"),
     shift_px: int = 6,
 ) -> list[dict[str, Any]]:
-    """Returns annotations that name lines at their right ends, moved so that none overlap.
+    """Returns annotations that name lines at their right ends, without overlaps.
 
     Args:
-        names: text, colour, and the distance in pixels from the top of the chart to the line's end.
+        names: text, colour, and distance in px from the top of the chart to the end of the line.
         height_px: the height of the chart without its margins.
         lowest_px: no name is placed lower than this.
     """
@@ -166,12 +158,12 @@ def line_names(
 
 
 def rectangle(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    """Returns a Plotly shape; `style` has its further attributes."""
+    """Returns a Plotly shape. `style` has its other attributes."""
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
 def straight_line(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    """Returns a Plotly shape; `style` has its further attributes."""
+    """Returns a Plotly shape. `style` has its other attributes."""
     return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
@@ -181,27 +173,23 @@ def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def area(fill: str, **place: Any) -> dict[str, Any]:
-    """Returns the shape of a filled rectangle below the traces, without an outline.
-
-    Args:
-        place: further attributes of the Plotly shape, such as its corners.
-    """
+    """Returns a filled rectangle below the traces. `place` has its other Plotly attributes."""
     return {"type": "rect", "fillcolor": fill, "line": {"width": 0}, "layer": "below", **place}
 
 
 def hover(texts: Sequence) -> dict[str, Any]:
-    """Returns the attributes of a Plotly trace that give its points these hover texts."""
+    """Returns the attributes of a Plotly trace that set the hover texts of its points."""
     return {"customdata": texts, "hovertemplate": "%{customdata}<extra></extra>"}
 
 
 def fade(colour: str, opacity: float) -> str:
-    """Returns a colour such as #1a2b3c with an opacity added."""
+    """Adds an opacity (0 to 1) to a colour such as #1a2b3c."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"
 
 
 def plain_layout(mode: str, height: float, margin: tuple[float, float, float, float]) -> dict:
-    """Returns the values of `chart_layout` for a `PlainFigure`."""
+    """Returns `chart_layout` as plain values, for a `PlainFigure`."""
     return chart_layout(mode, height, margin) | {"template": plain_template(mode)}
 
 
@@ -209,20 +197,15 @@ class PlainFigure(go.Figure):
     """A figure of plain values that is sent to the browser unchecked.
 
     Plotly checks and copies every value when a figure is made, and copies it again each time the
-    figure is sent. Pages avoid that by keeping figures as plain values. A figure that is redrawn
-    for every setting is built from plain values at once, which takes a hundredth of the time.
-
-    Reading or changing an attribute, as in a notebook or a test, turns the object into a normal
-    Plotly figure.
+    figure is sent. Plain values need a hundredth of the time. Reading or changing an attribute, as
+    in a notebook, turns the object into a normal Plotly figure.
     """
 
     def __init__(self, plain: dict[str, Any]) -> None:
-        """Keeps data and layout in the form that Plotly's `to_dict` returns."""
         self.__dict__["_plain"] = plain
 
     @classmethod
     def from_plotly(cls, figure: go.Figure) -> "PlainFigure":
-        """Returns a plain copy of a Plotly figure, which is cheap to send repeatedly."""
         return cls(figure.to_dict())
 
     def __getattr__(self, name: str) -> Any:
@@ -234,12 +217,12 @@ class PlainFigure(go.Figure):
         return getattr(self, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the values to send. Callers must not change them."""
+        """Returns the plain values. Callers must not change them."""
         return self.__dict__.get("_plain") or super().to_dict()
 
 
 def typed_array(values: np.ndarray) -> dict[str, str]:
-    """Returns floating-point numbers in the form that plotly.js reads fastest."""
+    """Encodes floating-point numbers in the form that plotly.js reads fastest."""
     return {
         "dtype": "f8",
         "bdata": base64.b64encode(values.astype("<f8").tobytes()).decode("ascii"),

@@ -1,7 +1,6 @@
 """The design tokens of tokens.css: a light and a dark colour for each meaning.
 
-Browsers load the stylesheet itself. Charts cannot use CSS variables, so the same file is parsed
-here for them.
+Charts cannot use CSS variables, so the stylesheet is parsed here.
 """
 
 import re

@@ -5,8 +5,8 @@ It shows the content of the directory, faults, and settings to change.
     subject = subject.gather(open_broker("/var/lib/kafka"))
     report.page(subject, made_ms)    "<!doctype html>…"
 
-The file has about 2.6 MB: 2.0 MB are Plotly (compressed), 0.35 MB are fonts. Two reports on the
-same directory differ only in the date. document.py builds the file.
+The file has about 2.6 MB. Two reports on the same directory differ only in the date. document.py
+builds the file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ def report(
     include_sha256: bool = False,
     on_progress: Callable[[Message], None] = lambda _what: None,
 ) -> str:
-    """Returns the report on a broker directory, or on a single partition that was opened.
+    """Returns the report on a broker directory, or on a single partition.
 
     Args:
         created_ms: the date to show, in milliseconds since 1970.
@@ -167,7 +167,6 @@ def _footer() -> Html:
 
 
 def _name_of(broker: Broker) -> str:
-    """Returns the name of the opened directory, or of the broker if several were opened."""
     return broker.source.name if len(broker.sources) == 1 else broker.name
 
 
@@ -204,7 +203,7 @@ def _render_sample(sample: Sample) -> Html:
 
 
 def files_section(subject: Subject) -> ReportSection:
-    """Returns the checksums in the format that `sha256sum -c` reads."""
+    """Returns the checksums of the files in the format that `sha256sum -c` reads."""
     digests = [digest for digest in subject.digests or () if not digest.is_archive]
     archive_lines = [
         tag(
@@ -240,7 +239,7 @@ def files_section(subject: Subject) -> ReportSection:
 
 
 def _line(digits: str, name: str) -> Html:
-    """Returns a line in the format of sha256sum, which escapes line breaks and backslashes."""
+    """Returns a line of sha256sum, which escapes line breaks and backslashes."""
     escaped = (
         units.escape_controls(name).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     )
@@ -248,7 +247,7 @@ def _line(digits: str, name: str) -> Html:
 
 
 def about_section(subject: Subject, version: str, made_ms: int) -> ReportSection:
-    """Returns the section on the report itself: date, release, directory, and omissions."""
+    """Returns the section on the report itself: date, release, directory, omissions."""
     time_tag = tag(
         "time",
         f"{units.moment(made_ms, fraction=False)} UTC",

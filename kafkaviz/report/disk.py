@@ -1,4 +1,4 @@
-"""The report's section on disk space: what each byte is used for, and what may be deleted."""
+"""The report's section on disk space: the use of each byte, and what may be deleted."""
 
 from kafkaviz.figures.disk import disk_map, freeing_tables
 from kafkaviz.figures.disk.disk_map import DiskTable
@@ -43,10 +43,7 @@ def section(subject: Subject) -> ReportSection:
 
 
 def _titled(title: str, below: str, content: DiskTable, name_kind: str) -> list[Html]:
-    """Returns a heading, a note, and a table with a column of names and then columns of numbers.
-
-    The rows of sums come last. At most `MAX_TOPICS` other rows are shown.
-    """
+    """Returns a heading, a note and a table of at most `MAX_TOPICS` rows and the sums."""
     count = len(content.rows) - content.sums
     sums = [tuple(tag("b", cell) for cell in row) for row in content.rows[count:]]
     rows = [*content.rows[: min(count, MAX_TOPICS)], *sums]

@@ -1,8 +1,8 @@
 """Builds an HTML page in one file, which contains figures, fonts, styles and scripts.
 
-The Content-Security-Policy of the page lists the checksums of its scripts. So no other script runs,
-whatever a topic is called, and nothing can be fetched. Compressed, Plotly takes 2.0 MB of a page
-with figures; the fonts take 0.35 MB of every page.
+The Content-Security-Policy of the page has the checksums of its scripts. So no other script runs,
+not even from the name of a topic, and nothing can be fetched. Plotly takes 2.0 MB of a page with
+figures (compressed); the fonts take 0.35 MB of every page.
 """
 
 import base64
@@ -40,13 +40,13 @@ def document(
     styles: Sequence[str] = (),
     body_class: str | None = None,
 ) -> str:
-    """Returns the HTML of the whole page.
+    """Returns the HTML of the page.
 
     Args:
-        figures: each is drawn into the element whose data-figure is the figure's name. A figure
-            without a dark mode is light in both modes.
+        figures: a figure is drawn into the element whose data-figure is its name. Without a dark
+            mode, it is light in both modes.
         scripts: JavaScript that runs at the end of the body.
-        styles: CSS rules that are added after the page's own.
+        styles: CSS rules that are added after the page's own rules.
     """
     drawing_script = _read_asset("page.js")
     run_scripts = [*([drawing_script] if figures else []), *scripts]
@@ -80,7 +80,7 @@ def brand() -> Html:
 
 
 def _embed_figures(figures: Figures) -> Html:
-    """Returns compressed Plotly and the figures, as script elements that page.js unpacks."""
+    """Returns compressed Plotly and the figures as script elements, which page.js unpacks."""
     if not figures:
         return Html("")
     by_name = {name: _json_object(by_mode) for name, by_mode in figures.items()}
@@ -123,11 +123,7 @@ def _styles() -> str:
 
 
 def _fonts() -> list[str]:
-    """Returns @font-face rules for the app's fonts, which come with Streamlit.
-
-    If Streamlit is not installed, the result is empty, and the browser uses its own sans-serif and
-    monospace fonts.
-    """
+    """Returns @font-face rules for the fonts of Streamlit; [] if it is not installed."""
     spec = find_spec("streamlit")
     folder = (
         Path(spec.origin).parent / "static" / "static" / "media" if spec and spec.origin else None

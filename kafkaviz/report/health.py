@@ -1,4 +1,4 @@
-"""The report's sections on the broker's health: findings and next start, and retention."""
+"""The report's sections on health (findings and next broker start-up) and on retention."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ def section(subject: Subject) -> ReportSection:
 
 
 def retention_section(subject: Subject) -> ReportSection | None:
-    """Returns the section that says what keeps each segment; None without segments."""
+    """Returns the section on what keeps each segment. None: the directory has no segments."""
     segments = retention_view.segment_table(retention_view.named_logs(subject.health))
     if segments is None:
         return None
@@ -69,7 +69,6 @@ def retention_section(subject: Subject) -> ReportSection | None:
 
 
 def _metadata_text(subject: Subject) -> str:
-    """Says what the next retention pass deletes from the metadata log; "" if that is unknown."""
     retention = subject.health.metadata_retention()
     if retention is None:
         return ""
@@ -80,7 +79,7 @@ def _metadata_text(subject: Subject) -> str:
 def view(subject: Subject) -> HealthView:
     """Returns the view of the Health page.
 
-    Bytes that may be the content of a record are left out unless the report shows records.
+    Bytes that may be content of records are left out, unless the report shows records.
     """
     shows_records = subject.samples is not None
     return health_view.view(subject.health, may_show=lambda name: shows_records or _is_index(name))
@@ -97,10 +96,7 @@ def describe_counts(page_view: HealthView) -> str:
 
 
 def _is_index(name: str) -> bool:
-    """Returns whether a file certainly holds no record content.
-
-    A KRaft snapshot (.checkpoint) and a .log may hold such content.
-    """
+    """Returns whether the suffix of a file shows that it holds no content of records."""
     stem = name.rpartition("/")[2]
     for suffix in (".deleted", ".cleaned", ".swap"):
         stem = stem.removesuffix(suffix)
@@ -216,11 +212,7 @@ def _dump(dump: HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """Splits a line of a hex dump where the bytes of the finding begin and end.
-
-    Yields:
-        The hexadecimal digits of each part, and whether the finding is about these bytes.
-    """
+    """Splits a line of a hex dump into (hexadecimal digits, whether the bytes are faulty)."""
     start = 0
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]
     for place in range(1, len(data) + 1):

@@ -16,10 +16,7 @@ MARKS = {
 
 
 def mark(kind: str) -> Html:
-    """Returns the mark of a severity: "error", "warning", "info" or "ok".
-
-    Each severity has a shape of its own, which can be recognised without colour.
-    """
+    """Returns the mark of a severity: "error", "warning", "info" or "ok"."""
     return tag("span", class_=f"mark {kind}", role="img", aria_label=say(MARKS[kind]))
 
 
@@ -73,7 +70,7 @@ def _cell(value: object, kind: str) -> Html:
 
 
 def details(summary: str, *children: object) -> Html:
-    """Returns a block that a reader can open by a click. In print, it is always open."""
+    """Returns a block that opens by a click. In print, it is open."""
     return tag("details", tag("summary", summary), *children)
 
 
@@ -86,9 +83,8 @@ class Drawing:
 
     Attributes:
         name: a part of the id of the HTML element.
-        draw: called with a colour mode ("light" or "dark"), returns a Plotly figure whose layout
-            has a height.
-        table: the same data as Html, for readers who cannot see the figure.
+        draw: returns the Plotly figure in a mode, "light" or "dark". Its layout has a height.
+        table: the same data as HTML, for readers who cannot see the figure.
     """
 
     name: str
@@ -121,11 +117,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A section of the report.
-
-    Attributes:
-        name: the fragment that links to the section.
-    """
+    """A section of the report. A link to it ends in "#" and `name`."""
 
     name: str
     heading: str

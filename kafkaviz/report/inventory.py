@@ -1,7 +1,7 @@
 """The report's section on the contents of the directory.
 
-It shows which release wrote the directory, how the broker was shut down, totals, the broker map,
-and one row per topic-partition and per segment.
+It shows the release that wrote the directory, the last shutdown, totals, the broker map, and the
+topic-partitions and segments.
 """
 
 from collections.abc import Iterator

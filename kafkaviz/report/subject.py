@@ -1,7 +1,4 @@
-"""Computes everything that a report shows, before any HTML is written.
-
-A report shows the inventory, the health, the tuning and, if requested, records and checksums.
-"""
+"""Computes everything that a report shows, before any HTML is written."""
 
 import hashlib
 import os
@@ -57,9 +54,7 @@ HEADERS = 6
 class Digest:
     """The checksum of a file, or of an archive that was opened.
 
-    Attributes:
-        name: the path relative to the directory, or the archive's name.
-        sha256: the hexadecimal digest. None if the file could not be read; then `fault` says why.
+    `name` is a path relative to the directory. If `sha256` is None, `fault` says why.
     """
 
     name: str
@@ -73,8 +68,7 @@ class Digest:
 class Sample:
     """The last records of one topic-partition, as text.
 
-    Attributes:
-        fault: why the records could not be read, or "".
+    `fault` says why they could not be read, or is "".
     """
 
     partition: str
@@ -87,7 +81,7 @@ class ReportTuning:
     """The recommendations for everything that was opened.
 
     Attributes:
-        answers: the recommendation per topic; None for a topic without a batch.
+        answers: the recommendation for each topic; None for a topic without a batch.
         overall: the recommendation for all topics together.
         intervals: each possible interval with its costs.
     """
@@ -101,7 +95,6 @@ class ReportTuning:
 
     @property
     def case(self) -> TuningCase:
-        """The measurements of all topics together."""
         return self.source.total
 
 
@@ -110,8 +103,8 @@ class Subject:
     """The content of a report.
 
     Attributes:
-        tails: descriptions of the bytes after the last complete batch of a segment, by
-            topic-partition directory and base offset.
+        tails: texts about the bytes after a segment's last complete batch. The key is
+            (topic-partition directory, base offset).
         tuning: None if nothing can be tuned; then `untuned_reason` says why.
         samples, digests: None if records or checksums were not requested.
     """
@@ -143,10 +136,9 @@ def gather(
     """Reads the directory. A segment that cannot be read is left out and listed as a problem.
 
     Args:
-        version: the Kafka release to assume, as for a check.
-        overrides: settings to use instead of those found, as for a check.
-        known_health: the result of an earlier check with the same release; then nothing is checked
-            again.
+        version: the Kafka release to assume, as in `kafkaviz check`.
+        overrides: settings to use instead of those found, as in `kafkaviz check`.
+        known_health: the result of an earlier check with this release, which is then not repeated.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -187,10 +179,7 @@ def gather(
 def _count_segments(
     broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
-    """Returns the inventory, with counts from all batch headers and indexes, and the tails.
-
-    The tails describe the bytes after the last batch, by directory and base offset.
-    """
+    """Returns the inventory, counted from all batch headers and indexes, and `Subject.tails`."""
     inventory = overview.inventory(broker)
     problems = list(broker.problems)
     tails = {}
@@ -236,11 +225,9 @@ def _count_segments(
 def _count_segment(
     segment: Segment, row: np.void
 ) -> tuple[np.ndarray, BatchStatistics, Message | None]:
-    """Writes the counts of a segment into `row`, the segment's row of the inventory.
+    """Writes the counts of a segment into `row`, its row of the inventory.
 
-    Returns:
-        The positions in the offset index, the statistics of the batches, and a description of the
-        bytes after the last batch (None without such bytes).
+    Returns (positions in the offset index, statistics, text about bytes after the last batch).
     """
     segment_copy = replace(segment)  # a copy, because a segment caches the indexes it has read
     positions = segment_copy.offset_index["position"]
@@ -276,7 +263,7 @@ def _count_segment(
 def _tune(
     broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
-    """Returns the tuning and "", or None and the reason why nothing can be tuned."""
+    """Returns (tuning, ""), or None and the reason why nothing can be tuned."""
     try:
         show_name = lambda name, _share: on_progress(  # noqa: E731 - a name for a long call
             message("report_progress.tuning", name=name)
@@ -312,10 +299,7 @@ def _tune(
 def read_digests(
     broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Digest]:
-    """Yields the archives first, then the files of the directory, sorted by name.
-
-    If a single partition was opened, only the files of that partition are read.
-    """
+    """Yields the archives first, then the files of the directory or partition, sorted by name."""
     for source in filter(archive.is_archive, broker.sources):
         on_progress(message("report_progress.sha256", name=source.name))
         yield replace(_digest(source, source.name), is_archive=True)
@@ -331,7 +315,6 @@ def read_digests(
 def _file_digests(
     root: Path, base: Path, on_progress: Callable[[Message], None]
 ) -> Iterator[Digest]:
-    """Yields the digest of each file below `root`, named by the path relative to `base`."""
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
         on_progress(message("report_progress.sha256", name=Path(folder).name))
@@ -363,8 +346,7 @@ def read_samples(
 ) -> Iterator[Sample]:
     """Yields the last records of each topic's largest partition, sorted by topic.
 
-    Internal topics (`__` prefix), topics without a record, and topics after the first `TOPICS` are
-    left out.
+    Leaves out internal topics (`__` prefix), empty topics, and topics after the first `TOPICS`.
     """
     largest: dict[str, Partition] = {}
     for partition in broker.partitions:
@@ -391,10 +373,7 @@ def _read_sample(partition: Partition) -> Sample:
 
 
 def _from_the_end(segment: LogSegment) -> Iterator[int]:
-    """Yields the position of each batch that is not a control batch, the last batch first.
-
-    Headers are read in chunks of about `STRETCH_BYTES` bytes, each of which starts at a batch.
-    """
+    """Yields the positions of all batches but control batches, the last batch first."""
     log = byte_ranges.LogFile(segment.log)
     stop = segment.log.size_bytes
     while stop:
@@ -424,10 +403,7 @@ def _sample_row(record: BatchRecord) -> tuple[str, str, str, str, str]:
 
 
 def _text(data: bytes | str | None) -> str:
-    """Returns data as text, cut off after `CHARACTERS` characters.
-
-    Bytes that are not UTF-8 are shown in hexadecimal digits.
-    """
+    """Returns up to `CHARACTERS` of the data, in hexadecimal digits if it is not UTF-8."""
     if data is None:
         return "null"
     try:

@@ -1,8 +1,4 @@
-"""The report's section on index.interval.bytes.
-
-It recommends to keep or to change the interval, and shows the cost curves, a table of intervals,
-and a table of topics.
-"""
+"""The report's section on index.interval.bytes: whether to change the interval, and the costs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,7 +21,7 @@ HEADING = message("report.tuning_heading")
 
 
 def section(subject: Subject) -> ReportSection:
-    """Returns the section, or one that says why nothing can be tuned."""
+    """Returns the section. If nothing can be tuned, it says why."""
     if subject.tuning is None:
         return ReportSection(
             "tuning",
@@ -59,7 +55,7 @@ def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
 
 
 def describe_own_intervals(report_tuning: ReportTuning) -> str:
-    """Says how many topics would gain from an interval of their own; "" for a single topic."""
+    """Says how many topics would gain from a separate interval; "" for a single topic."""
     changing_count = sum(map(_changes, report_tuning.answers.values()))
     if len(report_tuning.source.cases) < 2:
         return ""
@@ -147,10 +143,6 @@ def _topics(report_tuning: ReportTuning) -> Html:
 
 
 def _command(report_tuning: ReportTuning) -> Html:
-    """Returns the command that makes the recommended change, or a note that there is none.
-
-    If topics need different intervals, there is one command per topic to change.
-    """
     if any(reason.code == "topic-by-topic" for reason in report_tuning.overall.reasons):
         lines = [
             tuning_text.alter_line(SETTING, answer.value, name)

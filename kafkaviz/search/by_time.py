@@ -3,10 +3,10 @@
 This is UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. For example, segments 0, 100 and
 200 have the largest timestamps 50, 90 and 80, and the target is 60:
 
-- Segment 100 is searched: the first one whose largest timestamp is not below the target.
-- Its time index gives an offset before which no record has that time.
+- Segment 100 is searched: the first one whose largest timestamp is not below 60.
+- Its time index gives an offset before which no record has the time 60.
 - Its offset index gives a position for that offset.
-- The first record from there on with time 60 or later is the answer.
+- From there, the first record with time 60 or later is the answer.
 
 The answer is the first record by offset, not the nearest in time. If the segment has no such
 record, later segments are not searched.
@@ -62,8 +62,6 @@ class OffsetAndTimestamp:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeSearch:
-    """A search for a timestamp."""
-
     timestamp_ms: int
     segment_index: int | None  # the index of the searched segment in the log, or None
     # the search in the time index, then the one in the offset index
@@ -74,14 +72,13 @@ class TimeSearch:
 
     @property
     def fault(self) -> FailedRead | None:
-        """The exception that the broker throws instead of an answer."""
         return self.scan.fault if self.scan else None
 
 
 def list_offset(
     log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
 ) -> TimeSearch:
-    """Returns the answer for a timestamp in ms, or for a special value that the release knows."""
+    """Returns the answer for a timestamp in ms, or for a special value such as EARLIEST."""
     _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
         return _hide_beyond_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
@@ -95,10 +92,7 @@ def list_offset(
 
 
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
-    """Returns the offset for a special value that needs no search.
-
-    Returns None for an offset in tiered storage if the log has no remote segments.
-    """
+    """Returns the offset for a special value that needs no search. None: the log is not tiered."""
     start = bounds.start_offset
     tiered = log.tiered
     if timestamp_ms == LATEST:
@@ -115,13 +109,12 @@ def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None
 
 
 def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
-    """Returns the first offset that was not copied to tiered storage, at least the log start."""
     copied_end = 0 if tiered.latest_tiered is None else tiered.latest_tiered + 1
     return max(copied_end, start_offset)
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the index of the first segment whose largest timestamp is not below this, or None."""
+    """Returns the index of the first segment whose largest timestamp reaches `timestamp_ms`."""
     return next(
         (
             place
@@ -162,8 +155,7 @@ def find_in_segment(
 ) -> tuple[tuple[IndexSearch, ...], ForwardScan]:
     """Finds the first record in a segment at or after a time (LogSegment.findOffsetByTimestamp).
 
-    Args:
-        start_offset: the lowest offset that the record may have.
+    Records below `start_offset` are skipped.
     """
     time_search = index.find_time(segment, timestamp_ms, profile)
     offset_search = index.find_offset(
@@ -186,7 +178,7 @@ def find_in_segment(
 
 
 def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
-    """Returns the answer to MAX_TIMESTAMP (KIP-734)."""
+    """Searches for MAX_TIMESTAMP (KIP-734)."""
     place = latest_segment(log)
     segment = log.segments[place]
     largest_ms, offset = segment.max_timestamp
@@ -221,7 +213,7 @@ def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
 
 
 def _hide_beyond_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Removes an answer that is not below the visible limit (Partition.fetchOffsetForTimestamp)."""
+    """Removes an answer that the client must not see (Partition.fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
     return TimeSearch(

@@ -8,10 +8,9 @@ and 200 and offset 140:
 - The scan goes from there to the first batch that reaches 140.
 - If compaction left no such batch, the search continues in segment 200.
 
-The bounds of a log say which offsets a client may request, and which offset is the first that it
-cannot see. A read_committed consumer sees nothing at or above the last stable offset, which is the
-first offset of a transaction that is still open. For other consumers the limit is the log end,
-because a single directory has no followers to wait for.
+A read_committed consumer sees nothing from the last stable offset on, which is the first offset of
+the first open transaction. Other consumers see everything up to the log end: a directory alone has
+no followers to wait for.
 """
 
 from collections.abc import Iterator
@@ -54,7 +53,7 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 @dataclass(frozen=True)
 class Bounds:
-    """The start and end of a log, and the first offset that is not visible."""
+    """The start and end of a log, and the first offset that a client does not see."""
 
     start_offset: int
     end_offset: int  # the last record's offset plus 1
@@ -64,14 +63,11 @@ class Bounds:
 
 
 class FailedBounds(FailedRead):
-    """The exception that Kafka throws while it looks for a log's end or last stable offset.
+    """Kafka's exception while it looks for the end or last stable offset of a log.
 
-    It comes from LogSegment.readNextOffset, which a broker start calls, or from
-    UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, according to Kafka's source).
-
-    Attributes:
-        search: the index search that leads to the damaged bytes.
-        scan: the scan that ends in these bytes.
+    LogSegment.readNextOffset throws it at broker start-up, or
+    UnifiedLog.fetchLastStableOffsetMetadata in a fetch (4.3.1, according to Kafka's source).
+    `search` and `scan` lead to the damaged bytes.
     """
 
     def __init__(self, fault: FailedRead, search: IndexSearch, scan: ForwardScan) -> None:
@@ -107,10 +103,10 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
-    """Returns the last offset of a segment plus 1, found from its last index entry.
+    """Returns the last offset of a segment plus 1, found from the last index entry.
 
-    It uses offset_index.find_log_end. A broker does not start if a batch length is invalid; here,
-    the offsets before that batch can still be looked up.
+    A broker with an invalid batch length does not start. Here, the offsets before it can be looked
+    up.
 
     Raises:
         FailedBounds: the entry leads to bytes that are not a batch for Kafka.
@@ -138,7 +134,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
 
 
 def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
-    """Yields the last offset of each batch from a position on; stops at an invalid batch length."""
+    """Yields the last offset of each batch from a position to the first invalid batch length."""
     with suppress(CorruptBytes):
         for batch in reader.batches(position):
             yield np.array([batch.last_offset])
@@ -148,10 +144,8 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
     """Returns the first offset of the first open transaction, or the end offset.
 
     The result is never below the log start offset (maybeIncrementFirstUnstableOffset of UnifiedLog,
-    4.3.1).
-
-    Reads the newest readable producer snapshot and the batches after it, as Kafka's
-    ProducerStateManager does.
+    4.3.1). Like Kafka's ProducerStateManager, reads the newest readable producer snapshot and the
+    batches after it.
     """
     newest = producer_snapshot.find_newest(
         log.snapshots,
@@ -179,7 +173,7 @@ class OffsetOutOfRange(KafkavizError):
 
 @dataclass(frozen=True, kw_only=True)
 class Fetch:
-    """A fetch and its result: bytes of a .log that start with a batch."""
+    """A fetch and its result: bytes of a .log that begin with a batch."""
 
     offset: int
     searches: tuple[IndexSearch, ...]  # one search per segment that was tried
@@ -195,7 +189,6 @@ class Fetch:
 
     @property
     def fault(self) -> FailedRead | None:
-        """The exception that the broker throws instead of a result."""
         return self.scans[-1].fault if self.scans else None
 
 
@@ -211,10 +204,9 @@ def fetch_offset(
     """Returns the bytes that a broker reads for an offset.
 
     Args:
-        bounds: the bounds of the log for this consumer, see find_bounds.
-        at_least_one: whether to return the complete first batch even if it is larger than
-            max_bytes. Kafka calls it minOneMessage; the recorded answers of brokers cover both
-            values.
+        bounds: the bounds of the log for this consumer, from find_bounds.
+        at_least_one: whether to return the first batch even if it is larger than max_bytes (Kafka's
+            minOneMessage).
 
     Raises:
         OffsetOutOfRange: the offset is outside the log; the text is Kafka's.
@@ -265,12 +257,12 @@ def fetch_offset(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AbortedSearch:
-    """The search for the aborted transactions that a broker returns in a read_committed fetch.
+    """The search for the aborted transactions that a read_committed fetch returns.
 
     Attributes:
         bound_search: the search for the upper bound in the offset index.
         upper_bound_offset: transactions that begin at or above this offset are left out.
-        reads: the .txnindex entries that are read, by the base offset of their segment, in order.
+        reads: (base offset of the segment, .txnindex entries that are read), in order.
     """
 
     bound_search: IndexSearch
@@ -288,11 +280,10 @@ class AbortedSearch:
 def aborted_transactions(
     log: LogView, fetch_result: Fetch, profile: SearchProfile, end_offset: int
 ) -> AbortedSearch:
-    """Finds the aborted transactions that a broker returns in a read_committed fetch.
+    """Finds the aborted transactions that a read_committed fetch returns.
 
-    These are the transactions that began below an upper bound. As in
-    LocalLog.addAbortedTransactions, the bound is an offset after the fetched bytes, but not always
-    the first such offset.
+    They begin below an upper bound. As in LocalLog.addAbortedTransactions, the bound is an offset
+    after the fetched bytes, but not always the first such offset.
 
     Raises:
         FailedRead: Kafka refuses to read a .txnindex.
@@ -345,7 +336,6 @@ def _slice(
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
-    """Returns the fetch with the bytes that are sent; they begin with the batch that was found."""
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
     fetch = Fetch(
@@ -370,7 +360,7 @@ def _slice(
 
 
 class SegmentReason(Enum):
-    """Why a segment is searched, or why it is not."""
+    """Why a segment is searched, or why not."""
 
     GREATEST_BASE = auto()  # has the greatest base offset not above the target; searched first
     NEXT = auto()  # the previous segment has no batch that reaches the target
@@ -431,7 +421,7 @@ def explain_fetch(
 def explain_no_segment(
     log: LogView, target: int, reason: SegmentReason
 ) -> tuple[SegmentChoice, ...]:
-    """Returns the choices of a lookup that searches no segment at all."""
+    """Returns the choices of a lookup that searches no segment."""
     return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 

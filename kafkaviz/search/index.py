@@ -16,8 +16,6 @@ ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.items
 
 @dataclass(frozen=True)
 class IndexSearch:
-    """A search in one index."""
-
     base_offset: int  # the base offset of the segment
     file: str
     kind: Literal["offset", "time"]
@@ -28,7 +26,7 @@ class IndexSearch:
 
 
 def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> IndexSearch:
-    """Finds the last entry whose offset is not above an offset (OffsetIndex.lookup)."""
+    """Finds the last entry whose offset is not above `offset` (OffsetIndex.lookup)."""
     keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
     slot_search = slots.floor(
         keys,
@@ -41,7 +39,7 @@ def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> In
 
 
 def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
-    """Finds the last entry whose timestamp is not above a timestamp (TimeIndex.lookup)."""
+    """Finds the last entry whose timestamp is not above `timestamp_ms` (TimeIndex.lookup)."""
     slot_search = slots.floor(
         KeyColumn(segment.time_slots["timestamp_ms"]),
         timestamp_ms,
@@ -77,10 +75,7 @@ def upper_bound(
 
 
 def position_of(search: IndexSearch) -> int:
-    """Returns the position in the entry that was found, or 0 if none was.
-
-    The position in a damaged entry may be negative.
-    """
+    """Returns the position in the found entry, or 0. It may be negative in a damaged entry."""
     return search.entry[1] if search.entry else 0
 
 

@@ -1,7 +1,7 @@
 """A partition as an open broker sees it: the files that a search reads, on disk or predicted.
 
-A LogView has one SegmentView per segment. view_partition builds a LogView from the files on disk;
-packages above this one build it from the result of a recovery.
+A LogView has one SegmentView per segment. view_partition builds a LogView from files on disk.
+Packages above this one build it from the result of a recovery.
 """
 
 from collections.abc import Generator, Mapping
@@ -25,7 +25,7 @@ NO_TIMESTAMP = -1
 
 
 class KeyColumn:
-    """An index column that adds the base offset to each value when it is read.
+    """An index column that adds the base offset to a value when the value is read.
 
     A search reads only about twenty values, so the column is not converted as a whole.
     """
@@ -45,8 +45,7 @@ class KeyColumn:
 class SegmentView:
     """A segment that a broker has open.
 
-    - A missing index file has no entries.
-    - Every slot of an existing index is trusted.
+    A missing index file has no entries. Every slot of an existing index is trusted.
     """
 
     base_offset: int
@@ -67,22 +66,21 @@ class SegmentView:
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of this segment's files that are shown as they will be after recovery."""
+        """The names of the files that are shown as they will be after recovery."""
         files = (self.log, self.index, self.timeindex, self.txnindex)
         return tuple(view.name for view in files if view and view.source == AFTER_RECOVERY)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of the .index or .timeindex, even if the file does not exist."""
         return f"{file_stem(self.base_offset)}.{kind}"
 
     @cached_property
     def offset_slots(self) -> np.ndarray:
-        """Every complete slot of the .index, written or not (an array of offset_index.ENTRY)."""
+        """All complete slots of the .index, written or not, as an array of offset_index.ENTRY."""
         return offset_index.parse(self.index.array() if self.index else b"")
 
     @cached_property
     def time_slots(self) -> np.ndarray:
-        """Every complete slot of the .timeindex, written or not (an array of time_index.ENTRY)."""
+        """All complete slots of the .timeindex, written or not, as an array of time_index.ENTRY."""
         return time_index.parse(self.timeindex.array() if self.timeindex else b"")
 
     @cached_property
@@ -92,11 +90,10 @@ class SegmentView:
 
     @cached_property
     def max_timestamp(self) -> tuple[int, int]:
-        """The timestamp and offset in the last slot of the time index, or (-1, base offset).
+        """The (timestamp, offset) in the last slot of the time index, or (-1, base offset).
 
-        This is the largest timestamp that a broker remembers
-        (LogSegment.readMaxTimestampAndOffsetSoFar since 2.3). Earlier releases also read the
-        batches after the last entry, which gives the same result for a closed segment.
+        A broker remembers this (LogSegment.readMaxTimestampAndOffsetSoFar since 2.3). Earlier
+        releases also read the batches after the last entry.
         """
         entry_bytes = time_index.ENTRY.itemsize
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
@@ -116,15 +113,14 @@ class SegmentView:
     def largest_timestamp_ms(self) -> int:
         """The largest timestamp, or the .log's modification time if no timestamp is known.
 
-        Kafka (LogSegment.largestTimestamp) compares it with a timestamp that is looked up, and so
-        decides whether to search this segment.
+        Kafka compares it with a searched timestamp (LogSegment.largestTimestamp).
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
 
 @dataclass(frozen=True)
 class LogView:
-    """A partition: its segments by base offset, at least one."""
+    """A partition: at least one segment, sorted by base offset."""
 
     name: str
     segments: tuple[SegmentView, ...]
@@ -136,12 +132,11 @@ class LogView:
 
     @property
     def log_start_offset(self) -> int:
-        """The log start offset in the checkpoint, or the first base offset if that is larger."""
+        """The log start offset of the checkpoint, or the first base offset if that is larger."""
         return max(self.segments[0].base_offset, self.checkpointed_start or 0)
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of the files that are shown as they will be after recovery."""
         return tuple(name for segment in self.segments for name in segment.recovered_files)
 
     @property
@@ -153,10 +148,7 @@ class LogView:
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Returns the index of the last segment whose base offset is not above an offset.
-
-        Returns None if all base offsets are above the offset.
-        """
+        """Returns the index of the last segment whose base offset is not above `offset`."""
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
             default=None,
@@ -164,10 +156,7 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """Returns a partition with the bytes that are on disk, even if they are damaged.
-
-    This is how a broker sees a directory after a clean stop.
-    """
+    """Returns a partition as a broker sees it after a clean shutdown: the bytes on disk."""
     segments = tuple(map(view_segment, partition.live))
     snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
     return LogView(
@@ -180,7 +169,7 @@ def view_partition(partition: Partition) -> LogView:
 
 
 def view_segment(segment: LogSegment) -> SegmentView:
-    """Returns a segment with the bytes that are on disk; it must have a .log."""
+    """Returns a segment with the bytes that are on disk. The segment must have a .log."""
     return SegmentView(
         base_offset=segment.base_offset,
         log=file.view(segment.log),
@@ -193,7 +182,7 @@ def view_segment(segment: LogSegment) -> SegmentView:
 def _view_index(segment: LogSegment, kind: str) -> FileView | None:
     """Returns an index, or None if the file does not exist.
 
-    For an active segment on disk, entries that were appended after the .log was listed are left
+    The index of an active segment may grow. Entries appended after the .log was listed are left
     out.
     """
     info = segment.index if kind == "index" else segment.timeindex
@@ -221,7 +210,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
 def view_files(
     name: str, files: Mapping[str, FileView], checkpointed_start: int | None = None
 ) -> LogView:
-    """Returns a partition made of files, given by name; segments without a .log are left out."""
+    """Returns a partition made of files by name. Segments without a .log are left out."""
     parsed_names = ((names.parse_file(file_name), view) for file_name, view in files.items())
     views = {
         (parsed_name.base_offset, parsed_name.kind): view

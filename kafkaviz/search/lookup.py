@@ -59,9 +59,7 @@ from kafkaviz.versions import SearchProfile
 class ConsumerRecord:
     """A record, and where it is in the log.
 
-    Attributes:
-        segment_base_offset: the base offset of its segment.
-        batch_position: the position of its batch in the .log.
+    `batch_position` is the position of its batch in the .log.
     """
 
     offset: int
@@ -81,7 +79,7 @@ class SkipReason(Enum):
 class CorruptRecord(KafkavizError):
     """A consumer's error for a batch with a wrong checksum.
 
-    It comes from CompletedFetch.maybeEnsureValid; older clients throw a KafkaException.
+    It comes from CompletedFetch.maybeEnsureValid. Older clients throw a KafkaException.
     """
 
     class_name = CORRUPT_RECORD
@@ -95,8 +93,7 @@ def fetches(
 ) -> Iterator[tuple[Fetch, FetchResult]]:
     """Yields fetches of one batch each, until the consumer gets a record or cannot get one.
 
-    Each fetch comes with its result. The last result is the record, the exception that is thrown,
-    or None if no batch is left.
+    The last result is the record, the exception that is thrown, or None if no batch is left.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log.
@@ -124,7 +121,7 @@ def _first_record(
     bounds: Bounds,
     isolation: str,
 ) -> ConsumerRecord | CorruptRecord | FailedRead | SkipReason:
-    """Returns the first record that the consumer gets from a fetched batch, or why it gets none."""
+    """Returns the first record that the consumer gets from a batch, or why it gets none."""
     segment = next(
         candidate
         for candidate in log.segments
@@ -155,15 +152,9 @@ def _first_record(
 
 
 def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
-    """Returns why the consumer refuses a batch.
+    """Returns (damaged object, offset, reason) if the consumer refuses a batch; else None.
 
     Below magic 2, only the message that the consumer would get is checked.
-
-    Args:
-        offset: the offset of the fetch.
-
-    Returns:
-        The kind of the damaged object, its offset, and the reason; None if the batch is valid.
     """
     what = "Record batch"
     first_offset = batch.base_offset
@@ -182,10 +173,7 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
 
 
 def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
-    """Returns the first message at or after an offset: its offset and its decompressed bytes.
-
-    Returns None if no message can be read. Only for magic 0 and 1.
-    """
+    """Returns the (offset, bytes) of the first message at or after `offset`, for magic 0 and 1."""
     messages = legacy_messages.read(data, reads_parts=False)
     places = np.flatnonzero(messages.rows["offset"] >= offset)
     if not len(places):
@@ -197,10 +185,7 @@ def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
 
 
 def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | SkipReason:
-    """Returns the first record that the consumer wants from a batch.
-
-    Raises CorruptBytes if this record or one before it cannot be read.
-    """
+    """Returns the first record in a batch at or after the fetched offset. Raises CorruptBytes."""
     for head in batch.heads(is_streamed=True):
         if head.offset >= fetch.offset:
             if batch.is_legacy:
@@ -212,7 +197,6 @@ def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | SkipReason:
 
 
 def _read_parts(batch: FileBatch, offset: int) -> None:
-    """Reads the message that the consumer gets; raises CorruptBytes if that fails."""
     first_message = _message_from(batch.content, offset)
     fault = legacy_messages.read(first_message[1]).fault if first_message else None
     if fault:
@@ -220,7 +204,6 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
-    """Returns whether the batch belongs to an aborted transaction."""
     return bool(
         (
             (aborted["producer_id"] == batch.producer_id)
@@ -247,11 +230,10 @@ class LookupOutcome(StrEnum):
 
 
 class WrongEntry(NamedTuple):
-    """An .index entry that points past its batch: the batch there begins above the entry's offset.
+    """An .index entry whose batch begins above the offset of the entry.
 
-    A search that begins there cannot find the offsets between the entry's and `base_offset`. Unlike
-    Aim.PAST of analysis/segment/links.py, this includes an offset in a gap before the batch: a
-    lookup reads nothing before the position, so it does not know whether a batch held the offset.
+    A search that begins there cannot find the offsets between the entry's offset and `base_offset`.
+    Unlike Aim.PAST of analysis/segment/links.py, no batch may have held them.
     """
 
     search: IndexSearch  # the search that found the entry
@@ -283,11 +265,10 @@ class Lookup:
         record: the record found. For an offset, it may be several batches after the first fetch.
         answer: the client's result, or None.
         offset: the target, or None for a lookup by timestamp.
-        timestamp_ms: the target in ms, or None for a lookup by offset. Negative values are
-            by_time's special values.
+        timestamp_ms: the target in ms, or a negative special value of by_time, or None for a lookup
+            by offset.
         fetches: all fetches that were needed to get the record.
-        error: the exception that the broker throws, or a consumer at the last fetch; None if
-            neither does.
+        error: the exception that the broker throws, or a consumer at the last fetch, or None.
         outcome: the result for the batch, or None if no batch was searched for.
     """
 
@@ -319,7 +300,6 @@ class Lookup:
         return message(f"html_table.{key}", target=target, partition=self.partition, answer=answer)
 
     def _repr_html_(self) -> str:
-        """Returns a table with one row per search, for notebooks."""
         columns = (
             "common.file",
             "tuning.head_entries",
@@ -341,10 +321,7 @@ class Lookup:
 
     @property
     def beginning(self) -> SegmentChoice:
-        """The segment in which the search begins.
-
-        If no segment is searched, this is the first segment; the reason is then the same for all.
-        """
+        """The segment in which the search begins. If none is searched: the first segment."""
         return next(
             (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
         )
@@ -377,7 +354,7 @@ class Lookup:
 
     @property
     def scan(self) -> ForwardScan | None:
-        """The last scan; it is the one that found the batch, if any did."""
+        """The last scan. If a scan found the batch, it is this one."""
         return self.scans[-1] if self.scans else None
 
 
@@ -389,9 +366,6 @@ def by_offset(
     bounds: Bounds | None = None,
 ) -> Lookup:
     """Returns the lookup of an offset: the fetches, and the record that a consumer gets from them.
-
-    Args:
-        bounds: the bounds of the log, if already known.
 
     Raises:
         CorruptFile: the log cannot be opened, or kafkaviz refuses data that Kafka would read.
@@ -464,7 +438,7 @@ def by_timestamp(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """Returns the lookup of a timestamp; as in Kafka, the answer may be a transaction marker."""
+    """Returns the lookup of a timestamp. As in Kafka, the answer may be a transaction marker."""
     try:
         bounds = bounds or find_bounds(log, profile, isolation)
     except FailedBounds as fault:
@@ -502,10 +476,7 @@ def _failed_lookup(
     offset: int | None = None,
     timestamp_ms: int | None = None,
 ) -> Lookup:
-    """Returns a lookup in a log whose bounds Kafka cannot find.
-
-    Its steps lead to the damaged bytes.
-    """
+    """Returns a lookup whose steps lead to the bytes at which Kafka throws `fault`."""
     start = log.log_start_offset
     target = cast("int", timestamp_ms if offset is None else offset)
     return Lookup(

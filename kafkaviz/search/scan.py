@@ -1,8 +1,8 @@
 """A forward scan through the batches of a .log to an offset or timestamp, with each decision.
 
 As in Kafka 4.3.1's FileLogInputStream and FileChannelRecordBatch, a step to the next batch reads 17
-bytes. To learn the last offset or the largest timestamp of a batch, Kafka reads its header (61
-bytes for magic 2), and to read records, the complete batch. It reads a header or batch only once.
+bytes. The last offset or largest timestamp of a batch needs its header (61 bytes for magic 2).
+Records need the complete batch. A header or batch is read only once.
 
 The scan follows FileRecords in Kafka 1.1 to 4.3.1. For example, three batches at 0, 324 and 700
 hold the offsets 0 to 9, 10 to 24 and 25 to 30. For target 12 the reads (position, bytes) are:
@@ -64,8 +64,7 @@ OWN_REFUSALS = (
 class FailedRead(CorruptFile):
     """Damaged bytes that make a broker or consumer throw an exception.
 
-    Attributes:
-        class_name: the Java class of the exception.
+    `class_name` is the Java class of the exception.
     """
 
     def __init__(self, path: Path | str, position: int, what: Message, kind: FaultKind) -> None:
@@ -89,7 +88,7 @@ def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
 
 
 class ReadPart(Enum):
-    """The part of a batch that a read fetches."""
+    """The part of a batch that is read."""
 
     START = auto()  # offset, length and magic: 17 bytes
     HEADER = auto()
@@ -97,8 +96,6 @@ class ReadPart(Enum):
 
 
 class LogRead(NamedTuple):
-    """A read of a .log."""
-
     position: int  # the position of the first byte
     size: int  # the number of bytes requested
     part: ReadPart
@@ -106,8 +103,6 @@ class LogRead(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """A batch that was found."""
-
     # the offset of the first record; for a compressed wrapper of magic 0 or 1, that of its first
     # message
     base_offset: int
@@ -125,12 +120,7 @@ class LogReader:
     """The bytes of an open .log, and a list of the reads that Kafka would make."""
 
     def __init__(self, read: ReadInto, size_bytes: int, path: str = "") -> None:
-        """Takes an open .log.
-
-        Args:
-            size_bytes: the size of the log for Kafka; the file may be longer.
-            path: the path for messages.
-        """
+        """Takes an open .log. For Kafka it ends at `size_bytes`; the file may be longer."""
         self._read = read
         self.size_bytes = size_bytes
         self.path = path
@@ -144,7 +134,7 @@ class LogReader:
         return self.peek(position, size)
 
     def peek(self, position: int, size: int) -> bytes:
-        """Reads bytes without adding the read to `reads`; fewer bytes if the log ends."""
+        """Reads bytes without adding the read to `reads`. Returns fewer bytes if the log ends."""
         window_position = position - self._start
         if window_position < 0 or window_position + size > len(self._window):
             self._window = self._read_window(position, max(size, WINDOW_BYTES))
@@ -156,8 +146,7 @@ class LogReader:
         """Yields the complete batches from a position on, like Kafka's nextBatch.
 
         Raises:
-            CorruptBytes: a length is invalid, or the position is negative, as only a damaged index
-                can have it (Utils.readFully).
+            CorruptBytes: a length is invalid, or a damaged index gave a negative position.
         """
         if position < 0:
             raise CorruptBytes(
@@ -192,16 +181,12 @@ class LogReader:
 
 
 class FileBatch:
-    """A batch whose first 17 bytes have been read; other attributes may need another read."""
+    """A batch whose first 17 bytes have been read. Other attributes may need another read."""
 
     def __init__(
         self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int
     ) -> None:
-        """Takes the first 17 bytes of a batch.
-
-        Args:
-            offset: the field `offset`; for a wrapper it is the offset of the last message.
-        """
+        """Takes the fields of a batch. A wrapper has the `offset` of its last message."""
         self._log = log
         self._offset = offset
         self.position = position
@@ -210,12 +195,12 @@ class FileBatch:
 
     @property
     def is_legacy(self) -> bool:
-        """Whether it is a message or wrapper of magic 0 or 1."""
+        """Whether the batch is a message or wrapper of magic 0 or 1."""
         return self.magic < MAGIC_2
 
     @property
     def base_offset(self) -> int:
-        """The offset of the first record; for a legacy batch this reads the complete batch."""
+        """The offset of the first record. For a legacy batch this reads the complete batch."""
         return self._first_offset(self.content) if self.is_legacy else self._offset
 
     @property
@@ -227,7 +212,7 @@ class FileBatch:
 
     @property
     def max_timestamp_ms(self) -> int:
-        """The largest timestamp of its records, or -1."""
+        """The largest timestamp of the records, or -1."""
         if self.magic == 0:
             self._header  # noqa: B018  Kafka reads the header too, although it has no timestamp
             return UNKNOWN
@@ -249,14 +234,14 @@ class FileBatch:
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
-        """Yields offset and timestamp of each record, like batch_records.heads."""
+        """Yields offset and timestamp of each record."""
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
             raise fault.after(self.position) from None
 
     def to_batch(self) -> Batch:
-        """Returns this as a Batch; reads that only this method needs are not recorded."""
+        """Returns a Batch. Reads that only this method needs are not recorded."""
         if self.is_legacy:
             try:
                 first = self._first_offset(
@@ -293,7 +278,6 @@ class FileBatch:
 
     @cached_property
     def _header(self) -> np.void:
-        """The header; it is read only if the complete batch was not."""
         layout = LEGACY_HEADER if self.is_legacy else HEADER
         size = TIMESTAMP_START if self.magic == 0 else layout.itemsize
         data = (
@@ -311,7 +295,7 @@ class FileBatch:
 
 
 class HeaderOutcome(StrEnum):
-    """The decision of a scan after it has read a batch's header."""
+    """The decision of a scan after it has read the header of a batch."""
 
     BASE_BELOW = "base_below"  # the batch starts below the target and may hold it
     BASE_EQUAL = "base_equal"
@@ -329,7 +313,7 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """One decision of a scan, made after it read a header, or more of a batch."""
+    """A decision of a scan, made after it read a header or more of a batch."""
 
     position: int
     outcome: HeaderOutcome
@@ -357,7 +341,7 @@ class ForwardScan:
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-    """Returns the result of a search in the .log of a segment. Raises CorruptFile."""
+    """Runs a search in the .log of a segment. Raises CorruptFile."""
     with segment.log.open_reader() as read:
         try:
             return search(LogReader(read, segment.log.size_bytes, log_path(segment)))
@@ -374,8 +358,7 @@ def translate(
 ) -> tuple[IndexSearch, ForwardScan]:
     """Finds the batch in a segment that holds an offset, or the next batch after a gap.
 
-    Searches the index, then the batches from there on. Like LogSegment.translateOffset it treats a
-    negative position in the index as zero.
+    Like LogSegment.translateOffset, treats a negative position in the index as zero.
     """
     search = index.find_offset(segment, offset, profile)
     start = max(0, index.position_of(search))
@@ -387,12 +370,9 @@ def translate(
 def find_offset(
     log: LogReader, base_offset: int, target: int, position: int, comparison: str
 ) -> ForwardScan:
-    """Finds the first batch from a position on that ends at or after the target.
+    """Finds the first batch that ends at or after `target` (searchForOffsetFromPosition).
 
-    Follows Kafka's searchForOffsetFromPosition.
-
-    Args:
-        comparison: "last_offset" or "base_offset"; both find the same batch with different reads.
+    `comparison` is "last_offset" or "base_offset": the same batch is found with different reads.
     """
     scan = _Scan(log, base_offset, target, position)
     try:
@@ -414,9 +394,8 @@ def find_timestamp(
 ) -> ForwardScan:
     """Finds the first record at or after a time (searchForTimestamp).
 
-    Args:
-        start_offset: the lowest offset that the record may have.
-        is_streamed: whether Kafka does not notice faults after that record (since 4.4).
+    Records below `start_offset` are skipped. `is_streamed`: faults after the record are not noticed
+    (since 4.4).
     """
     scan = _Scan(log, base_offset, target_ms, position)
     try:
@@ -430,8 +409,7 @@ def find_largest_timestamp(
 ) -> ForwardScan:
     """Finds the first record with the largest timestamp of the segment (since 3.8).
 
-    The record is in the first batch with that timestamp. Magic 0 has no such record
-    (RecordBatch.offsetOfMaxTimestamp).
+    Magic 0 has no such record (RecordBatch.offsetOfMaxTimestamp).
     """
     scan = _Scan(log, base_offset, largest_ms, position)
     try:
@@ -441,8 +419,6 @@ def find_largest_timestamp(
 
 
 class _Scan:
-    """A scan in progress."""
-
     def __init__(self, log: LogReader, base_offset: int, target: int, position: int) -> None:
         self._log = log
         self._base_offset = base_offset
@@ -474,11 +450,6 @@ class _Scan:
         )
 
     def failed(self, fault: CorruptBytes) -> ForwardScan:
-        """Returns the scan up to the bytes that make Kafka throw an exception.
-
-        Raises:
-            CorruptFile: kafkaviz refuses the data, but Kafka would read it.
-        """
         return replace(self.result(None), fault=failed_read(self._log.path, fault))
 
     def by_timestamp(self, start_offset: int, *, is_streamed: bool) -> ForwardScan:

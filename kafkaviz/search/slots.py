@@ -1,4 +1,4 @@
-"""Binary search in the slots of an index, plain or warm section first, with every slot it reads.
+"""Binary search in the slots of an index, plain or warm section first, with every slot read.
 
 This is AbstractIndex.indexSlotRangeFor. Up to 2.0 it is a plain search. Since 2.1 (KAFKA-6432) the
 last 8 KiB of entries are tried first: searches near the log's end then read the same few pages,
@@ -7,7 +7,7 @@ however large the index is. For example, with the keys 6 14 22 26 31, all of the
 
     slot 0   6 < 23   the warm section starts here: continue in it
     slot 2   22 < 23  lo = 2
-    slot 3   26 > 23  hi = 2, so slot 2 is the greatest one not above 23
+    slot 3   26 > 23  hi = 2, so slot 2 is the greatest slot not above 23
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ _AT_MIDDLE = {"<": Branch.RIGHT, "=": Branch.EXACT, ">": Branch.LEFT}
 
 
 class Probe(NamedTuple):
-    """A slot that the search reads, and the decision it leads to."""
+    """A slot that the search reads, and the decision after it."""
 
     slot: int
     key: int  # the key in the slot
@@ -65,8 +65,6 @@ class Probe(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SlotSearch:
-    """A search and its result."""
-
     entries: int
     target: int
     slot: int  # the slot found, or -1
@@ -102,7 +100,7 @@ def upper_bound(
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns the first warm slot, which is AbstractIndex.warmEntries before the last slot."""
+    """Returns the first warm slot: AbstractIndex.warmEntries before the last slot."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
@@ -212,11 +210,9 @@ def floors(
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,
 ) -> np.ndarray:
-    """Runs many searches at once, each like floor.
+    """Runs many searches at once, each like `floor`.
 
-    Returns:
-        For each target the slot found, the number of slots read and the number of pages read, shape
-        (m, 3).
+    Returns an array of shape (m, 3): for each target the slot found, slots read and pages read.
     """
     keys = np.ascontiguousarray(keys, np.int64)
     targets = np.ascontiguousarray(targets, np.int64)
@@ -227,10 +223,10 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns how many pages searches read in total, with one search just above each key.
+    """Returns how many pages are read in total by one search just above each key.
 
-    This is the sum of the last column of `floors` for these targets. Searches that begin with the
-    same probes are simulated together.
+    The result is the sum of the last column of `floors` for these targets. Searches that begin with
+    the same probes are simulated together.
     """
     warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)
     return _sum_pages(entries, entry_bytes, warm_from, page_bytes) if entries else 0
@@ -268,7 +264,7 @@ def _sum_pages(entries: int, entry_bytes: int, warm_from: int, page_bytes: int) 
 
 @njit(cache=True)
 def _add_pages(pages: np.ndarray, count: int, slot: int, entry_bytes: int, page_bytes: int) -> int:
-    """Adds the pages of an entry to the first `count` pages, and returns the new count."""
+    """Adds the pages of an entry to the first `count` of `pages`. Returns the new count."""
     first, last = page_span(slot, entry_bytes, page_bytes)
     for page in range(first, last + 1):
         is_known = False
@@ -298,7 +294,7 @@ def _floors(
 def _floor(
     keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Searches for one target and fills probed_slots; returns the slot and the number of probes."""
+    """Searches for one target and fills `probed_slots`. Returns (slot, number of probes)."""
     lo = 0
     hi = len(keys) - 1
     count = 0
@@ -330,7 +326,6 @@ def _floor(
 
 @njit(cache=True)
 def _pages(slots: np.ndarray, entry_bytes: int, page_bytes: int) -> int:
-    """Counts the different pages that these slots are in."""
     known_pages = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:

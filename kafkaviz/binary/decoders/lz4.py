@@ -30,7 +30,7 @@ _MATCH_LIMIT = 12
 def read(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """Decompresses one frame and checks its header checksum; see output.py for the contract."""
+    """Decompresses one frame and checks its header checksum. output.py describes the result."""
     if end - start < 7 or end + SLACK_BYTES > len(data) or load_32(data, start) != _MAGIC:
         return REFUSED
     flags = load_8(data, start + 4)
@@ -136,11 +136,7 @@ def _block(
 
 @njit(cache=True)
 def _header_check(data: np.ndarray, start: int, size_bytes: int) -> int:
-    """Returns the checksum byte of a frame header: the second byte of xxHash32 with seed 0.
-
-    Args:
-        size_bytes: the size of the header, at most 15.
-    """
+    """Returns the checksum of a frame header: the second byte of xxHash32, for up to 15 bytes."""
     sum32 = np.uint64(0x165667B1 + size_bytes)
     position = start
     end = start + size_bytes

@@ -8,8 +8,7 @@ Each decompressor is two functions:
 read decompresses data[start:end] into `out` from out_start on:
 
 - FULL: the output does not fit before out_end.
-- REFUSED: the data is damaged, or valid but rare. binary/codec.py then decompresses it, or
-  describes the fault.
+- REFUSED: the data is damaged, or valid but rare. Then binary/codec.py decompresses it.
 - Whatever read accepts, codec.decompress decompresses to the same bytes.
 - It may read SLACK_BYTES after the end and write as many after out_end.
 
@@ -34,7 +33,7 @@ _MULTIPLES = np.array([0, 8, 8, 9, 8, 10, 12, 14])
 def copy_input(
     data: np.ndarray, start: int, size_bytes: int, out: np.ndarray, out_start: int
 ) -> None:
-    """Copies bytes from one array to another; may write up to 15 bytes too many."""
+    """Copies bytes from one array to another. May write up to 15 bytes too many."""
     place = 0
     while place < size_bytes:
         copy_16(out, out_start + place, data, start + place)
@@ -43,7 +42,7 @@ def copy_input(
 
 @njit(cache=True)
 def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
-    """Copies earlier output, starting `distance` bytes back, as if it copied byte by byte.
+    """Copies earlier output, from `distance` bytes back, as if byte by byte.
 
     May write up to 15 bytes too many.
     """

@@ -1,9 +1,9 @@
 """Decompression of many byte ranges of a buffer, such as the batches of a log, in few calls.
 
 For snappy and lz4 a library call takes longer than decompressing a batch of 1 KB. So the compiled
-decompressors take as many ranges per call as fit into the output. A range that they refuse, or that
-is larger than the output, goes to codec.decompress. gzip and zstd have separate code tables in each
-batch, so compiled code would not be faster than a library that keeps its context.
+decompressors take as many ranges per call as fit into the output. codec.decompress takes a range
+that they refuse, or that is larger than the output. For gzip and zstd, compiled code would not be
+faster than a library that keeps its context.
 
 Loading a compiled decompressor takes as long as some thousand library calls, and the first
 compilation takes seconds. So each process uses the library first.
@@ -30,8 +30,7 @@ class DecompressedRun:
 
     Attributes:
         places: the indexes of these ranges among all ranges.
-        data: the decompressed bytes, followed by unused bytes. The next run may overwrite this
-            array.
+        data: the decompressed bytes, then unused bytes. The next run may overwrite this array.
         ends: the end of each range's output in `data`.
     """
 
@@ -56,7 +55,7 @@ class RunDecompressor:
         ends: np.ndarray,
         limit_bytes: int = codec.LIMIT_BYTES,
     ) -> Iterator[DecompressedRun]:
-        """Decompresses data[start:end] for each start and end; leaves out corrupt ranges.
+        """Decompresses data[start:end] for each start and end. Leaves out corrupt ranges.
 
         Args:
             data: an array of uint8. A compiled decompressor takes only ranges that are followed
@@ -92,7 +91,7 @@ class RunDecompressor:
 
 
 def compile_decompressors() -> None:
-    """Calls the decompressors without data, so that numba compiles or loads them."""
+    """Makes numba compile or load the decompressors, by calls without data."""
     data = _read_only(np.empty(0, np.uint8))
     edges = np.empty(0, np.int64)
     for codec_name in COMPILED:
@@ -129,14 +128,14 @@ def _joined(places: list[int], bodies: list[bytes]) -> DecompressedRun:
 
 
 def _read_only(data: np.ndarray) -> np.ndarray:
-    """Returns a read-only view, so that numba sees one array type and compiles each loop once."""
+    """Returns a read-only view: numba then sees one array type and compiles each loop once."""
     view = data[:]
     view.flags.writeable = False
     return view
 
 
 def _read_run(codec_name: str) -> Any:
-    """Returns the compiled decompressor of a codec, without loading the others."""
+    """Imports one compiled decompressor, and not the others."""
     if codec_name == "snappy":
         from kafkaviz.binary.decoders import snappy as decoder
     else:

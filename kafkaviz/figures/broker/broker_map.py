@@ -1,4 +1,7 @@
-"""The broker map: one row per topic-partition, with segments to scale and index density below."""
+"""The broker map: one row per topic-partition.
+
+A row is a bar of segments, drawn to scale. A strip below it shows the density of index entries.
+"""
 
 import unicodedata
 from collections import Counter
@@ -65,10 +68,7 @@ TORN_SHARE = 0.0115  # drawn width of a torn end (share of the axis); it would b
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentBar:
-    """One segment, or all segments of a row that has too many.
-
-    `start_byte` counts from the start of the row.
-    """
+    """A segment, or a whole row that has too many segments to draw."""
 
     row: int
     start_byte: int
@@ -129,12 +129,12 @@ def view(
     tails: Mapping[tuple[str, int], str] | None = None,
     badges: Mapping[str, Sequence[Badge]] | None = None,
 ) -> BrokerMapView:
-    """Returns one page of the map's rows.
+    """Returns one page of the map.
 
     Args:
         order: a key of map_rows.ORDERS.
-        tails: descriptions of the bytes after the last complete batch of a segment, by
-            topic-partition directory and base offset.
+        tails: texts about the bytes after a segment's last complete batch, by
+            (topic-partition directory, base offset).
         badges: findings by topic-partition directory.
     """
     badges = badges or {}
@@ -178,7 +178,6 @@ def view(
 
 
 def _with_headings(partitions: Sequence[PartitionRow], indexes: Sequence[int]) -> list[int | str]:
-    """Returns the rows, with a heading before those of each log directory if there are several."""
     rows: list[int | str] = []
     last_directory = ""
     for index in indexes:
@@ -380,7 +379,6 @@ def _density_strips(
 
 
 def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
-    """Returns the positions of a row's entries; None if the index files are too large to read."""
     if overview.entries is None:
         return None
     start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
@@ -396,7 +394,7 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
 
 
 def _densest_alone(overview: BrokerOverview) -> int | None:
-    """Returns the index of the partition that the title names as the densest, or None."""
+    """Returns the index of the partition that the title calls the densest, or None."""
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)
@@ -416,7 +414,6 @@ def _caption(overview: BrokerOverview, order: str, densest: int | None, *, is_he
 
 
 def _title(overview: BrokerOverview) -> str:
-    """Returns a title about torn ends; without them the densest index, or else the largest log."""
     tails = overview.segments["torn_bytes"][torn_mask(overview.segments)]
     if len(tails):
         return say_count(
@@ -440,7 +437,6 @@ def _title(overview: BrokerOverview) -> str:
 
 
 def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
-    """Says which index is the densest, or how many partitions have equally dense indexes."""
     least_bytes = min(round(cast(float, row.sums.bytes_per_entry)) for row in comparable)
     densest, *others = (
         row for row in comparable if round(cast(float, row.sums.bytes_per_entry)) == least_bytes
@@ -460,7 +456,7 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
 
 
 def tail_text(tail: Tail) -> str:
-    """Describes the bytes after the last complete batch in the few words that fit into a row."""
+    """Describes the bytes after the last complete batch in a few words."""
     if tail.size_bytes > READ_BYTES:
         return say("broker.tail_long", size=units.format_bytes(tail.size_bytes))
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes)
@@ -520,7 +516,6 @@ def _outline(row: int, colours: Mapping[str, str]) -> dict:
 
 
 def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
-    """Returns the length of the axis in bytes: the longest row, plus room for badge texts."""
     shares = [
         (row.log_bytes, 1 - (WORDS_PX + _text_px(row.badge.text)) / NARROW_PX)
         for row in rows
@@ -581,7 +576,7 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """Draws the bars of one kind, each 1.5 px too short for the scale, to leave a gap after it."""
+    """Draws the bars of one kind. Each bar is 1.5 px too short, which leaves a gap."""
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",
@@ -600,7 +595,6 @@ def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: floa
 
 
 def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.Heatmap:
-    """Draws all strips as one image: a thin row below each bar, with empty rows between."""
     cells = np.full((2 * len(map_view.rows), CELLS), np.nan, np.float32)
     cells[1::2] = map_view.strip
     edges = [0.0]
@@ -622,10 +616,6 @@ def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.
 
 
 def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """Draws a badge at the end of each row with findings, and pins above segments with findings.
-
-    A row of one segment has no pins. The texts of badges are drawn by `_row_annotations`.
-    """
     bars_per_row = Counter(bar.row for bar in map_view.bars)
     pinned_bars = [
         bar
@@ -648,7 +638,6 @@ def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[g
 
 
 def _is_torn_end(row: MapRow, bar: SegmentBar) -> bool:
-    """Returns whether the bar ends in the mark of a torn end, so that it needs no pin."""
     return bar.start_byte + bar.size_bytes in row.torn_ends
 
 
@@ -696,7 +685,6 @@ def _row_middle(number: int) -> float:
 def _row_annotations(
     number: int, row: MapRow, axis_bytes: float, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Returns the row's name, its log bytes per entry, and its badge text or the word "empty"."""
     y = _row_middle(number)
     if row.heading:
         heading = _annotation("", y, 12.5, colours["ink_2"], "left")

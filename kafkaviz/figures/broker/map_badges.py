@@ -1,8 +1,8 @@
-"""The badges of the broker map.
+"""The badges and pins of the broker map.
 
-A row with findings ends with a badge for the worst one: an octagon with a cross for an error, a
+A badge at the end of a row shows the worst finding: an octagon with a cross for an error, a
 triangle with an exclamation mark for a warning. The hover text lists the other findings and their
-segments. A small triangle (pin) is drawn above each segment with a finding.
+segments. A pin is a small triangle above a segment with a finding.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """Returns the badge of a row; None if the row has neither findings nor a torn end (`tail`)."""
+    """Returns the badge of a row. None: no segments, or neither findings nor a torn end."""
     if not base_offsets or not (badges or tail):
         return None
     row_bases = set(base_offsets)
@@ -82,7 +82,7 @@ def badge_line(badge: Badge) -> str:
 
 
 def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
-    """Returns the badges of each segment by base offset, in the order given: the worst first."""
+    """Returns the badges by base offset, in the given order."""
     badges_by_base = defaultdict(list)
     for badge in badges:
         for base_offset in badge.base_offsets:
@@ -93,7 +93,7 @@ def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
 def badge_traces(
     rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws the badges at the ends of rows, each given as x, y, directory and badge."""
+    """Draws the badges. Each row is (x, y, directory, badge)."""
     rows = list(rows)
     scatter_traces = []
     for severity in (ERROR, WARNING):
@@ -155,7 +155,7 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws a small triangle above each segment with a finding, each given as x, y and severity."""
+    """Draws the pins. Each point is (x, y, severity)."""
     points = list(points)
     return [
         _pin_trace(severity, severity_points, colours)

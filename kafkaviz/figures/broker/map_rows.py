@@ -1,8 +1,7 @@
-"""The rows of the broker map: which are shown, in which order, and the density strip below each.
+"""The rows of the broker map: their order, their pages and their density strips.
 
 A strip shows how close together the offset entries are. Each segment is divided into columns of
-about 3 px. All rows are drawn on one grid, whose cells are narrow enough for a strip to end where
-its bar ends: a segment of 300 bytes in a row of 720 covers cells 0 to 299.
+about 3 px. All strips use one grid: `CELLS` cells across the longest row.
 
 This module does not import Plotly, so a page can use it before it draws the map.
 """
@@ -23,7 +22,7 @@ DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
 def build_strip(
     segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
 ) -> np.ndarray:
-    """Returns the darkness of each cell of a row, 0 to 1 (float32); NaN without an entry or a bar.
+    """Returns the darkness of each cell of a row, 0 to 1, as float32. NaN: no entry or no bar.
 
     Args:
         segments: rows of analysis.overview for one topic-partition.
@@ -79,15 +78,12 @@ TEXT_KEYS = {LARGEST: "broker.by_size", NARROWEST: "broker.by_gap", BY_NAME: "br
 
 
 def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:
-    """Returns the indexes in `rows` of the rows on one page of an order; pages count from 0."""
+    """Returns the indexes of the rows on one page. Pages count from 0."""
     return order_rows(rows, order)[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
 
 
 def order_rows(rows: Sequence[PartitionRow], order: str) -> list[int]:
-    """Returns the indexes in `rows` of all rows, sorted by one of `ORDERS`.
-
-    Rows of the same log directory stay together; the directories are sorted by name.
-    """
+    """Returns the indexes of all rows, sorted by log directory and then by one of `ORDERS`."""
     directories = list(dict.fromkeys(row.log_directory for row in rows))
     directories.sort(key=natural_sort_key)
     return sorted(

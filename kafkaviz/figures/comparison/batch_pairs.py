@@ -1,4 +1,4 @@
-"""The batches of both sides around an offset, side by side, and one pair of them byte by byte.
+"""The batches of two logs around an offset, in pairs, and the bytes of one pair.
 
 offsets  epoch  crc       offsets  epoch  crc
 178–179      2  57756215  178–179      2  57756215   the same
@@ -32,7 +32,7 @@ class PairCell:
 
 @dataclass(frozen=True, kw_only=True)
 class PairRow:
-    """The batches that begin at one offset."""
+    """The batches that begin at one offset, one per side."""
 
     # a cell per column for each side; empty if no batch of that side begins at the offset
     cells: tuple[tuple[PairCell, ...], tuple[PairCell, ...]]
@@ -43,7 +43,7 @@ class PairRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairRow:
-    """The same sixteen byte positions in both batches."""
+    """A row of the hex dump: the same sixteen positions in both batches."""
 
     position: int  # position of the first byte, counted from the start of the batch
     # per side: the digits of each byte, and whether the byte differs on the other side
@@ -74,11 +74,7 @@ class BatchPairsView:
 
 
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
-    """Returns the pairs around an offset, and the bytes of one of them.
-
-    It shows the bytes of a differing pair that holds the offset, else of the first differing pair,
-    else of an equal pair that holds the offset.
-    """
+    """Returns the pairs, and the bytes of one pair: a differing one, if possible at `offset`."""
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(
         title=say("compare.batches_around", offset=units.format_count(offset)),
@@ -170,7 +166,6 @@ def _hex_pair(pair: BatchPair) -> HexPairView:
 
 
 def _differing_rows(a: bytes, b: bytes) -> list[int]:
-    """Returns which rows of sixteen bytes differ, counted from 0."""
     length = max(len(a), len(b))
     return [
         start // ROW_BYTES

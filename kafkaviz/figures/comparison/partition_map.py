@@ -43,7 +43,7 @@ TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "o
 
 @dataclass(frozen=True)
 class LaneBar:
-    """A range of offsets of one side."""
+    """A bar of one side: a range of offsets."""
 
     row: int
     side: int
@@ -89,7 +89,7 @@ def severity(relation: Relation) -> str:
 
 
 def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
-    """Returns one page of the rows, the most serious relation first."""
+    """Returns one page of the rows. The most serious relations come first."""
     partitions = comparison.worst_first[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
     return PartitionMapView(
         title=title(comparison),
@@ -102,7 +102,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 
 
 def title(comparison: BrokerComparison) -> str:
-    """Returns the most important fact: which partitions are wrong, or else how many differ."""
+    """Says which partitions are wrong. If none is wrong, says how many differ."""
     total = len(comparison.partitions)
     wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
@@ -126,7 +126,7 @@ def partition_label(comparison: PartitionComparison) -> str:
 
 
 def describe_row(comparison: PartitionComparison) -> str:
-    """Returns how both sides relate, and at which offset or by how many offsets."""
+    """Returns the relation of both sides in words, with the first divergent offset or the lag."""
     label = partition_label(comparison)
     lag = comparison.lag
     if comparison.first_divergent_offset is not None:
@@ -193,7 +193,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """If there are more than `MAX_RANGES`, joins those less than 1/`MAX_RANGES` of a row apart."""
+    """Joins ranges with small gaps if there are more than `MAX_RANGES`."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

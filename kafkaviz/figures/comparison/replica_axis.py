@@ -1,7 +1,7 @@
 """Two logs of a topic-partition on one offset axis.
 
-Each log is a lane of leader epochs with its segments below. If one side is the leader, the figure
-shows what the follower truncates after each step.
+Each log is a lane of leader epochs with its segments below. If a side is chosen as the leader, the
+figure shows what the follower truncates in each step.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ ZOOM_SHARE = 0.5  # a zoom is offered only if the range is below this share of t
 
 @dataclass(frozen=True, kw_only=True)
 class EpochBar:
-    """The records of one leader epoch; `colour` is the name of a token."""
+    """The records of one leader epoch. `colour` is a name in tokens.css."""
 
     side: int
     epoch: int
@@ -46,7 +46,7 @@ class EpochBar:
 
 @dataclass(frozen=True, kw_only=True)
 class AxisMark:
-    """Records of one side that the other side does not have."""
+    """Records that the other side does not have."""
 
     side: int
     first: int
@@ -71,7 +71,7 @@ class ReplicaAxisView:
 
 
 def parting_offset(comparison: PartitionComparison) -> int | None:
-    """Returns the lowest offset at which the logs differ; None if they do not or one is missing."""
+    """Returns the lowest offset at which the logs differ. None: equal, or one log is missing."""
     if comparison.first_divergent_offset is not None:
         return comparison.first_divergent_offset
     a, b = comparison.replicas
@@ -99,9 +99,9 @@ def view(
     """Returns both logs, unchanged or after some truncation steps of the follower.
 
     Args:
-        leader: the side that is the leader, 0 or 1; None shows both logs unchanged.
-        steps: number of truncation steps that the follower has made.
-        is_around: whether the axis shows only the offsets around the one where the logs diverge.
+        leader: the side that is the leader, 0 or 1. None: both logs are unchanged.
+        steps: the number of truncation steps that the follower has made.
+        is_around: whether the axis shows only the offsets around the first difference.
     """
     dropped = _dropped(comparison, leader, steps)
     parting = parting_offset(comparison)
@@ -125,14 +125,14 @@ def view(
 
 
 def can_zoom(comparison: PartitionComparison) -> bool:
-    """Returns whether the offsets around the divergence are a small part of the axis."""
+    """Returns whether the offsets around the first difference are a small part of the axis."""
     parting = parting_offset(comparison)
     full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])
 
 
 def walk_of(comparison: PartitionComparison, leader: int | None) -> FollowerTruncation | None:
-    """Returns the follower's truncation steps if side `leader` is the leader; None if unknown."""
+    """Returns the truncation steps of the follower. None: `leader` is None, or they are unknown."""
     return comparison.truncations[leader] if comparison.truncations and leader is not None else None
 
 
@@ -228,7 +228,7 @@ def _epoch_bars(comparison: PartitionComparison) -> Iterator[EpochBar]:
 
 
 def epoch_ranges(replica: Replica) -> Iterator[tuple[int, int, int]]:
-    """Yields each leader epoch with its first and end offset (exclusive), limited to the log."""
+    """Yields (epoch, first offset, end offset) of each leader epoch in the log."""
     entries = list(replica.epochs.entries) or [(UNDEFINED, replica.log_start_offset)]
     stops = [start for _, start in entries[1:]] + [replica.log_end_offset]
     for (epoch, start), stop in zip(entries, stops, strict=True):

@@ -1,13 +1,10 @@
 """One log before and after one cleaning.
 
-A small log is drawn record by record: each record is a cell, and below it is the same offset after
-the cleaning, so that the holes can be seen. A larger log is drawn as bars with an offset axis: the
-segments before, the share of the records that the cleaning removes, the segments after. Two more
-bars show the segments by their bytes.
+A small log is drawn record by record. Below each record is the same offset after the cleaning. A
+larger log is drawn as bars: the segments before the cleaning, the share of removed records, the
+segments after the cleaning. Two more bars show the segments by their bytes.
 
-    figure(view(log, cleaning, records, step=MAP))
-
-A lesson shows the steps of the cleaning one by one, and a page only the last one.
+A lesson shows the steps of the cleaning one by one. A page shows only the last step.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,16 +41,15 @@ AFTER = "after"  # a segment that the cleaner writes
 
 @dataclass(frozen=True, kw_only=True)
 class RecordCell:
-    """A record, or a run of offsets that were already missing before the cleaning.
+    """A record, or a run of offsets that had no record before the cleaning.
 
     Attributes:
         text: the offset of the record, or the first and the last of the missing offsets.
-        value: the value, or "null"; for a transaction marker, its type.
-        look: `GONE_BEFORE`, or the part of the log: `CLEAN`, `DIRTY` or `UNCLEANABLE`.
+        value: the value, "null", or the type of a transaction marker.
+        look: `GONE_BEFORE`, `CLEAN`, `DIRTY` or `UNCLEANABLE`.
         is_mapped: whether the offset map has this offset. False before the step `MAP`.
-        after: `KEEPS` or `GOES_NOW`; "" before the step that shows it.
-        why: why it stays or goes, in a few words; "" before the step that shows it.
-        fate: the same in a sentence; "" before the step that shows it.
+        after: `KEEPS`, `GOES_NOW`, or "" before the step that shows it.
+        why, fate: the reason in a few words, and in a sentence.
         marks: names of this offset, such as the first dirty offset.
     """
 
@@ -72,9 +68,7 @@ class RecordCell:
 class SegmentCells:
     """A segment with its records.
 
-    Attributes:
-        result: the fate of the segment in words; "" before the step that shows it.
-        end_marks: names of offsets after its last record.
+    `result` says what happens to the segment. `end_marks` name offsets after the last record.
     """
 
     name: str
@@ -86,12 +80,7 @@ class SegmentCells:
 
 @dataclass(frozen=True, kw_only=True)
 class BarPiece:
-    """A segment as a piece of a bar.
-
-    Attributes:
-        start, stop: shares of the width, on the scale of the offsets.
-        look: one of `PARTS`, or `AFTER`.
-    """
+    """A piece of a bar. `start` and `stop` are fractions of the bar's width, 0 to 1."""
 
     start: float
     stop: float
@@ -105,11 +94,10 @@ class LogBars:
     """A log as bars with an offset axis.
 
     Attributes:
-        before: the segments before the cleaning, cut into the parts of the log.
-        removed: the share of the records that are removed, per column of offsets. The last columns
-            are missing if the cleaning lists only some ranges of offsets.
-        after: the segments after the cleaning.
-        marks: place (a share of the width) and text of each named offset.
+        before, after: the segments before and after the cleaning.
+        removed: the fraction of removed records in each column of offsets. The last columns are
+            missing if the cleaning does not list all offsets.
+        marks: place (a fraction of the width) and text of each named offset.
     """
 
     first: str
@@ -124,10 +112,7 @@ class LogBars:
 class CleaningView:
     """One log before and after one cleaning.
 
-    Attributes:
-        map_rows: the keys in the offset map with their offsets, by ascending offset.
-        segments: the records; empty if the log is drawn as bars.
-        bars: None if the log is drawn record by record.
+    A log drawn record by record has `segments`. A log drawn as bars has `bars`.
     """
 
     title: str
@@ -145,12 +130,11 @@ def view(
     records: Sequence[LogRecord] | None,
     step: int = RESULT,
 ) -> CleaningView:
-    """Returns a log before and after one cleaning, with the steps up to one of `STEPS`.
+    """Returns a log before and after one cleaning, up to one of `STEPS`.
 
     Args:
-        cleaning: the result of the cleaning. None if the log is not cleaned; then only the first
-            step can be drawn.
-        records: the result of log_records; None draws the log as bars.
+        cleaning: None if the log is not cleaned; then only the first step can be drawn.
+        records: the result of log_records. None draws the log as bars.
     """
     if cleaning is None:
         step = RANGE
@@ -213,7 +197,6 @@ def _notes(
 
 
 def _marks(log: DecidedLog) -> list[tuple[int, str]]:
-    """Returns the offsets that limit the cleaning, with their names, in ascending order."""
     facts = log.state.facts
     name_by_offset = (
         (facts.log_start_offset, "cleaning.mark_log_start"),
@@ -279,14 +262,12 @@ def _segments(
 
 
 def _take_marks(marks: list[tuple[int, str]], below: int) -> tuple[str, ...]:
-    """Removes the marks below an offset from the list, and returns their texts."""
     texts = tuple(text for offset, text in marks if offset < below)
     del marks[: len(texts)]
     return texts
 
 
 def _results(cleaning: Cleaning) -> dict[int, str]:
-    """Returns what becomes of each segment that is cleaned, by its base offset."""
     texts = {}
     for segment in cleaning.segments:
         is_merged = len(segment.sources) > 1
@@ -420,7 +401,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
 
 
 def _listed_end(cleaning: Cleaning) -> int | None:
-    """Returns the offset up to which all ranges are listed; None if the list is complete."""
+    """Returns the offset before which the cleaning lists all ranges. None: it lists all."""
     ends = [
         int(offsets.ranges[-1, 1]) + 1
         for offsets in (cleaning.removed, cleaning.retained)
@@ -432,10 +413,7 @@ def _listed_end(cleaning: Cleaning) -> int | None:
 def removed_shares(
     removed: OffsetRanges, retained: OffsetRanges, first: int, length: int
 ) -> tuple[float, ...]:
-    """Returns the share of records that are removed, in each of `BAR_COLUMNS` columns of offsets.
-
-    A column without any record has the share 0.
-    """
+    """Returns the fraction of removed records in each of `BAR_COLUMNS` columns of offsets."""
     removed_counts = _count_by_column(removed, first, length)
     retained_counts = _count_by_column(retained, first, length)
     totals = np.maximum(removed_counts + retained_counts, 1e-9)
@@ -443,7 +421,6 @@ def removed_shares(
 
 
 def _count_by_column(offsets: OffsetRanges, first: int, length: int) -> np.ndarray:
-    """Returns the number of offsets in each column."""
     edges = first + length * np.arange(BAR_COLUMNS + 1) / BAR_COLUMNS
     if not len(offsets.ranges):
         return np.zeros(BAR_COLUMNS)
@@ -461,7 +438,7 @@ def _count_by_column(offsets: OffsetRanges, first: int, length: int) -> np.ndarr
 
 
 def figure(cleaning_view: CleaningView) -> Html:
-    """Returns the drawing as HTML; look.css has its classes."""
+    """Draws the view as HTML. The CSS classes are in look.css."""
     parts: list[Html] = []
     if cleaning_view.map_rows:
         parts.append(_map_html(cleaning_view.map_rows))
@@ -474,7 +451,7 @@ def figure(cleaning_view: CleaningView) -> Html:
 
 
 def describe(cleaning_view: CleaningView) -> str:
-    """Returns the alternative text."""
+    """Returns the text for screen readers."""
     cells = [
         say("common.labelled", where=cell.text, text=cell.fate)
         for segment in cleaning_view.segments
@@ -485,7 +462,7 @@ def describe(cleaning_view: CleaningView) -> str:
 
 
 def rows(cleaning_view: CleaningView) -> list[tuple[str, str, str, str]]:
-    """Returns rows of offset, key, value, fate, for a table."""
+    """Returns (offset, key, value, fate) of each cell."""
     return [
         (cell.text, cell.key, cell.value, cell.fate)
         for segment in cleaning_view.segments
@@ -586,7 +563,6 @@ def _size(pieces: Iterable[BarPiece]) -> int:
 
 
 def _on_byte_scale(pieces: Iterable[BarPiece], total_bytes: int) -> Iterator[BarPiece]:
-    """Yields the pieces one after another; each width is the piece's share of `total_bytes`."""
     position = 0
     for piece in pieces:
         end = position + piece.size_bytes

@@ -1,4 +1,4 @@
-"""The tables of compaction: the compacted logs, the numbers of one cleaning, a key's records."""
+"""The tables of compaction: the compacted logs, the numbers of a cleaning, the records of a key."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -49,7 +49,7 @@ class LogTable(NamedTuple):
 
 
 def headline(decisions: CleanerDecisions) -> str:
-    """Says how many logs the cleaner would clean now, and which log comes first."""
+    """Says how many logs the cleaner would clean now, and which log is first."""
     count = len(decisions.logs)
     order = decisions.order
     if not order:
@@ -58,7 +58,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says for which time the cleaner was predicted, and how many keys fit into its offset map."""
+    """Says for which time the decisions were predicted, and how many keys the offset map holds."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),
@@ -68,7 +68,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs in the order in which the cleaner takes them, then others by dirty ratio."""
+    """Returns the logs that the cleaner takes, in its order, then the others by dirty ratio."""
     places = _places(decisions)
     return sorted(
         decisions.logs,
@@ -81,7 +81,7 @@ def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
 
 
 def log_table(decisions: CleanerDecisions) -> LogTable:
-    """Returns the compacted logs. Logs of a topic with nothing to clean share one row."""
+    """Returns one row per compacted log. Logs with nothing to clean share a row per topic."""
     places = _places(decisions)
     rows = []
     idle: Counter[str] = Counter()
@@ -113,7 +113,7 @@ def log_table(decisions: CleanerDecisions) -> LogTable:
 
 
 def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
-    """Returns `VALUE_COLUMNS` of each log, unformatted, for a CSV file."""
+    """Returns one CSV row per log. The columns are `VALUE_COLUMNS`."""
     places = _places(decisions)
     return [
         (
@@ -157,7 +157,7 @@ def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
 
 
 def decision_text(log: DecidedLog) -> str:
-    """Says whether the cleaner takes the log. The figure shows what ends the cleanable part."""
+    """Says whether the cleaner takes the log, and why."""
     decision = log.decision
     reason = compaction_text.describe_reason(decision, log.settings)
     texts = [end_sentence(say("cli_compaction.partition", name=log.partition, reason=reason))]
@@ -172,7 +172,7 @@ def decision_text(log: DecidedLog) -> str:
 
 
 def number_rows(cleaning: Cleaning, most_keys: int) -> list[tuple[str, str]]:
-    """Returns the numbers of one cleaning as rows of a name and a value."""
+    """Returns the numbers of one cleaning as (name, value)."""
     source_count = sum(len(segment.sources) for segment in cleaning.segments)
     rows = [
         (
@@ -216,7 +216,7 @@ def _passes_text(cleaning: Cleaning) -> str:
 
 
 class HorizonRow(NamedTuple):
-    """The tombstones and transaction markers with the same delete horizon after the cleaning."""
+    """Tombstones and transaction markers with the same delete horizon after the cleaning."""
 
     horizon: str
     tombstones: str
@@ -235,11 +235,7 @@ HORIZON_HEADS = (
 
 
 def horizon_rows(cleaning: Cleaning) -> list[HorizonRow]:
-    """Returns the tombstones and markers that wait for a delete horizon, grouped by horizon.
-
-    Only those that `Cleaning` lists are counted. A marker without a horizon stays as long as the
-    log has records of its transaction.
-    """
+    """Returns one row per delete horizon, for the tombstones and markers that `cleaning` lists."""
     tombstones: Counter[tuple[int, bool]] = Counter()
     markers: Counter[tuple[int, bool]] = Counter()
     first_offsets: dict[tuple[int, bool], int] = {}
@@ -281,7 +277,7 @@ STORY_HEADS = (
 
 
 def story_rows(story: KeyStory) -> list[tuple[str, ...]]:
-    """Returns rows of offset, time, segment, size, value, fate; the newest record first."""
+    """Returns (offset, time, segment, size, value, fate) of each record, the newest first."""
     return [
         (
             format_count(record.offset),

@@ -1,8 +1,7 @@
 """The map of a disk: the space of each log directory and topic, divided by use.
 
-Bars show the space on the disk. Kafka preallocates indexes as sparse files, which are longer than
-their space on the disk, so the difference is subtracted from the preallocated bytes. Tables have
-the exact lengths, which add up to the byte.
+Bars show the space on the disk, tables show exact file lengths. A preallocated index is a sparse
+file: it is longer than its space on the disk, and its bar leaves out the difference.
 """
 
 from collections import defaultdict
@@ -49,7 +48,7 @@ SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of a bar: the space of one of `GROUPS` or of `BLOCK_ENDS`, and a text about it."""
+    """A part of a bar. `group` is a key of `GROUPS`, or `BLOCK_ENDS`."""
 
     group: str
     size_bytes: int
@@ -60,10 +59,8 @@ class BarPart:
 class DiskBar:
     """The space of one log directory or topic.
 
-    Attributes:
-        allocated_bytes: the space in whole blocks, which may be a little more than the sum of the
-            parts.
-        is_other: whether the bar stands for several small topics, or for files outside of topics.
+    `allocated_bytes` are whole blocks, and may exceed the sum of the parts. `is_other`: several
+    small topics, or files outside of topics.
     """
 
     name: str
@@ -78,7 +75,7 @@ class DiskBar:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskMapView:
-    """The bars of one figure, which have the same scale."""
+    """The bars of one figure, all on the same scale."""
 
     title: str
     caption: str
@@ -92,12 +89,9 @@ class DiskMapView:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskTable:
-    """A table of exact numbers of bytes.
+    """A table of exact numbers of bytes. The last `sums` rows are sums.
 
-    Attributes:
-        rows: a name, then numbers; the last `sums` rows are sums.
-        columns: the names of the columns in a CSV file, which do not depend on the language.
-        row_names: the first cell of each row in a CSV file.
+    `columns` are the column names of the CSV file, and `row_names` the first cells of its rows.
     """
 
     heads: tuple[str, ...]
@@ -108,16 +102,11 @@ class DiskTable:
 
     @property
     def file_rows(self) -> list[tuple[str, ...]]:
-        """The rows of a CSV file."""
         return [(name, *row[1:]) for name, row in zip(self.row_names, self.rows, strict=True)]
 
 
 def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskMapView:
-    """Returns one bar per log directory.
-
-    Args:
-        names: short names of the log directories, by their paths.
-    """
+    """Returns one bar per log directory. `names` has their short names by path."""
     by_directory = _group(shares, "log_directory")
     bars = [_bar(names[path], by_directory[path]) for path in names]
     total_bytes = sum(bar.allocated_bytes for bar in bars)
@@ -184,12 +173,10 @@ def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
 
 
 def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTable:
-    """Returns the bytes per use and log directory.
+    """Returns one row per use of bytes and one column per log directory.
 
-    The last two rows are the lengths of all files, and their space on the disk.
-
-    Args:
-        names: short names of the log directories, by their paths.
+    Two more rows are the length of all files and their space on the disk. `names` has the short
+    names of the log directories by path.
     """
     by_directory = _group(shares, "log_directory")
     columns = [by_directory[path] for path in names]
@@ -220,7 +207,7 @@ def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTabl
 
 
 def topic_table(shares: Sequence[DiskShare]) -> DiskTable:
-    """Returns one row per topic, the largest first, with exact bytes per group, and a sum row."""
+    """Returns one row per topic, the largest first, then the sums."""
     present = [group for group, sizes in _group_sizes(shares).items() if sizes]
     rows = []
     by_topic = _by_topic(shares)
@@ -249,7 +236,7 @@ def topic_table(shares: Sequence[DiskShare]) -> DiskTable:
 
 
 def figure(view: DiskMapView) -> Html:
-    """Draws the bars; the styles are in look.css."""
+    """Draws the bars. The CSS classes are in look.css."""
     longest = max((bar.size_bytes for bar in view.bars), default=0)
     rows = [_row(bar, longest) for bar in view.bars]
     return tag("div", *rows, class_="kv-disk", role="img", aria_label=view.alt)
@@ -298,18 +285,15 @@ def _bar(name: str, shares: Sequence[DiskShare], *, is_other: bool = False) -> D
 
 
 def group_text(group: str) -> str:
-    """Returns the name of one of `GROUPS` or of `BLOCK_ENDS`.
-
-    A group of one use has the name of that use.
-    """
+    """Returns the name of a group: a key of `GROUPS`, or `BLOCK_ENDS`."""
     return say(f"disk.group_{group}") if group in NAMED_GROUPS else use_text(GROUPS[group][0])
 
 
 def space_per_use(share: DiskShare) -> dict[Use, int]:
-    """Returns the bytes on disk of each use, without the holes of sparse files.
+    """Returns the bytes on disk for each use, without the holes of sparse files.
 
-    A catalog has only the total length and the total allocated bytes of a partition. Allocated
-    bytes include the unused ends of blocks, so the holes are underestimated.
+    A share from a catalog has no hole size. Then the holes are estimated, and the estimate is too
+    low.
     """
     spaces = dict(share.uses)
     hole_bytes = share.hole_bytes
@@ -336,7 +320,7 @@ def _allocated(shares: Iterable[DiskShare]) -> int:
 
 
 def _block_end_bytes(shares: Iterable[DiskShare], spaces: Mapping[Use, int]) -> int:
-    """Returns the allocated bytes of files after their ends, since files take whole blocks."""
+    """Returns the unused bytes at the ends of the files' last blocks."""
     return max(0, _allocated(shares) - sum(spaces.values()))
 
 
@@ -348,7 +332,6 @@ def _group(shares: Iterable[DiskShare], attribute: str) -> dict[str | None, list
 
 
 def _by_topic(shares: Iterable[DiskShare]) -> list[tuple[str | None, list[DiskShare]]]:
-    """Returns the topics, the largest first; the key None has the files outside of topics."""
     groups = _group(shares, "topic")
     return sorted(
         groups.items(), key=lambda item: (item[0] is None, -_allocated(item[1]), item[0] or "")
@@ -356,7 +339,6 @@ def _by_topic(shares: Iterable[DiskShare]) -> list[tuple[str | None, list[DiskSh
 
 
 def _group_sizes(shares: Iterable[DiskShare]) -> dict[str, int]:
-    """Returns the exact bytes of each of `GROUPS`."""
     uses = total_uses(shares)
     return {
         group: sum(uses.get(use, 0) for use in group_uses) for group, group_uses in GROUPS.items()

@@ -1,4 +1,4 @@
-"""Tables of the files that may be deleted by hand, and of the cost of deleting all indexes."""
+"""Two tables: the files that may be deleted by hand, and the cost of deleting all indexes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from kafkaviz.units import MISSING, format_bytes, format_count
 
 
 def freeing_title(steps: Sequence[FreeingStep]) -> str:
-    """Says how much space may become free, and how much of it only after a check."""
+    """Says how much space can be freed at once, and how much only after a check."""
     safe = [step.allocated_bytes for step in steps if step.kind in SAFE_KINDS]
     other = [step.allocated_bytes for step in steps if step.kind not in SAFE_KINDS]
     if safe and other:
@@ -30,10 +30,9 @@ def freeing_title(steps: Sequence[FreeingStep]) -> str:
 
 
 def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> DiskTable:
-    """Returns one row per kind of file and log directory, in the order of FreeingKind.
+    """Returns one row per kind of file and log directory.
 
-    Args:
-        names: short names of the log directories, by their paths. A single name is not shown.
+    `names` has the short names of the log directories by path. A single name is not shown.
     """
     rows = []
     for step in steps:
@@ -64,7 +63,7 @@ PATH_COLUMNS = ("kind", "log_directory", "path")
 
 
 def path_rows(steps: Iterable[FreeingStep]) -> list[tuple[str, str, str]]:
-    """Returns kind, log directory and path of each file or folder that may be deleted."""
+    """Returns (kind, log directory, path) of each file or folder that may be deleted."""
     return [
         (str(step.kind), step.log_directory, archive.display_text(path))
         for step in steps
@@ -73,7 +72,7 @@ def path_rows(steps: Iterable[FreeingStep]) -> list[tuple[str, str, str]]:
 
 
 def price_title(prices: Sequence[IndexPrice]) -> str:
-    """Says what deleting all .index files frees, and what the next broker start then reads."""
+    """Says what deleting all .index files frees, and what broker start-up then reads."""
     return say(
         "disk.price_title",
         size=format_bytes(sum(price.allocated_bytes for price in prices)),
@@ -82,7 +81,7 @@ def price_title(prices: Sequence[IndexPrice]) -> str:
 
 
 def price_caption(prices: Sequence[IndexPrice]) -> str:
-    """Says how the times of a recovery are computed."""
+    """Says for which read rate and how many threads the times are computed."""
     threads = prices[0].reads.threads
     threads_text = disk_text.threads_text(threads)
     return say("disk.price_below", rate=units.rate(ASSUMED_RATE), threads=threads_text)
@@ -93,11 +92,10 @@ def price_table(
     recovery: Sequence[RecoveryReads] | None,
     names: Mapping[str, str],
 ) -> DiskTable:
-    """Returns what the next broker start reads, with the .index files and without them.
+    """Returns what broker start-up reads with the .index files and without them.
 
-    Args:
-        recovery: the reads with the .index files; None if unknown.
-        names: short names of the log directories, by their paths.
+    `recovery` is the reads with the .index files, or None if unknown. `names` has the short names
+    of the log directories by path.
     """
     reads_now = {reads.log_directory: reads for reads in recovery or ()}
     no_reads = MISSING if recovery is None else say("common.none")

@@ -1,6 +1,6 @@
-"""The view of retention: the bytes that coming passes free, and the rule that keeps each segment.
+"""Retention: the bytes that the next retention passes free, and what keeps each segment.
 
-All sizes are bytes of .log, and all times count from the time of the next retention pass.
+Sizes are bytes of .log files. Times count from the next retention pass.
 """
 
 import shlex
@@ -33,7 +33,7 @@ MAX_COMMAND_TOPICS = 50
 
 
 def named_logs(health: "Health") -> list[LogRetention]:
-    """Returns the logs that have segments; their names begin with the log directory, if several."""
+    """Returns the logs that have segments, named with their log directory if there are several."""
     prefixes = health.broker.name_prefixes
     return [
         replace(log, partition=f"{prefixes.get(log.log_directory or '', '')}{log.partition}")
@@ -62,7 +62,7 @@ class SegmentTable(NamedTuple):
 
 
 def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
-    """Returns what keeps each segment, and until when; None if no log has segments."""
+    """Returns what keeps each segment, and until when. None: no log has segments."""
     logs_segments = sort_by_urgency(logs)
     if not logs_segments:
         return None
@@ -124,13 +124,13 @@ def _origin_text(age: SegmentAge) -> str:
 
 
 class ProposedLimits(NamedTuple):
-    """The limits that a reader chose; None keeps the current limit."""
+    """Retention limits that the reader chose. None keeps the current limit."""
 
     retention_ms: int | None = None
     retention_bytes: int | None = None
 
     def applied_to(self, log: LogRetention) -> LogRetention:
-        """Returns the log with these limits, if its cleanup.policy deletes."""
+        """Returns the log with these limits. A log that is only compacted is unchanged."""
         limits = log.limits
         source = message("retention.chosen_here")
         if self.retention_ms is not None:
@@ -143,15 +143,14 @@ class ProposedLimits(NamedTuple):
 
 
 def setting_name(name: str, *, is_tiered: bool) -> str:
-    """Returns the name of the topic setting that limits the local log."""
+    """Adds the prefix "local." to the name of a retention setting, for a tiered topic."""
     return f"local.{name}" if is_tiered else name
 
 
 def alter_command(topics: Sequence[str], settings: Mapping[str, float | None]) -> str:
-    """Returns the kafka-configs.sh command that sets the topics' settings; "" for no setting.
+    """Returns the kafka-configs.sh command that changes settings of topics; "" without a change.
 
-    Args:
-        settings: the value of each setting; None removes the topic's own value.
+    A setting with the value None is removed from the topics.
     """
     if not topics or not settings:
         return ""
@@ -172,7 +171,7 @@ def alter_command(topics: Sequence[str], settings: Mapping[str, float | None]) -
 
 
 def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str:
-    """Says how much the next pass frees with the proposed limits, compared with today's."""
+    """Says how much the next retention pass frees, compared with the current limits."""
     freed_bytes = sum(change.due_bytes for change in changes)
     current_bytes = sum(change.current_due_bytes for change in changes)
     values = {
@@ -188,7 +187,7 @@ def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str
 
 
 def bars(changes: Sequence[RetentionChange]) -> Html:
-    """Returns a bar for each change; the bars are to the scale of the largest one."""
+    """Returns a bar for each change, all on the same scale."""
     drawn = list(changes[:MAX_BARS])
     rest = changes[MAX_BARS:]
     if rest:
@@ -269,10 +268,9 @@ VALUE_COLUMNS = (
 def schedule_table(
     logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
 ) -> ScheduleTable:
-    """Returns when bytes are deleted under the proposed limits, counted from the next pass.
+    """Returns how many bytes of each log are deleted when, under the proposed limits.
 
-    Args:
-        logs: the logs under today's limits, which have a column if the limits are changed.
+    The current limits of `logs` have a column only if `is_changed`.
     """
     pairs = sorted(zip(logs, proposed_logs, strict=True), key=lambda pair: -pair[0].log_bytes)
     values = [_schedule_values(log, proposed) for log, proposed in pairs]

@@ -1,4 +1,4 @@
-"""The chart of a query's result: one bar per row, or a line if the first column rises."""
+"""The chart of a query's result: bars, or a line if the first column rises."""
 
 import math
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ class AnswerView:
 
 
 def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[str]:
-    """Returns the columns that can be drawn; the first one is drawn by default."""
+    """Returns the columns that can be drawn. The first one is the default."""
     drawable = [
         field.name
         for field in rows.schema
@@ -81,7 +81,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """Returns the chart of a column, by default the first drawable one; None if there is none."""
+    """Returns the chart of a column, by default the first drawable one. None: nothing to draw."""
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
     if column is None or not rows.num_rows:
@@ -166,7 +166,7 @@ def _title(values: Sequence[float | None], column: str) -> str:
 
 
 def format_value(value: object, column: str) -> str:
-    """Formats a number in the unit that the column's name implies."""
+    """Formats a number in the unit that the column's name implies, such as "log_bytes"."""
     number = _number(value)
     if number is None:
         return "–"
@@ -185,7 +185,6 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """Returns a unique name per row: its topic-partition or text, plus other columns if needed."""
     if "topic" in rows[0]:
         used_columns = {"topic", "partition"}
         names = [partition_name(row) for row in rows]
@@ -388,7 +387,6 @@ def _hover_texts(answer: AnswerView) -> list[str]:
 
 
 def _round_ticks(low: float, high: float, column: str) -> list[float]:
-    """Returns about five round values from end to end, in the column's unit."""
     if high <= low:
         return [low]
     step = _round_step((high - low) / 4, column)
@@ -396,10 +394,9 @@ def _round_ticks(low: float, high: float, column: str) -> list[float]:
 
 
 def _round_step(least_step: float, column: str) -> float:
-    """Returns the next round step.
+    """Returns the next larger round step.
 
-    For bytes this is a power of two. For other numbers it is 1, 2 or 5 times a power of ten, for
-    durations in a unit of time.
+    For bytes this is a power of two. For other numbers it is 1, 2 or 5 times a power of ten.
     """
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:
@@ -421,5 +418,4 @@ def _x_ticks(xs: Sequence[float]) -> list[float]:
 
 
 def _escape(text: str) -> str:
-    """Escapes the characters that Plotly reads as markup, because topic names may contain them."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,7 +1,6 @@
-"""The questions of the Explore page: queries over the catalog, and the words of their figures.
+"""The questions of the Explore page: queries over the catalog, and the texts of their figures.
 
-A title is computed from the rows that the query returned. It is used only while the query is
-unchanged.
+A title is computed from the rows of the result. It is used only while the query is unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ AnswerRow = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its query and its figure. Its texts are in the catalogue `questions`."""
+    """A question, its query and its figure. The keys of its texts begin with "questions."."""
 
     name: str  # value of a URL parameter
     sql: str
@@ -46,7 +45,7 @@ def _question(
 
 
 def partition_name(row: AnswerRow) -> str:
-    """Returns the topic-partition of a row, or its topic if the row has no partition."""
+    """Returns the topic-partition of a row, or only its topic."""
     if row.get("partition") is not None:
         return f"{row['topic']}-{row['partition']}"
     return str(row["topic"])
@@ -611,5 +610,5 @@ QUESTION_BY_NAME = {question.name: question for question in QUESTIONS}
 
 
 def find_question(text: str) -> Question | None:
-    """Returns the question with exactly this query, apart from blanks around it."""
+    """Returns the question with this SQL. Blanks around the SQL are ignored."""
     return next((question for question in QUESTIONS if question.sql == text.strip()), None)

@@ -1,9 +1,9 @@
-"""The table of the Health page: the steps of the next broker start.
+"""The table of the Health page: the steps of the next broker start-up.
 
     Cut      append-time-0/0.log       45 B from byte 561 373     its last batch is not whole
     Rebuild  48 files, 24 partitions   segments extend past the recovery point
 
-More than a few steps of the same kind and cause share one row.
+Many steps of the same kind and cause share one row.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class HealthTable(NamedTuple):
 
 
 def steps_table(restart: Restart | None) -> HealthTable | None:
-    """Returns the steps of the next start; None if there are none or they are unknown."""
+    """Returns the steps of the next broker start-up. None: no steps, or the steps are unknown."""
     if restart is None or not restart.steps:
         return None
     groups: dict[tuple, list[StartupStep]] = {}
@@ -137,7 +137,7 @@ def _severity(step: StartupStep) -> str:
 
 
 def _length_text(step: StartupStep, size_bytes: int) -> str:
-    """Returns a size; of deleted files it says that it is their length: sparse ones use less."""
+    """Returns a size. For a deleted file this is the length, and the text says so."""
     size = units.format_bytes(size_bytes)
     return say("health.in_length", size=size) if step.action == "delete" else size
 
@@ -153,7 +153,6 @@ def _size_text(step: StartupStep) -> str:
 
 
 def _short_path(name: str) -> str:
-    """Returns a path without leading zeros in a segment's name, cut in the middle if too long."""
     directory, slash, file = name.rpartition("/")
     stem, dot, suffix = file.partition(".")
     if slash and len(stem) == 20 and stem.isdigit():

@@ -1,8 +1,6 @@
-"""The view of the Health page.
+"""The view of the Health page: whether the broker will start, and all findings with their bytes.
 
-It says whether the broker will start, and shows all findings with their bytes. `view` computes one
-value for the whole page. `findings_payload` and `start_payload` convert this value to plain data
-for app/frontend/findings.
+`findings_payload` and `start_payload` convert the view to plain data for app/frontend/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -86,7 +84,7 @@ class RecoveryBar(NamedTuple):
 
 
 class RecoveryStrip(NamedTuple):
-    """The logs that the next start reads, as bars to scale."""
+    """The logs that the next broker start-up reads, as bars to scale."""
 
     title: str
     bars: tuple[RecoveryBar, ...]
@@ -95,7 +93,7 @@ class RecoveryStrip(NamedTuple):
 
 
 class HexDump(NamedTuple):
-    """Bytes of a file around a finding: lines of 16 from `start`."""
+    """Bytes of a file around a finding, 16 per line. The first line begins at `start`."""
 
     start: int
     digits: str
@@ -118,7 +116,7 @@ class FindingMember(NamedTuple):
 
 
 class FindingItem(NamedTuple):
-    """An item of the list: one finding, or several of the same code."""
+    """An item of the list: one finding, or several with the same code."""
 
     key: str
     severity: str
@@ -138,7 +136,10 @@ class HealthView(NamedTuple):
 
 
 def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True) -> HealthView:
-    """Returns everything the page shows. `may_show` says whether a file's bytes may be shown."""
+    """Returns everything that the page shows.
+
+    `may_show` is called with a file's name and returns whether bytes of the file may be shown.
+    """
     broker = health.broker
     directories = _named_directories(broker)
     names = {directory.text: name for directory, name in directories}
@@ -174,7 +175,6 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
 
 
 def _log_bytes(broker: Broker, names: Mapping[str, str]) -> dict[tuple[str, int], int]:
-    """Returns the size of each .log by topic-partition and base offset."""
     log_bytes = {}
     for partition in broker.partitions:
         name = _with_directory_name(names, broker.directory_of(partition).text, partition.directory)
@@ -189,7 +189,7 @@ def _byte_reader(
     directories: Sequence[tuple[LogDirectory, str]],
     may_show: Callable[[str], bool],
 ) -> ByteReader:
-    """Returns a reader; it returns b"" for a file that is unreadable or must not be shown."""
+    """Returns a reader. It returns b"" for a file that is unreadable or must not be shown."""
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name
@@ -205,7 +205,6 @@ def _byte_reader(
 
 
 def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
-    """Returns the log directories, each with a unique name; empty if there is only one."""
     if len(broker.log_directories) == 1:
         return []
     names = broker.directory_names
@@ -213,13 +212,11 @@ def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
 
 
 def _with_directory_name(names: Mapping[str, str], log_directory: str | None, path: str) -> str:
-    """Prefixes a topic-partition or file with its log directory's name if there are several."""
     name = names.get(log_directory or "")
     return f"{name}/{path}" if name else path
 
 
 def _with_log_directory(item: ItemT, names: Mapping[str, str]) -> ItemT:
-    """Returns the finding or step with its log directory before its topic-partition and file."""
     partition = item.partition and _with_directory_name(names, item.log_directory, item.partition)
     path = item.file and _with_directory_name(names, item.log_directory, item.file)
     return replace(item, partition=partition, file=path)
@@ -238,13 +235,13 @@ def start_verdict(
     release: Release = versions.NEWEST_RELEASE,
     recovery: Sequence[RecoveryReads] = (),
 ) -> StartVerdict:
-    """Says in a headline and some sentences what the next broker start does.
+    """Says in a headline and some sentences what the next broker start-up does.
 
     Args:
-        restart: the predicted broker start.
+        restart: the prediction of the start-up.
         logs: number of the broker's partition logs, including those without a .log file.
         is_left_known: whether the files show how the broker was stopped.
-        is_partial: whether the broker has log directories that were not read.
+        is_partial: whether some log directories of the broker were not read.
         release: the Kafka release that will start.
         recovery: the reads of each log directory's recovery.
     """
@@ -397,7 +394,7 @@ def _count_text(key: str, count: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that the start reads, failing and cut logs first; None if it reads none."""
+    """Returns the logs that the start-up reads, failing and cut logs first. None: it reads none."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps
@@ -487,7 +484,7 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
 
 
 def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[FindingItem, ...]:
-    """Returns the items of the list, one per group of findings, the worst first."""
+    """Returns one item per group of findings, the worst first."""
     items = []
     dumps_left = MAX_DUMPS
     for group in group_findings(findings):
@@ -567,7 +564,6 @@ def _finding_key(finding: Finding) -> str:
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    """Returns the file and the bytes of a finding; if short, with abbreviated names."""
     location = (
         finding.file
         or (
@@ -629,7 +625,7 @@ def _words() -> dict[str, str]:
 
 
 def start_payload(view: HealthView) -> dict:
-    """Returns what the next broker start reads and does, as plain data."""
+    """Returns the recovery strip and the start-up steps as plain data."""
     return {
         "words": _words(),
         "strip": view.strip
@@ -643,7 +639,7 @@ def start_payload(view: HealthView) -> dict:
 
 
 def findings_payload(view: HealthView, key: str) -> dict:
-    """Returns the verdict and the findings, as plain data."""
+    """Returns the verdict and the findings as plain data."""
     return {
         "key": key,
         "words": _words(),

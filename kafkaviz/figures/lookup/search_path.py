@@ -1,7 +1,7 @@
-"""The path of a lookup through its indexes: each probe in order, and the slot that it reads.
+"""The path of a lookup through its indexes: each probe, and the slot that it reads.
 
-There is one panel per searched index: first the time index, then the offset index of each segment
-that was tried.
+There is one panel per searched index: the time index, then the offset index of each segment that
+was tried.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,10 @@
 """A race between plain binary search and the warm-section-first search.
 
 The browser animates the race, and computes the times for the chosen disk. Each search has a strip
-with one cell per page of the index; hot pages are in memory when the search begins. When an index
-grows by one entry, the middles that plain binary search probes may move to cold pages. Then the
-race one entry earlier, when these pages were hot, is sent too.
+with one cell per page of the index. Hot pages are in memory when the search begins.
+
+One more entry may move the probes of plain binary search to cold pages. Then the race before that
+entry is sent too.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ BEFORE_JUMP = "before"
 
 
 class RaceCell(NamedTuple):
-    """A 4 KiB page of the index that has a cell in the figure."""
+    """A cell of the figure: a 4 KiB page of the index."""
 
     page: int
     skipped: int  # number of pages that are left out before this one
@@ -67,7 +68,7 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the view of the race, and of the race one entry earlier if `before` is given."""
+    """Returns the view of `race`, and of `before`: the race one entry earlier."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)
@@ -108,7 +109,7 @@ def _place_text(race: SearchRace) -> str:
 
 
 def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
-    """Returns the pages to draw: the same for both searches, so that the two strips line up."""
+    """Returns the pages to draw, the same for both searches."""
     pages = list(range(race.pages))
     if race.pages > MAX_CELLS:
         first_warm = int((race.warm_from_slot or 0) / race.page_slots)
@@ -119,7 +120,7 @@ def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
 
 
 def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCell]) -> RaceLane:
-    """Returns one of the two searches of a race; `name` is `PLAIN` or `WARM`."""
+    """Returns the lane of one search. `name` is `PLAIN` or `WARM`."""
     places = {cell.page: place for place, cell in enumerate(cells)}
     steps = tuple(
         RaceStep(probe.slot, tuple(places[page] for page in probe.pages)) for probe in raced.probes
@@ -159,7 +160,7 @@ def _model_text(race: SearchRace) -> str:
 
 
 def disks_payload() -> dict:
-    """Returns the disks to choose from, and the model's times, as plain values for the browser."""
+    """Returns the disks to choose from and the times of the model, for the browser."""
     disks = [
         {
             "name": disk.name,
@@ -199,7 +200,7 @@ def _race_payload(race_view: SearchRaceView) -> dict:
 
 
 def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
-    """Returns the pages of one search, and which are in memory, for the lookup's stepper."""
+    """Returns the pages of one search, and which of them are in memory, for the stepper."""
     cells = drawn_cells(race)
     raced = race.warm if is_warm else race.plain
     race_lane = lane(race, raced, WARM if is_warm else PLAIN, cells)

@@ -1,7 +1,7 @@
 """Why a timestamp gives this offset.
 
-The figure shows the timestamps of a partition in offset order, the target, and the offset that each
-rule gives.
+The figure shows the timestamps of a partition by offset, the searched timestamp, and the offset
+that each rule gives.
 """
 
 from dataclasses import dataclass
@@ -94,11 +94,7 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
 
 
 def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
-    """Returns the range of times that the figure shows.
-
-    The oldest and the newest 1 % of the points are left out. The target, the answer and the closest
-    record are always included.
-    """
+    """Returns the times that the figure shows, without the oldest and newest 1 % of the points."""
     low, high = (
         np.quantile(times, (0.01, 0.99)).tolist()
         if times
@@ -115,7 +111,7 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns the offsets, newest timestamps and running maxima to draw; None ends a segment."""
+    """Returns offsets, newest timestamps and running maxima. None ends the line of a segment."""
     offsets = []
     newest_ms = []
     running_ms = []
@@ -133,8 +129,6 @@ def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]
 
 
 class _Point(NamedTuple):
-    """A batch that is drawn; `row` is its index in the segment."""
-
     row: int
     last_offset: int
     newest_ms: int
@@ -142,11 +136,10 @@ class _Point(NamedTuple):
 
 
 def _sample(batches: BatchTable, most: int) -> list[_Point]:
-    """Returns the batches of a segment that are drawn.
+    """Returns at most `most` batches of a segment.
 
-    These are all batches if there are no more than `most`. Otherwise the segment is split into
-    `most // 3` stretches of about equal length, and each gives its first, its oldest and its newest
-    batch.
+    A larger segment is split into `most // 3` stretches. Each stretch gives its first, its oldest
+    and its newest batch.
     """
     size, larger = divmod(len(batches), most // 3)
     sizes = [size + 1] * larger + [size] * (most // 3 - larger)
@@ -194,7 +187,6 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
 
 
 def _segments_around(explanation: OffsetExplanation, most: int) -> tuple[SegmentTimes, ...]:
-    """Returns the segments around the searched one, or the last ones if none was searched."""
     index = next(
         (
             segment_index
@@ -292,7 +284,7 @@ def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
 def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
     """Draws offsets to the right and time upwards.
 
-    Shapes and annotations are set in one call, because adding them one by one takes half a second.
+    Shapes and annotations are set in one call: adding them one by one takes half a second.
     """
     import plotly.graph_objects as go
 
@@ -363,7 +355,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
 
 
 def _ticks() -> dict:
-    """Returns tick formats without month names for other languages: Plotly's are English."""
+    """Returns tick formats without Plotly's English month names; {} for English."""
     if language() == ENGLISH:
         return {}
     lower_steps = (None, *(step for step, _ in DATES))
@@ -420,10 +412,10 @@ def _mark_annotation(
     colour: str,
     yshift: int,
 ) -> dict:
-    """Labels a mark.
+    """Returns the label of a mark, above it if `yshift` is positive.
 
-    A label above its mark is to the left of it, and one below to the right. The line of the running
-    maximum only rises, so no label covers it. Near an edge a label stays inside the figure.
+    A label above is to the left of its mark, and a label below to the right. So the rising line of
+    the running maximum does not cross it. Near an edge the label stays inside the figure.
     """
     left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
     anchor = (
@@ -471,5 +463,5 @@ def _fate_annotations(why_view: OffsetExplanationView) -> list[dict]:
 
 
 def _to_datetime(timestamp_ms: int) -> np.datetime64:
-    """Returns a time that Plotly can draw; times outside 1970–9999 are moved to the nearest end."""
+    """Converts a time for Plotly. Times outside 1970–9999 are moved to the nearest end."""
     return np.datetime64(min(max(0, int(timestamp_ms)), LAST_MS), "ms")

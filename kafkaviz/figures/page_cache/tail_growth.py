@@ -1,8 +1,7 @@
-"""How a lookup at the tail changes as an index grows, page by page; drawn in the browser.
+"""How a lookup at the end of an index changes as the index grows, page by page.
 
-All sizes of the index are sent at once. For each size and each of the two searches, the view has
-the pages that are read, the pages of the same probes in an index one page shorter, and the pages
-that had to be waited for.
+The browser draws it, and gets all sizes of the index at once. Each size has a lane for each of the
+two searches.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm
 
 
 class PageWait(NamedTuple):
-    """A page that was waited for, and the log bytes and entries written since its last use."""
+    """A page that a lookup waited for, and the bytes and entries written since its last use."""
 
     page: int
     idle: str
@@ -36,12 +35,13 @@ class PageWait(NamedTuple):
 class GrowthLane(NamedTuple):
     """One of the two searches at one size of the index.
 
+    Names ending in `_before` are about the index when it was one page shorter.
+
     Attributes:
         slots: the slots that are read, in order.
-        moves: each probe's page in an index one page shorter, and the probe's page now.
-        hot, hot_before: the pages in memory now, and when the index was one page shorter. A page
-            that was waited for in between is cold in the picture.
-        warm_from: the start of the warm section, counted in pages; None for plain binary search.
+        moves: the page of each probe before and now.
+        hot: the pages in memory now, without those that were waited for.
+        warm_from: the start of the warm section in pages; None for plain binary search.
     """
 
     waits_text: str
@@ -60,11 +60,8 @@ class GrowthLane(NamedTuple):
 class GrowthSize(NamedTuple):
     """A size of the index.
 
-    Attributes:
-        size: the number of pages and of entries, in words.
-        alt: a description for screen readers.
-        lookups: a text on how many lookups waited since the index was one page shorter, if more
-            than one.
+    `size` is the number of pages and entries in words. `lookups` says how many lookups waited, if
+    more than one.
     """
 
     pages: int
@@ -83,12 +80,7 @@ class TailGrowthView:
 
 
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
-    """Returns the lookups at each size of the index, in words.
-
-    Args:
-        steps: the lookups in an index of 1, 2, 3 … pages.
-        memory: the model of the page cache, which decides which pages are waited for.
-    """
+    """Returns the lookups in an index of 1, 2, 3 … pages, in words."""
     note = say(
         "tail_growth.note",
         cold=format_megabytes(memory.cold_after_bytes),

@@ -62,12 +62,7 @@ PHASE_KEYS = {
 
 @dataclass(frozen=True)
 class GrowthView:
-    """The input of the browser's stepper.
-
-    Attributes:
-        key: a text that changes when the content changes.
-        sentences: one per step.
-    """
+    """The input of the stepper. `key` changes with the content. There is one sentence per step."""
 
     key: str
     growth: LogGrowth
@@ -242,7 +237,7 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
 
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
-    """Returns the view as plain values: numbers to draw are numbers, numbers to read are text."""
+    """Returns the view as plain values. Numbers to draw are numbers, numbers to read are text."""
     growth = growth_view.growth
     config = growth_view.growth.config
     steps = []
@@ -325,7 +320,7 @@ def _segment_title(step: GrowthStep) -> str:
 
 
 def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
-    """Returns rows of step number, event, counter, entries of both indexes."""
+    """Returns (step number, event, bytes since the last entry, offset entries, time entries)."""
     return [
         (
             format_count(number),

@@ -1,7 +1,7 @@
 """The curves that show which limit rolls a segment at each write speed.
 
-For each limit, the figure shows the time until this limit alone would roll the segment, and it
-marks the shortest of these times.
+A line per limit shows the time until this limit alone would roll the segment. The shortest of these
+times is drawn wide.
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,8 @@ class LimitCurvesView:
 
     Attributes:
         speeds: bytes per second.
-        seconds: the times until each limit rolls the segment.
-        lowest: the shortest of these times.
-        causes: the limit that is reached first at each speed, as an index in limits.CAUSES.
+        lowest: the shortest of `seconds` at each speed.
+        causes: the limit with that time, as an index in limits.CAUSES.
         log_point: write speed and seconds of this log; None if its speed is not on the axis.
     """
 
@@ -58,7 +57,7 @@ class LimitCurvesView:
 
     @property
     def min_s(self) -> float:
-        """The start of the time axis: a power of ten that is below the lowest end of a line."""
+        """The start of the time axis, a power of ten."""
         ends_s = [times[-1] for times in self.seconds.values() if times[-1] > 0]
         power = np.floor(np.log10(min(ends_s, default=HIGHEST_MIN_S)))
         return float(np.clip(10**power, LOWEST_MIN_S, HIGHEST_MIN_S))
@@ -75,7 +74,7 @@ def view(
     """Returns the curves of a log's limits.
 
     Args:
-        bytes_per_s: the write speed of the log; 0 if it cannot be computed.
+        bytes_per_s: the write speed of the log; 0 if unknown.
         is_workload: whether the batch size is the mean of a simulated workload.
         has_phases: whether the workload changes in speed or batch size.
     """
@@ -194,7 +193,6 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
 
 
 def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """Draws the lowest line wide, in the colour of the limit that is reached first."""
     traces = []
     for cause in dict.fromkeys(speed_range.cause for speed_range in curves.speed_ranges):
         is_first = curves.causes == limits.CAUSES.index(cause)
@@ -238,7 +236,6 @@ def _hover_template(cause: RollCause) -> str:
 
 
 def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
-    """Returns times for a logarithmic axis: 0 becomes a time below it, infinity becomes None."""
     return [max(seconds, min_s / 100) if isfinite(seconds) else None for seconds in times.tolist()]
 
 

@@ -1,7 +1,4 @@
-"""The result of a simulation run, compared with the run before.
-
-It has the rolls by cause, the segments and the index bytes, each with its change.
-"""
+"""The result of a simulation run, compared with the run before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +19,7 @@ SAME_TEXT = "="
 class RunSummary:
     """The result of a simulation run of one log.
 
-    Attributes:
-        settings: pairs of name and value, not translated.
-        rolls: pairs of a cause that occurred and its number of rolls.
+    `settings` are untranslated (name, value) pairs. `rolls` has only causes that occurred.
     """
 
     settings: tuple[tuple[str, str], ...]
@@ -37,7 +32,6 @@ class RunSummary:
 
     @property
     def index_bytes(self) -> int:
-        """Bytes of the entries of both indexes, over all segments."""
         return (
             self.offset_entries * offset_index.ENTRY.itemsize
             + self.time_entries * time_index.ENTRY.itemsize
@@ -72,10 +66,9 @@ def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
 def describe_changes(
     before: RunSummary, after: RunSummary, text_of: Callable[[str], str] = str
 ) -> str:
-    """Lists the settings that differ between two runs: segment.ms 1 min → 10 s.
+    """Lists the changed settings, such as "segment.ms 1 min → 10 s".
 
-    Args:
-        text_of: called with a name or a value, returns its text.
+    `text_of` returns the text of a name or a value.
     """
     old_settings = dict(before.settings)
     texts = [
@@ -87,7 +80,7 @@ def describe_changes(
 
 
 def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
-    """Returns rows of name, value before, value now, change."""
+    """Returns (name, value before, value now, change) of each number."""
     causes = [
         cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
     ]
@@ -118,7 +111,7 @@ def _mean(run_summary: RunSummary) -> float:
 
 
 def change_text(before: float | None, after: float | None) -> str:
-    """Returns the change between two values: × 3.1 or −79 %, or = if they are equal."""
+    """Returns a change such as "× 3.1" or "−79 %". "=": the values are equal."""
     if before == after:
         return SAME_TEXT
     if not before or after is None:

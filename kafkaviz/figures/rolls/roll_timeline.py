@@ -1,7 +1,6 @@
 """The time line of rolls: one row per segment shows how it fills.
 
-Size, time and both indexes grow towards their limits, and the first to reach its limit causes the
-roll.
+Size, time and both indexes grow towards their limits. The first to reach its limit causes the roll.
 """
 
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ BINS = 160
 
 @dataclass(frozen=True)
 class WriteSpan:
-    """A period of about constant write speed; its ends are in ms since the first batch."""
+    """A period of about constant write speed. Times are ms since the log's first batch."""
 
     first_ms: float
     last_ms: float
@@ -55,10 +54,9 @@ class WriteSpan:
 
 @dataclass(frozen=True, kw_only=True)
 class RollRow:
-    """A segment's row. Times are in ms since the log's first batch.
+    """The row of a segment. Times are ms since the log's first batch.
 
-    Attributes:
-        lines: (n, 5): the time, and how much of each of the four limits is used up (0 to 1).
+    `lines` has the shape (n, 5): the time, then the used share (0 to 1) of each of the four limits.
     """
 
     name: str
@@ -74,11 +72,7 @@ class RollRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RollTimelineView:
-    """The rows that are drawn at once, and the write speed in the time that they cover.
-
-    Attributes:
-        first_row: the index of the first row.
-    """
+    """The rows of one page, and the write speed in the same time."""
 
     title: str
     caption: str
@@ -93,10 +87,9 @@ class RollTimelineView:
 def view(
     history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
 ) -> RollTimelineView:
-    """Returns the view of `ROWS_PER_PAGE` segments, beginning with `first_row`.
+    """Returns up to `ROWS_PER_PAGE` segments, beginning with `first_row`.
 
-    Args:
-        appended: rows of roll_history.APPEND of a simulated log, for the strip of the write speed.
+    `appended`, from which the write speed is drawn, are rows of roll_history.APPEND.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
     page_segments = history.segments[first_row : first_row + ROWS_PER_PAGE]
@@ -165,10 +158,7 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
 
 
 def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """Returns the used share of each limit at all known times, from the first append to the roll.
-
-    At the roll, the share of the limit that caused it is 1.
-    """
+    """Returns `RollRow.lines`. At the roll, the limit that caused it has the share 1."""
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
     lines[:, 0] = [
@@ -219,7 +209,6 @@ def _hover_lines(segment_history: SegmentHistory, history: RollHistory) -> tuple
 def _find_write_spans(
     appended: np.ndarray, begin_ms: int, start: int, end: int
 ) -> tuple[WriteSpan, ...]:
-    """Returns the write speed over time, in periods of similar speed and batch size."""
     times_ms = appended["now_ms"] - begin_ms
     is_inside = (times_ms >= start) & (times_ms <= end)
     edges = np.linspace(start, end, BINS + 1)
@@ -236,9 +225,9 @@ def _find_write_spans(
 def _find_stretches(
     bytes_per_bin: np.ndarray, batches_per_bin: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Returns the first and last bin of each period.
+    """Returns the first and last bin of each period of similar write speed.
 
-    A period of a single bin is the seam between two others. If there are many of them, or if they
+    A single bin between two periods is joined with a neighbour. If many bins are single, or if they
     hold many bytes, all bins become one period.
     """
     stretches = [[0, 0]]
@@ -372,10 +361,7 @@ def _ticks(timeline: RollTimelineView) -> list[int]:
 
 
 def _tick(ms: int) -> str:
-    """Returns the label of a time since the first batch, such as "1 min 15 s".
-
-    A time with a fraction of a second is given in seconds only, such as "75.2 s".
-    """
+    """Returns a time such as "1 min 15 s", or "75.2 s" if it has a fraction of a second."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (
@@ -466,7 +452,6 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
 
 
 def _width_px(text: str) -> int:
-    """Estimates the width of a text; a Chinese character counts as two Latin ones."""
     return sum(12 if character > "\u2e7f" else 6 for character in text)
 
 
@@ -495,12 +480,11 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
 
 
 def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
-    """Returns the drawn end of a segment's row, which makes the row wide enough to be seen."""
+    """Returns the end of a row in ms. A drawn row is at least 2 px wide."""
     return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 
 def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """Draws the size as an area, time and indexes as lines; one trace has the lines of all rows."""
     xs = []
     ys = [[], [], [], []]
     area_x = []
@@ -586,7 +570,6 @@ def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
 
 
 def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """Returns the base offsets of the segments, with a head."""
     style = {
         "xref": "paper",
         "x": 0,
@@ -608,7 +591,6 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
 
 
 def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """Returns the text of each cause: after its row if it fits there, else before, else inside."""
     pixels = (NARROW_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
     annotations = []
     for row_number, row in enumerate(timeline.rows):
@@ -643,6 +625,6 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
 
 
 def page_slices(count: int) -> list[tuple[int, int]]:
-    """Returns the first and last row of each page, from 0."""
+    """Returns the first and last row of each page. Rows count from 0."""
     starts = [*range(0, max(count, 1), ROWS_PER_PAGE), count]
     return [(low, high - 1) for low, high in pairwise(starts)]

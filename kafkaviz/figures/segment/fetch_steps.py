@@ -1,8 +1,8 @@
 """One fetch of a read_committed consumer, as numbered sentences and two tables.
 
 The first table has the .txnindex entries that the broker reads, the second the batches that it
-sends. A run of entries that ended before the fetch is one row, and so is a run of batches
-with the same fate.
+sends. Consecutive batches with the same fate share a row, and so do entries that ended before the
+fetch.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,9 +52,7 @@ class FetchStepsView:
     Attributes:
         request: sentences on what the broker reads; empty if it reads nothing.
         response: sentences on the response and on the consumer.
-        entry_rows: rows of `ENTRY_HEADS`.
-        batch_rows: rows of `BATCH_HEADS`.
-        more_batches: the number of rows left out of `batch_rows`.
+        more_entries, more_batches: the number of table rows left out.
         end: says where the next fetch begins, or which exception the consumer throws.
     """
 
@@ -70,9 +68,9 @@ class FetchStepsView:
 
 
 def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:
-    """Returns an offset from which a fetch skips aborted records of a segment, if there are any.
+    """Returns the first offset of the last aborted transaction in a segment.
 
-    It is the first offset of the last aborted transaction in the segment.
+    A fetch from there skips records. Without such a transaction: the start of the segment or log.
     """
     stable_offset = transactions.last_stable_offset
     aborted = [
@@ -88,11 +86,7 @@ def default_offset(transactions: PartitionTransactions, first_offset: int, end_o
 
 
 def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchStepsView:
-    """Returns the steps in words.
-
-    Args:
-        transactional_ids: the transactional id of each producer, by producer id.
-    """
+    """Returns the steps in words. `transactional_ids` are by producer id."""
     if fetch.segment_base_offset is None:
         return _view_of_nothing(fetch)
     entry_rows = [row for run in _entry_runs(fetch, transactional_ids) for row in run]
@@ -126,7 +120,6 @@ def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchSt
 
 
 def _view_of_nothing(fetch: CommittedFetch) -> FetchStepsView:
-    """Returns the view of a fetch that reads nothing."""
     is_end = fetch.last_stable_offset == fetch.log_end
     return FetchStepsView(
         title=say("fetch_steps.title_nothing", offset=fetch.offset),
@@ -145,7 +138,6 @@ def _view_of_nothing(fetch: CommittedFetch) -> FetchStepsView:
 
 
 def _request(fetch: CommittedFetch, base_offset: int) -> tuple[str, ...]:
-    """Says what the broker reads of the .log and of the .txnindex, and how far."""
     reads_text = say(
         "fetch_steps.reads",
         size=fetch.size_bytes,
@@ -168,7 +160,6 @@ def _request(fetch: CommittedFetch, base_offset: int) -> tuple[str, ...]:
 
 
 def _counts(fetch: CommittedFetch) -> str:
-    """Returns how many offsets have each fate. The counts add up to the fetched offsets."""
     if not fetch.batches:
         return ""
     total = fetch.batches[-1].last_offset + 1 - fetch.offset
@@ -195,7 +186,7 @@ def _word(value: object) -> str:
 def _entry_runs(
     fetch: CommittedFetch, transactional_ids: Mapping[int, str]
 ) -> Iterator[list[tuple[str, ...]]]:
-    """Yields the rows of the entries; those that ended before the fetch share a row per file."""
+    """Yields table rows. Consecutive entries that ended before the fetch share a row."""
     for (base_offset, decision, _), group in groupby(
         fetch.steps, lambda step: (step.segment_base_offset, step.decision, step.ends_search)
     ):
@@ -233,8 +224,6 @@ def _entry_row(
 
 
 def _batch_runs(batches: Sequence[FetchedBatch]) -> Iterator[list[FetchedBatch]]:
-    """Yields runs of batches with the same fate; skipped ones are also of the same producer."""
-
     def key(batch: FetchedBatch) -> tuple:
         producer_id = None if batch.fate == BatchFate.DELIVERED else batch.producer_id
         return batch.fate, producer_id, batch.ends

@@ -1,6 +1,6 @@
-"""The files of a segment as areas on one scale; a magnifier shows files too small to be seen.
+"""The files of a segment as areas on one scale: a file with half of the bytes has half of the area.
 
-The .log is a rectangle; a file with a hundredth of its bytes has a hundredth of its area.
+A magnifier shows files that are too small to be seen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,10 @@ def view(
     segment: str,
     source: str,
 ) -> FileAreasView:
-    """Returns the areas of .log, .index and .timeindex from their sizes and numbers of entries."""
+    """Returns the areas of .log, .index and .timeindex.
+
+    `sizes` are in bytes. `counts` are batches of the .log and entries of the indexes.
+    """
     files = tuple(
         FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))
         for suffix, n in counts.items()
@@ -75,7 +78,7 @@ def view(
 
 
 def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
-    """Returns rows of file, bytes, share of the .log, content."""
+    """Returns (file, bytes, share of the .log, content) of each file."""
     log_bytes = areas.files[0].size_bytes
     return [
         (
@@ -144,7 +147,7 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
 
 
 def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
-    """Draws the .log, and the sizes of the .index that the question offers."""
+    """Draws the .log, and the sizes of the .index that can be chosen."""
     colours = theme.colours(mode)
     log_bytes = areas.files[0].size_bytes
     shapes = []

@@ -1,8 +1,8 @@
-"""The data of the bytes view: bytes around the pinned offset in a file, and spans that name them.
+"""The data of the bytes view: bytes of a file, and spans that name them.
 
-In a .log, the reader sees the pinned batch; in any other file, all bytes. In an index, the view
-begins at the pinned slot. Only 4 KiB are sent, a little more than a screen holds; the browser asks
-for more as it scrolls. A compressed batch has a second pane with its decompressed records.
+A .log shows the pinned batch. Any other file is shown completely; an index begins at the pinned
+slot. A compressed batch has a second pane with its decompressed records. Only 4 KiB are sent, and
+the browser asks for more as it scrolls.
 """
 
 import json
@@ -55,7 +55,7 @@ PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 class Pane(NamedTuple):
     """A pane that shows bytes `start` to `end` of a file or of decompressed records.
 
-    Only the bytes in `data`, which begin at `first`, are sent, with their spans.
+    Only `data` is sent, with its spans. It begins at `first`.
     """
 
     of: str  # what positions are counted in: "batch", "file" or "records"
@@ -81,7 +81,7 @@ class BytesView(NamedTuple):
 
 
 class ByteWindow(NamedTuple):
-    """The byte to which the reader has scrolled in each pane; None before the reader scrolls."""
+    """The byte to which the reader has scrolled in each pane. None: not scrolled."""
 
     outer: int | None = None
     inner: int | None = None
@@ -91,7 +91,7 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """The byte to look at first: the one in the URL if it is shown, else the pinned field."""
+    """The byte to show first: `byte` from the URL, or else the pinned field."""
 
     byte: int | None = None
     is_by_time: bool = False  # whether the pinned offset was chosen by a time entry
@@ -107,7 +107,7 @@ def find_files(segment: Segment) -> dict[str, FileInfo]:
 
 
 def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
-    """Returns the URL parameters of a byte on the Segment page; {} if no link can name the byte."""
+    """Returns the URL parameters of a byte on the Segment page. {}: the file cannot be in a URL."""
     name = file.rpartition("/")[2]
     if not PLAIN_NAME.fullmatch(name):
         return {}
@@ -126,7 +126,7 @@ def byte_address(partition: str | None, file: str, byte: int | None = None) -> d
 def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
-    """Returns the view of a file from its first byte, titled `file`. Raises CannotOpen."""
+    """Returns the view of a whole file. Raises CannotOpen."""
     first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
     return BytesView(
         file,
@@ -180,11 +180,10 @@ def view(
 
 
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
-    """Returns a view whose bytes can be read and decoded, but are not named.
+    """Returns a view whose bytes can be read and decoded, but have no names.
 
-    Args:
-        byte: the first byte of a .log that is not named. For an index, a byte of the only entry
-            that is included, so that the number of entries stays hidden.
+    `byte` is the first byte of a .log without a name. For an index, it selects the only entry that
+    is shown.
     """
     pane = bytes_view.outer
     entry_bytes = ENTRY_BYTES.get(bytes_view.file)
@@ -213,7 +212,7 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
     """Returns the kinds of spans and their names.
 
-    For a .log it always has the six kinds of batches; any other kind is listed only if it occurs.
+    A .log always has the six kinds of batches. Other kinds are listed only if they occur.
     """
     kinds_present = {
         span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
@@ -228,18 +227,17 @@ def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
 
 
 def translate_span(span: Span) -> Span:
-    """Translates a span to the reader's language, except Kafka's field names and file contents."""
     return span._replace(name=render(span.name), value=render(span.value), note=render(span.note))
 
 
 def _batch_offset(batch: np.void) -> int:
-    """Returns an offset in a batch, for a link; of a legacy wrapper only the last one is known."""
+    """Returns an offset in a batch. A compressed legacy wrapper has only a last offset."""
     base_offset = int(batch["base_offset"])
     return base_offset if base_offset >= 0 else int(batch["last_offset"])
 
 
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
-    """Returns the bytes of the pinned batch; for the last batch, also all bytes after it."""
+    """Returns the bytes of a batch. The pane of the last batch ends at the end of the .log."""
     batch = anatomy.batches.row(row)
     start = int(batch["position"])
     size_bytes = int(batch["size_bytes"])
@@ -259,7 +257,6 @@ def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: In
 def _index_pane(
     anatomy: Anatomy, file: str, slot: int, wanted_byte: int | None, byte: int | None
 ) -> Pane:
-    """Returns a pane of an entire index file, in which each entry links to its offset."""
     index_file = getattr(anatomy.segment, FILES[file])
     size_bytes = ENTRY_BYTES[file]
     key = min(slot * size_bytes, max(index_file.size_bytes - 1, 0))
@@ -297,7 +294,7 @@ def _read_pane(
     first_look: int,
     wanted_byte: int | None,
 ) -> Pane:
-    """Reads at most `PANE_BYTES` bytes around the wanted one."""
+    """Returns a pane of at most `PANE_BYTES`, with the `SENT_BYTES` around the wanted byte."""
     if end - start > PANE_BYTES:
         start += (
             max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
@@ -324,7 +321,7 @@ def _read_pane(
 
 
 def _window_start(start: int, end: int, wanted_byte: int) -> int:
-    """Returns the start of the bytes to show, which are rows of sixteen around `wanted_byte`."""
+    """Returns the first byte to send: the start of a row, shortly before `wanted_byte`."""
     wanted_byte = max(start, min(wanted_byte, end - 1))
     return start + max(0, wanted_byte - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
 
@@ -332,7 +329,7 @@ def _window_start(start: int, end: int, wanted_byte: int) -> int:
 def _inner_pane(
     log: FileInfo, batch: np.void, wanted_byte: int | None
 ) -> tuple[Pane | None, str, str]:
-    """Returns the decompressed content of a batch, its title, or why it cannot be shown."""
+    """Returns (pane of decompressed records, title, fault). The pane is None without records."""
     window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
     try:
         records_bytes = byte_ranges.read_decompressed(
@@ -366,14 +363,10 @@ def _inner_pane(
 
 
 def browser_payload(bytes_view: BytesView, key: str) -> bytes:
-    """Returns the view as bytes.
+    """Returns the view as bytes: the length of the JSON, the JSON, the bytes of the panes.
 
-    The first eight bytes are the length of the JSON (little-endian), then come the JSON and the
-    panes' bytes.
-
-    Args:
-        key: identifies the content; while the key is the same, the browser keeps the scroll
-            position.
+    The length takes eight bytes (little-endian). The browser keeps its scroll position while `key`
+    is the same.
     """
     panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
     payload = {
@@ -397,5 +390,4 @@ def _pane_object(pane: Pane) -> dict:
 
 
 def _offset_text(offset: int | None) -> str | None:
-    """Returns an offset as text, because JavaScript's numbers are exact only to 2**53."""
     return None if offset is None else str(offset)

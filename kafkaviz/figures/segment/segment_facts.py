@@ -156,7 +156,6 @@ def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str)
 def _retention_facts(
     log: LogRetention | None = None, segment: SegmentRetention | None = None
 ) -> list[Fact]:
-    """Returns until when retention keeps the segment; the hover text has the rule and settings."""
     if log is None or segment is None:
         return []
     until_ms = (
@@ -303,7 +302,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _no_time_entry_text(anatomy: Anatomy) -> str:
-    """Says why some offset entries have no time entry; "" if Kafka would have written one."""
+    """Says why some offset entries have no time entry; "" if the reason is unknown."""
     links = anatomy.links
     times = anatomy.times.entries
     without_time = (links.entry_time == NONE) & (links.entry_home != NONE)

@@ -1,12 +1,8 @@
-"""The data of the segment ruler.
+"""The data of the segment ruler: title, lanes, overview, and the batches around the visible window.
 
-The data are the title, the lanes, the entire segment in columns, and the batches and entries around
-the visible window.
-
-A segment of up to 5000 batches is sent completely, and the browser never asks again. For a larger
-one, a slice of 2000 batches that starts at a multiple of 1000 is sent, so that a window can move
-some way before the next slice is needed. Offsets are relative to the segment's base offset, because
-JavaScript's numbers are exact only to 2**53; the base offset is sent as text.
+A segment of up to 5000 batches is sent completely. A larger one is sent in slices of 2000 batches,
+each of which starts at a multiple of 1000. Offsets are relative to the base offset of the segment,
+because JavaScript's numbers are exact only to 2**53.
 """
 
 import json
@@ -44,7 +40,7 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the values drawn lightest and darkest; of sizes, the largest 1 % are ignored."""
+    """Returns the values that are drawn lightest and darkest, without the largest 1 % of sizes."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -52,7 +48,7 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 
 
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
-    """Explains the shades, from the result of `shade_range`, and the controls of the figure."""
+    """Explains the shades and the controls of the figure."""
     low, high = value_range
     if shade == "Size":
         shade_text = say(
@@ -72,12 +68,10 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
 def build_overview(
     anatomy: Anatomy, shade: str, value_range: tuple[int, int]
 ) -> SegmentOverview | None:
-    """Returns the segment in columns, or None if there are few enough batches to draw each.
+    """Returns the segment in columns. None: there are few enough batches to draw each.
 
-    A column in which no batch begins belongs to the batch that covers it.
-
-    Args:
-        value_range: the result of `shade_range`.
+    A column in which no batch begins has the shade of the batch that covers it. `value_range` is
+    the result of `shade_range`.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None
@@ -111,9 +105,9 @@ STEP_ROWS = 1000
 
 
 class Slice(NamedTuple):
-    """The rows that are sent, and the slots that belong to them.
+    """The rows that are sent, and the slots that belong to them. Ends are exclusive.
 
-    Ranges exclude their end; `rows` is the number of rows of the whole segment.
+    `rows` is the number of rows of the whole segment.
     """
 
     from_row: int
@@ -126,7 +120,7 @@ class Slice(NamedTuple):
 
 
 def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
-    """Returns the slice that holds a row; rows that are close together have the same slice."""
+    """Returns the slice that holds a row. Neighbouring rows mostly have the same slice."""
     rows = len(anatomy.batches)
     start = 0
     stop = rows
@@ -168,9 +162,9 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
-    """Returns the batches of a slice and the slots of both indexes, each with its links.
+    """Returns the batches of a slice and the slots of both indexes, with their links.
 
-    The keys are "batch", "entry" and "time". The links come from analysis.segment.links.Links.
+    The keys are "batch", "entry" and "time". The links are from analysis.segment.links.Links.
     """
     links = anatomy.links
     rows = (row_slice.from_row, row_slice.to_row)
@@ -228,9 +222,9 @@ class IndexLane(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RulerView:
-    """Everything the ruler draws.
+    """Everything that the ruler draws.
 
-    Rows and slots count from 0 in the entire segment; positions and sizes are bytes of the .log.
+    Rows and slots count from 0 in the entire segment. Positions and sizes are bytes of the .log.
     """
 
     title: str
@@ -258,9 +252,7 @@ def view(
 ) -> RulerView:
     """Returns the ruler of a segment with at least one batch.
 
-    Args:
-        centre_row: the row in the middle of the slice of a large segment; by default the requested
-            one.
+    `centre_row` is the middle of the slice, by default the requested row.
     """
     centre = (
         row_selection.row
@@ -315,14 +307,13 @@ def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> Ind
 
 
 def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
-    """Returns the view as bytes, which Streamlit passes to a component unchanged.
+    """Returns the view as bytes: the length of the JSON (8 bytes), the JSON, the tables.
 
-    The first eight bytes are the length of the JSON (little-endian). After the JSON come the
-    columns as little-endian int64, one after the other, and the overview as uint8. "sections" gives
-    the start of each table, counted from the end of the JSON.
+    A column is little-endian int64, and the overview is uint8. "sections" has the start of each
+    table after the JSON.
 
     Args:
-        key: a text that changes with the segment and with its content.
+        key: a text that changes with the segment and its content.
         address: the other parameters of the URL, for links that pin an offset.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
@@ -372,7 +363,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
 def _header_fields(
     layout: np.dtype, displays: Mapping[str, FieldDisplay]
 ) -> list[tuple[str, int, str, bool]]:
-    """Returns for each field Kafka's name, its bytes, our name, and whether it is shown as hex."""
+    """Returns (Kafka's name, bytes, our name, is hexadecimal) of each field."""
     return [
         (displays[name].name, layout[name].itemsize, name, name in HEX_FIELDS)
         for name in field_names(layout)
@@ -380,7 +371,7 @@ def _header_fields(
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
-    """Returns columns as little-endian int64, one after the other: a BigInt64Array."""
+    """Returns the columns, one after the other, as a BigInt64Array: little-endian int64."""
     return (
         np.concatenate([column.astype(np.int64) for column in columns.values()])
         .astype("<i8")

@@ -29,7 +29,7 @@ FAULTS = {
 
 
 class PinnedRow(NamedTuple):
-    """The row of the pinned batch, and the slot in each index that belongs to it, or `NONE`."""
+    """The row of the pinned batch, and its slot in each index, or `NONE`."""
 
     row: int
     slot: int
@@ -79,10 +79,10 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """Returns a row with the slots by which it was chosen.
+    """Returns a row, with the given slots or else those that belong to its batch.
 
-    Without them, these are the slots of entries that point to the batch, or else those that a
-    search for it finds.
+    A slot belongs to a batch if its entry points to the batch, or if a search for the batch finds
+    it.
     """
     links = anatomy.links
     if slot == NONE:
@@ -103,7 +103,7 @@ def find_pinned_row(
 
 
 def rows_around(count: int, row: int) -> range:
-    """Returns the range of rows to show in a table of `count` rows: up to eleven around `row`."""
+    """Returns up to eleven rows around `row`, for a table of `count` rows."""
     first_row = max(0, min(count - ROWS_PER_TABLE, row - ROWS_PER_TABLE // 2))
     return range(first_row, min(count, first_row + ROWS_PER_TABLE))
 
@@ -159,7 +159,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """Returns a batch's offsets; of a compressed magic 0 or 1 wrapper, only the last is known."""
+    """Returns the offsets of a batch. A compressed legacy wrapper has only a last offset."""
     last = units.format_count(int(batch["last_offset"]))
     if batch["base_offset"] >= 0:
         return f"{units.format_count(int(batch['base_offset']))}–{last}"
@@ -167,7 +167,7 @@ def offset_range_text(batch: np.void) -> str:
 
 
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
-    """Returns the slots of the .index around the pinned slot, or the first ones without one."""
+    """Returns the slots of the .index around the pinned slot, or else the first slots."""
     return [
         _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
         for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
@@ -199,7 +199,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """Returns the slots of the .timeindex around the pinned slot, or the first ones without one."""
+    """Returns the slots of the .timeindex around the pinned slot, or else the first slots."""
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
         for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))
@@ -232,8 +232,7 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
 def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
     """Returns all rows of one of `TABLES` as CSV (UTF-8) with a header line.
 
-    There is one line per batch or written slot. Numbers are not formatted, and a missing value is
-    an empty cell.
+    Numbers are not formatted. A missing value is an empty cell.
     """
     tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table](
         anatomy

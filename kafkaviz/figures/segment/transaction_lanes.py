@@ -1,11 +1,9 @@
-"""The transactions of a partition around one segment: a lane per producer, over the offsets.
+"""The transactions around one segment, on an offset axis with a lane per producer.
 
 An aborted transaction is hatched, and an open one has no right end. A strip below the lanes shows
-what a read_committed consumer gets: offsets that are delivered, skipped, or held from the last
-stable offset on.
+what a read_committed consumer gets: offsets that are delivered, skipped or withheld.
 
-A figure has at most `MAX_TRANSACTIONS` transactions in `MAX_LANES` lanes. Open transactions are
-chosen first, then the newest ones.
+At most `MAX_TRANSACTIONS` in `MAX_LANES` are drawn: open transactions first, then the newest ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,12 +54,7 @@ COLUMNS = tuple(each.name for each in fields(Transaction))
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionBar:
-    """A drawn transaction.
-
-    Attributes:
-        end_offset: the offset of the marker that ends the transaction. For an open transaction, the
-            log end offset.
-    """
+    """A drawn transaction. It ends at its marker; an open one ends at the log end offset."""
 
     first_offset: int
     end_offset: int
@@ -81,15 +74,12 @@ class TransactionLanesView:
     """The drawn transactions of a range of offsets.
 
     Attributes:
-        held_by: a sentence on the open transaction at which the last stable offset is; "" without
-            one.
-        runs: the fate of all offsets of the range for read_committed; empty if unknown.
-        first_offset: the start of the drawn range; it is after `segment_offset` if older
-            transactions are left out.
-        end_offset: the offset after the drawn range.
-        stable_offset: the last stable offset; None if it is after the drawn range, or unknown.
-        stop_segment: the base offset of the segment in which read_committed stops, if it is another
-            one.
+        held_by: a sentence on the transaction that holds the last stable offset, or "".
+        runs: the fate of all offsets for read_committed; empty if unknown.
+        first_offset: the start of the range. Older transactions before it are left out.
+        end_offset: the end of the range, exclusive.
+        stable_offset: the last stable offset; None if it is after the range, or unknown.
+        stop_segment: the base offset of the other segment in which read_committed stops, or None.
         transactions: the drawn ones, the newest first.
     """
 
@@ -119,7 +109,7 @@ class TransactionLanesView:
 
     @property
     def counts(self) -> dict[OffsetFate, str]:
-        """The number of offsets with each fate, in words, as in the legend of the strip."""
+        """The number of offsets with each fate, in words."""
         return {
             fate: say_count(f"transaction_lanes.n_{fate}", count)
             for fate, count in count_offsets(self.runs).items()
@@ -127,7 +117,6 @@ class TransactionLanesView:
 
     @property
     def counted(self) -> str:
-        """The words before the counts, with the number of all offsets."""
         return say_count("transaction_lanes.gets", self.end_offset - self.first_offset)
 
 
@@ -139,13 +128,13 @@ def view(
     read_runs: ReadRuns = lambda _first, _end: (),
     newest_ms: int | None = None,
 ) -> TransactionLanesView:
-    """Returns the lanes of the transactions that overlap the offsets of one segment.
+    """Returns the lanes of the transactions that overlap one segment.
 
     Args:
         segment_offset: the base offset of the segment.
         base_offsets: the base offsets of all segments of the log.
         read_runs: returns what a read_committed consumer gets from a range of the segment.
-        newest_ms: the newest time in this copy.
+        newest_ms: the newest timestamp of the log directory; None if unknown.
     """
     base_offsets = tuple(base_offsets)
     log_end = _end_of_log(transactions)
@@ -193,7 +182,7 @@ def view(
 
 
 def _end_of_log(transactions: PartitionTransactions) -> int:
-    """Returns the log end offset; if unknown, the offset after the last one of a transaction."""
+    """Returns the log end offset. If unknown: the offset after the last transaction."""
     if transactions.log_end is not None:
         return transactions.log_end
     last_offsets = (
@@ -256,7 +245,6 @@ def _held_by(transactions: PartitionTransactions, newest_ms: int | None) -> str:
 
 
 def _began(transaction: Transaction) -> Message:
-    """Returns when the transaction began, or that it began before the log."""
     if transaction.begins_before_log is not False:
         known = "before" if transaction.begins_before_log else "maybe_before"
         return message(f"transaction_lanes.began_{known}")
@@ -264,7 +252,7 @@ def _began(transaction: Transaction) -> Message:
 
 
 def _lane(transactions: Sequence[Transaction], log_end: int) -> Lane:
-    """Returns the lane of one producer's transactions, the newest first."""
+    """Returns the lane of one producer. The newest transaction must be first."""
     newest = transactions[0]
     name = render(name_producer(newest.producer_id, _cut(newest.transactional_id)))
     epochs = [transaction.producer_epoch for transaction in transactions]
@@ -310,7 +298,6 @@ def _hover_lines(transaction: Transaction) -> tuple[str, ...]:
 
 
 def _offsets(transaction: Transaction) -> str:
-    """Returns the offsets of a transaction's records, as far as this copy of the log has them."""
     if transaction.last_offset is None:
         return units.MISSING
     first, last = map(format_count, (transaction.first_offset, transaction.last_offset))
@@ -325,10 +312,7 @@ def _took(transaction: Transaction) -> str:
 
 
 def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
-    """Returns the drawn transactions as table rows, the highest first offset at the top.
-
-    The columns are `HEADS`.
-    """
+    """Returns the drawn transactions as rows of `HEADS`, the highest first offset at the top."""
     newest_first = sorted(lanes_view.transactions, key=lambda each: each.first_offset, reverse=True)
     return [
         (
@@ -345,7 +329,7 @@ def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
 
 
 def values(transactions: PartitionTransactions) -> list[tuple]:
-    """Returns all transactions as rows of a CSV file; the columns are `COLUMNS`."""
+    """Returns all transactions as CSV rows of `COLUMNS`."""
     return [
         tuple(getattr(transaction, name) for name in COLUMNS)
         for transaction in transactions.transactions
@@ -356,7 +340,7 @@ def values(transactions: PartitionTransactions) -> list[tuple]:
 
 
 def question_figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
-    """Returns the figure without the last stable offset, which the reader is asked for."""
+    """Draws the lanes without the last stable offset, which the question asks for."""
     return figure(lanes_view, mode, is_answered=False)
 
 
@@ -442,7 +426,6 @@ def _hatch(colours: Mapping[str, str]) -> dict:
 
 
 def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Iterable[dict]:
-    """Yields the outline of each open transaction, which has no right side."""
     half = BAR_PX / ROW_PX / 2
     for row, bar in _placed_bars(lanes_view, Outcome.OPEN):
         first = max(bar.first_offset, lanes_view.first_offset)
@@ -455,7 +438,7 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    """Returns a gap between transactions of a producer that follow each other without a break."""
+    """Draws a gap between two transactions of a producer that directly follow each other."""
     placed = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}
@@ -476,7 +459,6 @@ def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dic
 
 
 def _strip_traces(runs: Iterable[OffsetRun], row: int, colours: dict[str, str]) -> Iterable[dict]:
-    """Yields the strip below the lanes: solid, hatched and shaded bars, and ticks for markers."""
     runs_by_fate: dict[OffsetFate, list[OffsetRun]] = {}
     for run in runs:
         runs_by_fate.setdefault(run.fate, []).append(run)
@@ -540,7 +522,6 @@ def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> 
 
 
 def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[dict]:
-    """Returns a thin line through the middle of each lane."""
     line = {"color": colours["line"], "width": 1}
     return [
         theme.straight_line(0, 1, row, row, xref="paper", line=line, layer="below")

@@ -18,7 +18,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 
 class LookupRecord(NamedTuple):
-    """A record of the batch that was found; `label` is a word from its content, or ""."""
+    """A record of the found batch. `label` is a word from its content, or ""."""
 
     offset: int
     timestamp_ms: int
@@ -45,7 +45,7 @@ class LookupContext:
 
     @property
     def special_timestamp(self) -> int | None:
-        """EARLIEST, LATEST or another of Kafka's negative values; None for a time or an offset."""
+        """A negative value such as EARLIEST or LATEST. None: the target is a time or an offset."""
         timestamp_ms = self.result.timestamp_ms
         return timestamp_ms if timestamp_ms is not None and timestamp_ms < 0 else None
 

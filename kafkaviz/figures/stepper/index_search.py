@@ -1,7 +1,6 @@
-"""A search in an index: the text of each probe, and the figure of the index's slots.
+"""A search in an index: the text of each probe, and the figure of the slots.
 
-Unless the index is small enough to draw every slot, only the slots that a search touches are sent.
-So an index of 1 310 720 entries does not take more bytes than one of 100.
+Only the slots that a search reads are sent, unless the index is small.
 """
 
 from collections.abc import Iterator

@@ -68,7 +68,7 @@ class ScanView:
     end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """Counts the reads of 17 bytes, and those of a whole header, among the first reads."""
+        """Returns the number of 17-byte reads and of whole-header reads among the first reads."""
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(
             read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads
@@ -84,7 +84,6 @@ def view(context: LookupContext, scan: ForwardScan) -> ScanView:
 
 
 def _batches_around(scan: ForwardScan, batches: BatchTable) -> np.ndarray:
-    """Returns the batches to draw: those that were read, two before and some after."""
     first_row = max(0, _row_at(batches, scan.from_position) - BATCHES_BEFORE)
     last_position = max((read.position for read in scan.reads), default=None)
     last_row = first_row if last_position is None else _row_at(batches, last_position)
@@ -97,7 +96,7 @@ def _row_at(batches: BatchTable, position: int) -> int:
 
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
-    """Returns at most `MAX_STEPS` steps; the middle headers of a long scan share one step."""
+    """Returns at most `MAX_STEPS` steps. In a long scan, the middle headers share one step."""
     end = [] if scan.batch else [ScanStep(-1, (), _end_text(scan), -1, len(scan.reads))]
     count = len(scan.headers) + len(end)
     half = MAX_STEPS // 2

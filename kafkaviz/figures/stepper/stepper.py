@@ -138,7 +138,6 @@ def _records_title(records_view: RecordsView, context: LookupContext, *, is_read
 
 
 def _record_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
-    """Returns the offset, formatted offset, label or time, and hover text of each record."""
     format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
     labels = [
         format_time(record.timestamp_ms) if is_by_time or not record.label else record.label
@@ -165,7 +164,7 @@ def _records_hint(records_view: RecordsView) -> str:
 
 
 class LookupSteps:
-    """Builds the steps one by one, and keeps the state of the figures between them."""
+    """Builds the steps, and keeps the state of the figures between them."""
 
     def __init__(
         self,
@@ -269,7 +268,6 @@ class LookupSteps:
         return clock(target)[3:] if self._context.is_by_time else format_count(target)
 
     def _search_values(self) -> tuple[str, ...]:
-        """Returns the values of target, N, F, probes, lo, hi, mid, key and pages."""
         search_view = self._searches[self._search]
         search = search_view.search
         slot_search = search_view.search.slot_search
@@ -308,7 +306,7 @@ class LookupSteps:
 
 
 def _short_key(search: IndexSearch, key: int) -> str:
-    """Returns the text of a key without the hour of a time."""
+    """Returns the text of a key. A time has minutes and seconds only."""
     return key_text(search.kind, key)[3 if search.kind == TIME else 0 :]
 
 
@@ -360,7 +358,6 @@ def _beginning_text(context: LookupContext) -> str:
 
 
 def _largest_text(context: LookupContext, segment_name: str) -> str:
-    """Says which segment has the largest timestamp, and whether its offset is the answer."""
     result = context.result
     count = len(context.log.segments)
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
@@ -424,7 +421,6 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 
 
 def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
-    """Says whether the broker or the consumer throws at damaged bytes, and names the exception."""
     name = error.class_name.rpartition(".")[2]
     fault = describe_error(error)
     if scan.batch is None:
@@ -479,14 +475,14 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
 
 
 def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """Returns the payload before the first probe, with one step and without what a search reads."""
+    """Returns the payload with one step, before the first probe."""
     payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}
 
 
 def _base_step(stepper: StepperView) -> LookupStep:
-    """Returns the step that chooses a segment; for an index alone, a step without text."""
+    """Returns the step that chooses a segment. For an index alone, the step has no text."""
     first_step = stepper.steps[0]
     if first_step.phase == "segment":
         return first_step
@@ -498,7 +494,6 @@ def _base_step(stepper: StepperView) -> LookupStep:
 
 
 def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
-    """Names the segment in a figure's hint if the log has several, as the page may show another."""
     if len(context.log.segments) == 1:
         return figure_object
     segment_text = say("stepper_figures.of_segment", segment=units.file_stem(base_offset))

@@ -71,23 +71,23 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
 
 
 def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
-    """Returns the first and the last offset of a log."""
+    """Returns the first and the last offset of a log, such as "180–219"."""
     return offset_range_text(replica.log_start_offset, replica.log_end_offset, form)
 
 
 def offset_range_text(start: int, end: int, form: Callable[[int], str] = str) -> Text:
-    """Returns the offsets up to `end` (exclusive) as text: 180–219."""
+    """Returns a range of offsets such as "180–219". `end` is exclusive."""
     return f"{form(start)}–{form(end - 1)}" if start < end else message("common.none")
 
 
 def ranges_text(records: RecordSet) -> str:
-    """Returns the offsets of records as text: the first ranges, and how many are left out."""
+    """Returns the first ranges of offsets, and "…" if there are more."""
     more = records.more_ranges + max(0, len(records.ranges) - MAX_RANGES)
     return join_ranges(records.ranges[:MAX_RANGES], has_more=bool(more))
 
 
 def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> str:
-    """Returns ranges of offsets as text: 180–219, 230."""
+    """Returns ranges of offsets such as "180–219, 230"."""
     texts = [str(first) if first == last else f"{first}–{last}" for first, last in ranges]
     return join_comma([*texts, *(["…"] if has_more else [])])
 
@@ -129,7 +129,7 @@ def _place(location: FileLocation) -> Message:
 
 
 def field_text(name: str) -> Text:
-    """Returns the name of a batch's field, or words for a difference that is not in a field."""
+    """Returns the name of a batch's field, or words for another kind of difference."""
     in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 

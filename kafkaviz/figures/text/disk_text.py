@@ -1,4 +1,7 @@
-"""Words for the uses of a log directory's bytes and the time of a recovery; page and command."""
+"""Texts about the use of disk space and the time of a recovery, for the page and the command.
+
+A read rate is the bytes per second that one thread reads.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,22 +21,21 @@ def use_text(use: Use) -> str:
 
 
 def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
-    """Returns the uses of bytes and their sizes, the largest first."""
+    """Returns the uses and their bytes, the largest first."""
     return sorted(uses.items(), key=lambda item: -item[1])
 
 
 def freeing_text(kind: FreeingKind) -> str:
-    """Returns the name of a kind of files that may be deleted, such as "waiting for deletion"."""
+    """Returns the name of deletable files, such as "waiting for deletion"."""
     if kind == FreeingKind.RETENTION:
         return say("disk.freeing_retention")
     return use_text(Use(kind.value))
 
 
 def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
-    """Says what deleting all .index files frees, and what the next broker start then reads.
+    """Says what deleting all .index files frees, and what broker start-up then reads.
 
-    Args:
-        rate: bytes per second that one thread reads.
+    `rate`: bytes per second that one thread reads.
     """
     return say_count(
         "disk.index_price",
@@ -47,10 +49,9 @@ def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
 
 
 def reading_time(reads: RecoveryReads, rate: int) -> str:
-    """Returns the time that a recovery takes to read its segments, such as "12 min to 24 min".
+    """Returns the time that a recovery reads, such as "12 min to 24 min".
 
-    Args:
-        rate: bytes per second that one thread reads.
+    `rate`: bytes per second that one thread reads.
     """
     shortest, longest = (duration(seconds * 1000) for seconds in reads.seconds(rate))
     if shortest == longest:
@@ -61,8 +62,7 @@ def reading_time(reads: RecoveryReads, rate: int) -> str:
 def recovery_text(reads: RecoveryReads, rate: int) -> str:
     """Says how much the recovery of a log directory reads, and how long that takes.
 
-    Args:
-        rate: bytes per second that one thread reads.
+    `rate`: bytes per second that one thread reads.
     """
     shortest, longest = (duration(seconds * 1000) for seconds in reads.seconds(rate))
     return say_count(
@@ -76,9 +76,9 @@ def recovery_text(reads: RecoveryReads, rate: int) -> str:
 
 
 def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
-    """Says how long the recovery of all log directories takes; "" if nothing must be recovered.
+    """Says how long the recovery of the slowest log directory takes; "" without a recovery.
 
-    Kafka recovers all log directories at the same time, so this is the time of the slowest one.
+    Kafka recovers all log directories at the same time.
     """
     if not recovery:
         return ""
@@ -95,7 +95,7 @@ def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
 
 
 def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
-    """Says for which read rate and how many threads the time of a recovery was computed."""
+    """Says for which read rate and how many threads the recovery time was computed."""
     return say(
         "disk.rate_assumed" if is_assumed else "disk.rate_given",
         rate=units.rate(rate),
@@ -104,5 +104,5 @@ def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
 
 
 def threads_text(threads: int | None) -> str:
-    """Says how many recovery threads a log directory has, or that this is unknown."""
+    """Says how many recovery threads a log directory has."""
     return say("disk.threads_unknown") if threads is None else say_count("disk.threads", threads)

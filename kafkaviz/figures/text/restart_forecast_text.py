@@ -1,4 +1,4 @@
-"""The changes that the next broker start makes to a directory in words, for page and command.
+"""The changes that the next broker start-up makes, in words for page and command.
 
 RestartForecast(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
 change_texts    ("cut 1 021 bytes off three logs", "rebuild the indexes of 24 segments")
@@ -16,11 +16,7 @@ from kafkaviz.versions import Release
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
-    """Returns the important changes, each in words that follow "will".
-
-    These are replicas to create, logs to cut, files and directories to delete, and indexes to
-    rebuild, without routine changes such as the deletion of leftovers.
-    """
+    """Returns the important changes in words that follow "will", without routine changes."""
     counts_texts = (
         (
             forecast.created_replicas,
@@ -54,10 +50,7 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """Returns the important changes as one text.
-
-    If there are none, it returns the numbers of routine changes, which every start may make.
-    """
+    """Returns the important changes as one text, or else the numbers of routine changes."""
     is_unusual = (
         forecast.created_replicas
         or forecast.cut_logs
@@ -83,16 +76,13 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs the broker rereads at its start, and how their indexes change.
-
-    Returns "" if it rereads none.
-    """
+    """Says how many logs broker start-up rereads, and how their indexes change; "" for no log."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:
-    """Says that no start of this release was recorded, so its source was used; "" if some were."""
+    """Says that the prediction follows Kafka's source; "" if recordings of start-up confirm it."""
     if release in versions.RECORDED_STARTS:
         return ""
     release_text, *recorded_texts = (
@@ -104,7 +94,6 @@ def evidence_text(release: Release) -> str:
 
 
 def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
-    """Yields the routine changes, which a start also makes in a healthy directory."""
     for key, count in (
         ("delete_directories", forecast.deleted_directories),
         ("waiting", forecast.waiting_files),

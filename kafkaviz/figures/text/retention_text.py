@@ -1,7 +1,4 @@
-"""Retention in words: which record and which rule keep a segment, and until when.
-
-The page and the command share these texts.
-"""
+"""Retention in words, for the page and the command: what keeps a segment, and until when."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -25,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def held_text(state: str) -> str:
-    """Says what keeps a segment in this state (one of analysis.retention)."""
+    """Says what keeps a segment. `state` is a state of analysis.retention."""
     return say(f"retention.held_{state}")
 
 
 def newest_text(segment: SegmentAge) -> str:
-    """Returns the time that retention uses, with its origin.
+    """Returns the time that retention uses and where it is from.
 
-    For example: 2026-11-21 09:29:44.123, offset 7 304.
+    For example: "2026-11-21 09:29:44.123, offset 7 304".
     """
     if segment.timestamp_ms is None:
         return held_text("unknown")
@@ -56,7 +53,7 @@ def _offset_origin(offset: int | None) -> str:
 
 
 def is_of_another_unit(segment: SegmentAge) -> bool:
-    """Returns whether a segment's time cannot be in milliseconds."""
+    """Returns whether the timestamp of a segment cannot be in milliseconds."""
     return segment.counted_by == "record" and bool(
         has_suspect_unit(np.array([segment.timestamp_ms]))[0]
     )
@@ -100,7 +97,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds after how many more bytes retention.bytes deletes the segment, if that is earlier."""
+    """Adds after how many more bytes retention.bytes would delete the segment earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     if is_limited:
         return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
@@ -121,7 +118,7 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def headline_text(logs: Sequence[LogRetention]) -> str:
-    """Says how many segments the next pass deletes and keeps, without a full stop, or ""."""
+    """Says how many segments the next retention pass deletes and keeps; "" without segments."""
     segments = [segment for log in logs for segment in log.segments]
     if not segments:
         return ""
@@ -142,7 +139,7 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
 
 
 def metadata_text(retention: MetadataRetention) -> str:
-    """Says what the next pass deletes from the metadata log, and under which limits."""
+    """Says what the next retention pass deletes from the metadata log, and under which limits."""
     limits = retention.limits
     values = {
         "total": format_bytes(retention.total_bytes),
@@ -161,7 +158,7 @@ def metadata_text(retention: MetadataRetention) -> str:
 
 
 def upload_text(logs: Sequence[LogRetention]) -> str:
-    """Says how much of the tiered logs is not in remote storage yet; "" without a tiered log."""
+    """Says how many bytes of tiered logs are not in remote storage yet; "" without a tiered log."""
     tiered_logs = [log for log in logs if log.limits.is_tiered]
     if not tiered_logs:
         return ""
@@ -180,7 +177,7 @@ def upload_text(logs: Sequence[LogRetention]) -> str:
 
 
 def basis_text(limits: RetentionLimits) -> str:
-    """Returns the retention settings of a log, with their sources."""
+    """Returns the retention settings of a log and where they are from."""
     if limits.deletes is None:
         return say("retention.policy_unknown", source=limits.policy_source)
     if not limits.deletes:
@@ -197,7 +194,7 @@ def basis_text(limits: RetentionLimits) -> str:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Returns the most common retention settings of the logs, and says if a default is unknown."""
+    """Returns the most common retention settings of the logs. Says if a default is assumed."""
     counts: dict[str, int] = {}
     for log in logs:
         is_compacted = log.limits.deletes is False
@@ -222,14 +219,14 @@ def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:
 
 
 def moment_text(ms: int | None) -> str:
-    """Returns a time to the second; a value that cannot be a time is returned as a number."""
+    """Returns a time to the second. A value that cannot be a time stays a number."""
     return moment(ms, fraction=False) if ms is not None and ms >= 0 else f"{ms} ms"
 
 
 def remote_lines(retention: "RemoteRetention") -> Iterator[str]:
-    """Says what the next pass deletes of a remote log, then why each run of segments goes or stays.
+    """Says what the next retention pass deletes from a remote log, and what keeps other segments.
 
-    Segments of a run follow each other and have the same reason.
+    Consecutive segments with the same reason share a line.
     """
     from kafkaviz.analysis.tiering.remote_retention import RemoteState
 
@@ -259,11 +256,6 @@ def remote_lines(retention: "RemoteRetention") -> Iterator[str]:
 
 
 def _run_text(retention: "RemoteRetention", run: Sequence["RemoteSegmentRetention"]) -> str:
-    """Says why a run of consecutive segments goes or stays.
-
-    All segments of the run are in the same state, or all wait until a time, their own or that of an
-    older segment.
-    """
     return say(
         "remote_retention.run",
         first=format_count(run[0].segment.start_offset),

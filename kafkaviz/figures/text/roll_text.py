@@ -21,7 +21,7 @@ COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # columns of th
 
 
 def cause_name(cause: RollCause) -> str:
-    """Returns the name of a cause: size, time, offset index, time index, offset range."""
+    """Returns the name of a cause, such as "size" or "offset index"."""
     return say(f"rolls.cause_{cause}")
 
 
@@ -35,7 +35,7 @@ def history_cause(segment_history: SegmentHistory) -> str:
 
 
 def history_reason(segment_history: SegmentHistory) -> str:
-    """Returns the numbers that caused the roll, or says that today's settings do not explain it."""
+    """Returns the numbers that caused the roll, or says that the settings do not explain it."""
     if segment_history.is_active:
         return say("rolls.active_segment")
     if segment_history.reason is None:
@@ -46,7 +46,7 @@ def history_reason(segment_history: SegmentHistory) -> str:
 
 
 def text_colour(segment_history: SegmentHistory) -> str:
-    """Returns the colour token for the text of a segment's cause."""
+    """Returns the name of the colour for the cause of a segment's roll."""
     if segment_history.is_active or segment_history.reason is None:
         return "ink_3"
     colour = COLOUR_NAMES[segment_history.reason.cause]
@@ -74,8 +74,7 @@ def _cause_texts(rolls: Mapping[RollCause | None, int]) -> list[str]:
 def history_values(history: RollHistory) -> list[tuple[int | str, ...]]:
     """Returns the values of `COLUMNS` for each segment.
 
-    The cause is "active" for the active segment, and "unseen" if it is unknown. `found` and `limit`
-    are in the unit of the cause.
+    The cause is "active" for the active segment, and "unseen" if unknown.
     """
     return [
         (
@@ -100,7 +99,7 @@ def _reason_values(segment_history: SegmentHistory) -> tuple[int | str, ...]:
 def rows(
     history: RollHistory, first_segment: int = 0, last_segment: int | None = None
 ) -> list[tuple[str, str, str, str]]:
-    """Returns rows of segment, cause, reason, time open."""
+    """Returns (segment, cause, reason, time open) of each segment."""
     return [
         (
             format_count(segment_history.base_offset),

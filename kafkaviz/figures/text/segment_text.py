@@ -1,8 +1,6 @@
-"""Texts about a segment.
+"""Texts about a segment: the title of its figure, the sentences around the figure, and notes.
 
-They are the finding in the title of the segment's figure, the sentences around the figure, the
-reasons why something is missing, and the notes that say whether a number includes segments that are
-not in use.
+A note says whether a number includes segments that are not in use.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,7 +56,7 @@ def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
 
 
 def missing_fields_text(anatomy: Anatomy) -> str:
-    """Explains the dashes of a segment with messages of magic 0 or 1; "" without such messages."""
+    """Explains the dashes in a table of magic 0 or 1 messages; "" without such messages."""
     counts = anatomy.counts
     old_magics = counts.old_magics
     wrapped_magics = counts.wrapped_magics
@@ -105,9 +103,9 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """Returns the event that wrote the last .timeindex entry without an offset entry.
+    """Returns which event wrote the last .timeindex entry if no offset entry was written with it.
 
-    It is "stop" or "roll", or "" if the files do not show it.
+    The event is "stop" or "roll", or "" if the files do not show it.
     """
     if anatomy.segment.state == "active":
         return "stop"
@@ -117,7 +115,7 @@ def closing_event(anatomy: Anatomy) -> str:
 
 
 def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
-    """Says why no batch holds the requested offset; "" if one does."""
+    """Says why no batch holds the requested offset; "" if a batch does."""
     if selection.row is not None:
         return ""
     if selection.why is NoRowReason.NO_NUMBER:
@@ -129,7 +127,7 @@ def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
 
 
 def headline(anatomy: Anatomy) -> str:
-    """Returns the most serious finding of the segment, as a sentence without a full stop."""
+    """Returns the most serious finding of the segment, without a full stop."""
     for describe in (
         _wrong_entries_text,
         _index_absent_text,
@@ -254,21 +252,21 @@ def _sampling_text(anatomy: Anatomy) -> str:
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
-    """Returns the note for a number that includes unused segments; "" if all are in use."""
+    """Says that a number includes unused segments; "" if all are in use."""
     return _marks_text("counted_too", inactive) if inactive else ""
 
 
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Returns the note for a number that leaves out unused logs; "" if nothing is left out."""
+    """Says that a number leaves out unused logs; "" if nothing is left out."""
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Returns the note that files with these suffixes have no rows in table batches, or ""."""
+    """Says that files with these suffixes have no rows in table batches."""
     if suffixes:
         return _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
     return ""

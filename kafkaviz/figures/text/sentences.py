@@ -13,7 +13,7 @@ from kafkaviz.messages import Message, join, language, render, say, say_count
 
 
 def join_comma(parts: Iterable[str]) -> str:
-    """Joins things of one kind: a, b, c. All functions here give "" for no parts."""
+    """Joins things of one kind: a, b, c."""
     return join("comma", parts, language())
 
 
@@ -23,7 +23,7 @@ def join_details(parts: Iterable[str]) -> str:
 
 
 def join_each_and(parts: Iterable[str]) -> str:
-    """Joins with "and" before every part but the first: A and B and C."""
+    """Joins parts as A and B and C."""
     return join("each_and", parts, language())
 
 
@@ -38,7 +38,7 @@ def join_or(parts: Iterable[str]) -> str:
 
 
 def join_each_or(parts: Iterable[str]) -> str:
-    """Joins with "or" before every part but the first: A or B or C."""
+    """Joins parts as A or B or C."""
     return join("each_or", parts, language())
 
 
@@ -52,7 +52,7 @@ def join_sentences(parts: Iterable[str]) -> str:
 
 
 def sentence_gap() -> str:
-    """Returns the text to put between two sentences; a figure in the browser joins with it."""
+    """Returns the text to put between two sentences, for a figure in the browser."""
     return say("common.then", first="", next="")
 
 
@@ -64,7 +64,7 @@ def join_with_others(parts: Iterable[str], left_out_count: int) -> str:
 
 
 def count_phrase(key: str, count: int) -> str:
-    """Returns a number with its noun, a small number as a word: one log, three logs, 24 logs."""
+    """Returns a number with its noun: one log, three logs, 24 logs."""
     return say_count(key, count, n=number_word(count))
 
 
@@ -75,12 +75,12 @@ def number_word(count: int) -> str:
 
 
 def to_sentence(text: str) -> str:
-    """Makes a sentence of a text: capitalizes it and adds a full stop."""
+    """Capitalizes a text and adds a full stop."""
     return end_sentence(capitalize(text))
 
 
 def end_sentence(text: str) -> str:
-    """Adds the full stop of the reader's language, if the text has none."""
+    """Adds the full stop of the reader's language if the text has none."""
     return say("common.stop", text=text) if text and text[-1] not in ".!?。！？" else text
 
 
@@ -93,10 +93,7 @@ def capitalize(text: str) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """Returns an error as one line without a full stop: the problem, the place, and the next step.
-
-    No path inside the cache is shown.
-    """
+    """Returns an error as one line without a full stop: the problem, the place, the next step."""
     text = getattr(error, "message", None)
     if not isinstance(text, Message):
         return str(error)
@@ -105,5 +102,4 @@ def describe_error(error: Exception) -> str:
 
 
 def describe_error_sentence(error: Exception) -> str:
-    """Returns the line of `describe_error`, with a full stop at its end."""
     return end_sentence(describe_error(error))
