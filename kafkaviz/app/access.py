@@ -120,9 +120,8 @@ def roots() -> tuple[Path, ...] | None:
     """Returns the directories below which visitors may open files. None: all are allowed.
 
     The samples and uploads are allowed in addition. KAFKAVIZ_ALLOW_ROOT holds the directories,
-    separated by colons or as a JSON list. If this variable is not set, two kinds of servers allow
-    only the directories they were started with: servers that others can reach, and servers for a
-    class.
+    separated by colons or as a JSON list. Without this variable, a server for a class, or a server
+    that others can reach, allows only the directories it was started with.
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
@@ -142,10 +141,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns the tiered view the server was started with, its store and its broker directory.
-
-    Returns () if the server was started with another directory.
-    """
+    """Returns the paths of the tiered view the server was started with, or ()."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()

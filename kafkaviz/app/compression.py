@@ -41,7 +41,6 @@ class StaticCompression:
 
     @staticmethod
     def _may_compress(scope: "Scope") -> bool:
-        """Returns whether this is a GET for a whole static file by a browser that accepts gzip."""
         if scope["type"] != "http" or scope["method"] != "GET" or FOLDER not in scope["path"]:
             return False
         headers = Headers(scope=scope)

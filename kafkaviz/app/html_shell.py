@@ -1,7 +1,7 @@
 """Streamlit's HTML page, extended by the stylesheet and a skeleton.
 
-The skeleton is visible until Streamlit's scripts have drawn something. The stylesheet is here
-because Streamlit would send it again with every run.
+The skeleton is visible until Streamlit's scripts have drawn something. The stylesheet is part of
+the HTML, because Streamlit would send it again with every run.
 """
 
 import gzip

@@ -70,7 +70,6 @@ class HostCheck:
             await PlainTextResponse(words, status_code=421)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
-        """Returns whether a Host header, with or without a port, names this server."""
         name = (
             host.partition("]")[0].removeprefix("[")
             if host.startswith("[")
@@ -210,7 +209,6 @@ def prepare_in_background() -> threading.Thread:
 
 
 def _prepare() -> None:
-    """Imports libraries, loads Plotly by drawing an empty map, and unpacks the default sample."""
     import numpy as np
     import pandas.io.formats.style  # noqa: F401  # loaded for later imports
 

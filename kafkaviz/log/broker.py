@@ -1,4 +1,4 @@
-"""A broker: its log directories (log.dirs), their topic-partitions, and how it was stopped."""
+"""A broker: the log directories (log.dirs), their topic-partitions, and how it was stopped."""
 
 import os
 import time
@@ -49,7 +49,7 @@ CHECKPOINTS = dict(
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read, and so is not shown."""
+    """A file or directory that could not be read, and so is not shown."""
 
     path: Path  # the file or directory that could not be read
     what: Message
@@ -88,7 +88,7 @@ class LogDirectory:
 
     @property
     def node_number(self) -> int | None:
-        """The node_id as Java's Integer.parseInt reads it, or None if it is not a number."""
+        """The `node_id` as an int, parsed like Java's Integer.parseInt. None if not a number."""
         return int_or_none(self.node_id or "")
 
     @property
@@ -97,17 +97,17 @@ class LogDirectory:
 
     @property
     def directory_id(self) -> str | None:
-        """The directory.id in meta.properties, or None. It exists since Kafka 3.7."""
+        """The directory.id in meta.properties (Kafka 3.7 and later), or None."""
         return self.properties.get("directory.id")
 
     @cached_property
     def text(self) -> str:
-        """The path to show. In an archive, it is the archive's path and the path inside it."""
+        """The path to show. For an archive: the archive's path and the path inside it."""
         return str(archive.display_path(self.path))
 
     @property
     def is_kraft(self) -> bool:
-        """Whether a KRaft node wrote meta.properties; a ZooKeeper broker writes version 0."""
+        """Whether a KRaft node wrote meta.properties. A ZooKeeper broker writes version 0."""
         return int_or_none(self.properties.get("version", "").strip()) == 1
 
 
@@ -121,9 +121,9 @@ class Broker:
     Attributes:
         sources: the paths that the user gave.
         partitions: ordered by topic, then number, then log directory.
-        is_lone: one partition directory, or a store of remote segments, was opened without a broker
-            directory.
-        is_copy: an archive of partition directories without any file of a broker was opened.
+        is_lone: the user opened one partition directory, or a store of remote segments, without a
+            broker directory.
+        is_copy: the user opened an archive of partition directories without any file of a broker.
     """
 
     sources: tuple[Path, ...]
@@ -156,9 +156,9 @@ class Broker:
         )
 
     def may_be_running(self) -> bool:
-        """Returns whether a .lock and a recent checkpoint suggest that a broker uses the directory.
+        """Returns whether a .lock and a recent checkpoint suggest that a broker is running.
 
-        An empty checkpoint does not count, because a broker always writes a version and a count.
+        An empty checkpoint does not count: a broker always writes a version and a count.
         """
         if self.is_clean:
             return False
@@ -172,7 +172,7 @@ class Broker:
 
     @cached_property
     def main_directory(self) -> LogDirectory:
-        """The log directory with the metadata log, or the first one if none has it."""
+        """The log directory with the metadata log, else the first log directory."""
         return next(
             (directory for directory in self.log_directories if directory.has_metadata_log),
             self.log_directories[0],
@@ -189,7 +189,6 @@ class Broker:
 
     @property
     def sources_text(self) -> str:
-        """The paths that the user gave, separated by commas."""
         return ", ".join(map(archive.display_text, self.sources))
 
     @property
@@ -203,7 +202,7 @@ class Broker:
 
     @property
     def is_clean(self) -> bool:
-        """Whether every log directory says that the broker was stopped cleanly."""
+        """Whether every log directory has a clean-shutdown marker."""
         return all(directory.is_clean for directory in self.log_directories)
 
     @cached_property
@@ -214,7 +213,7 @@ class Broker:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether kafkaviz itself wrote the main directory, according to its server.properties."""
+        """Whether kafkaviz itself wrote the main directory, according to server.properties."""
         return self.main_directory.is_simulated
 
     @property
@@ -228,7 +227,7 @@ class Broker:
     def shutdown_state(self) -> str:
         """How the broker was stopped: "clean", "unclean" or "unknown".
 
-        It is unknown for partition directories without a broker directory.
+        "unknown" for partition directories without a broker directory.
         """
         if self.is_clean:
             return "clean"
@@ -242,7 +241,7 @@ class Broker:
 
     @property
     def node_number(self) -> int | None:
-        """The node_id as Java's Integer.parseInt reads it, or None if it is not a number."""
+        """The `node_id` as an int, parsed like Java's Integer.parseInt. None if not a number."""
         return self.main_directory.node_number
 
     @property
@@ -251,15 +250,15 @@ class Broker:
 
     @property
     def directory_id(self) -> str | None:
-        """The directory.id of the main directory, or None. It exists since Kafka 3.7."""
+        """The directory.id of the main directory (Kafka 3.7 and later), or None."""
         return self.main_directory.directory_id
 
     @property
     def lacks_metadata_log(self) -> bool:
         """Whether the metadata log is missing, or is in a log directory that was not opened.
 
-        A KRaft node of any role keeps this log in one of its log directories. A node of Kafka
-        before 3.7, which added directory.id, has a single log directory (KIP-858).
+        A KRaft node of any role keeps this log in one of its log directories. Before Kafka 3.7,
+        which added directory.id, a KRaft node has a single log directory (KIP-858).
         """
         return not self.main_directory.has_metadata_log and any(
             directory.is_kraft and directory.directory_id and not directory.is_simulated
@@ -268,10 +267,10 @@ class Broker:
 
     @cached_property
     def may_lack_partitions(self) -> bool:
-        """Whether some partitions may be in other log directories, or may not have been copied.
+        """Whether some partitions may be elsewhere, in other log directories or not copied.
 
-        This is so if the numbers of a topic's partitions have gaps, if an offset checkpoint names a
-        partition that is not here, or if the checkpoints name no partition.
+        True in three cases: a topic's partition numbers have gaps, an offset checkpoint names a
+        partition that is not here, or the checkpoints name no partition.
         """
         present = {(partition.topic, partition.partition) for partition in self.partitions}
         checkpointed = {
@@ -300,7 +299,7 @@ class Broker:
 
     @cached_property
     def directory_names(self) -> Mapping[Path, str]:
-        """Names that tell its log directories apart: the shortest distinct path endings."""
+        """The shortest endings of the paths that tell the log directories apart, by path."""
         paths = [directory.path for directory in self.log_directories]
         for depth in range(1, max(len(path.parts) for path in paths)):
             ends = ["/".join(path.parts[-depth:]) for path in paths]
@@ -312,7 +311,7 @@ class Broker:
     def name_prefixes(self) -> Mapping[str, str]:
         """The prefix of partition names, such as disk-b/, by the `text` of the log directory.
 
-        It is empty if there is only one log directory.
+        Empty if there is only one log directory.
         """
         if len(self.log_directories) == 1:
             return {self.main_directory.text: ""}
@@ -322,7 +321,6 @@ class Broker:
         }
 
     def directory_of(self, partition: Partition) -> LogDirectory:
-        """Returns the log directory that contains a partition."""
         return self._directory_by_path.get(partition.path.parent, self.main_directory)
 
     def partitions_in(self, directory: LogDirectory) -> Sequence[Partition]:
@@ -334,7 +332,7 @@ class Broker:
 
     @property
     def single_directories(self) -> tuple["Broker", ...]:
-        """Each log directory as a Broker that has only its partitions."""
+        """One Broker per log directory, with only the partitions of that log directory."""
         if len(self.log_directories) == 1:
             return (self,)
         return tuple(
@@ -343,7 +341,7 @@ class Broker:
         )
 
     def partition_name(self, partition: Partition) -> str:
-        """Returns the name that `Broker.partition` accepts for it: orders-0, or disk-b/orders-0."""
+        """Returns the name that `Broker.partition` accepts: "orders-0", or "disk-b/orders-0"."""
         if len(self._by_directory[partition.directory]) == 1:
             return partition.directory
         short_name = f"{partition.path.parent.name}/{partition.directory}"
@@ -359,9 +357,9 @@ class Broker:
         }
 
     def partition(self, directory: str) -> Partition:
-        """Returns the topic-partition with a directory name such as orders-0.
+        """Returns the topic-partition in a directory such as "orders-0".
 
-        If two log directories have this name, give the end of the path: disk-b/orders-0.
+        If two log directories have this name, give the end of the path: "disk-b/orders-0".
 
         Raises:
             CannotOpen: no partition has this name, or more than one.
@@ -390,7 +388,7 @@ class Broker:
 
 
 def typed_directories(text: Path | str) -> tuple[Path, ...]:
-    """Returns the log directories that a text names, separated by commas as in log.dirs.
+    """Returns the log directories in a text, separated by commas as in log.dirs.
 
     An existing path may contain a comma. The address of a store is always one path.
     """
@@ -409,20 +407,19 @@ Collect = Callable[[Iterable[Partition]], Sequence[Partition]]
 def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
     """Opens a broker directory for reading and returns its Broker.
 
-    Only names, sizes and small files are read. Logs and indexes are read when they are needed.
-    Nothing is ever written into the directory.
+    Only names, sizes and small files are read. Nothing is ever written into the directory. The
+    Broker has one segment if a segment file is given, and one partition if an archive has one
+    partition and no broker files.
 
     Args:
         paths: all log directories of one broker, or one path. One path may be a log directory, a
             folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
-            s3://bucket/brokers/17, a partition directory, a partition in an archive, or a file of a
-            segment. If a segment file is given, the partition has only this segment. If an archive
-            has one partition and no broker files, the broker has only this partition.
-        collect: the function that collects the partitions while they are listed.
+            s3://bucket/brokers/17, a partition directory, a partition in an archive, or a segment
+            file.
+        collect: collects the partitions while they are listed.
 
     Raises:
-        CannotOpen: a path is not a log directory, or the paths belong to two brokers. The error's
-            kind and next_step say more.
+        CannotOpen: a path is not a log directory, or the paths belong to two brokers.
     """
     sources = _different_paths(map(file.absolute_path, paths))
     if len(sources) == 1:
@@ -444,7 +441,6 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
 
 
 def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Returns the paths, without those that lead to the same place as an earlier one."""
     by_identity: dict[object, Path] = {}
     for path in paths:
         identity: object = path
@@ -457,7 +453,7 @@ def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
-    """Returns the Broker of one path, given the directory that open_root returned for it."""
+    """Returns the Broker of one path. `root` is what `open_root` returned for the path."""
     if is_partition(root):
         return _open_lone_partition(source, root)
     roots = _log_directory_roots(root)
@@ -525,11 +521,7 @@ def _read_directories(
 
 
 def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDirectory:
-    """Returns a log directory, described by the files next to its partitions.
-
-    Args:
-        problems: the problems found so far, including those in its partitions.
-    """
+    """Reads the small files of a log directory, and adds what cannot be read to `problems`."""
     properties = _read_small_file(
         root / META_PROPERTIES, checkpoint.parse_properties, file.PROPERTIES_BYTES, problems
     )
@@ -549,8 +541,8 @@ def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDir
 def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[Partition]) -> None:
     """Refuses a folder that is not a log directory.
 
-    Any folder may contain a folder with a name like gcc-12, so a name alone proves nothing. An
-    empty folder next to other log directories is accepted: it may be a replaced disk.
+    The name of a partition proves nothing: gcc-12 may be any folder. An empty folder next to other
+    log directories is accepted, because it may be a replaced disk.
     """
     with_segments = {partition.path.parent for partition in partitions if partition.segments}
     for directory in directories:
@@ -571,10 +563,10 @@ def is_empty(path: Path) -> bool:
 def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
     """Refuses directories that belong to two brokers.
 
-    Only directories that surely identify their broker are compared: those with a metadata log, and
-    those from before 3.7. (Before 3.7, brokers used ZooKeeper, or a KRaft node had a single log
-    directory, KIP-858.) Other directories with different ids may still belong to one broker, which
-    then cannot start; a finding says so.
+    Two kinds of directories identify their broker: those with a metadata log, and those from before
+    Kafka 3.7, because a KRaft node then had a single log directory (KIP-858). Other directories
+    with different ids may still belong to one broker, which then cannot start. A finding reports
+    that.
     """
     complete = [
         directory
@@ -586,11 +578,7 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
 
 
 def refuse_other_brokers(broker: Broker) -> None:
-    """Refuses directories whose meta.properties name different nodes or clusters.
-
-    Raises:
-        CannotOpen: two directories name different ones.
-    """
+    """Raises CannotOpen if two meta.properties name different nodes or clusters."""
     _refuse_different(broker.log_directories)
 
 
@@ -634,17 +622,12 @@ def open_root(path: Path) -> Path:
 def join_tiered(path: Path | str, store: Path | str) -> Path:
     """Joins a broker directory, or a partition in it, with the remote segments of a store.
 
-    The remote segments come before the local ones.
+    Returns the path of a view that shows remote and local segments. Raises CannotOpen if `store` is
+    not a store of remote segments.
 
     Args:
         path: the broker directory, an archive of one, or a partition directory in one.
         store: a folder with remote segments, or an archive of one.
-
-    Returns:
-        The path of a view that shows `path` with its local and its remote segments.
-
-    Raises:
-        CannotOpen: `store` is not a store of remote segments.
     """
     local = archive.locate(Path(path))
     name = Path()
@@ -663,16 +646,13 @@ def read_tiered_state(
     path: Path | str | None = None,
     directories: Collection[str] = (),
 ) -> TieredState:
-    """Returns where the segments of a store and of its broker directory are.
+    """Returns where the segments of a store and a broker directory are. Raises CannotOpen.
 
     Args:
-        store: a folder with remote segments, an archive of one, or a path that join_tiered
-            returned; None for a broker directory alone.
+        store: a folder with remote segments, an archive of one, or a path made by `join_tiered`.
+            None for a broker directory alone.
         path: the broker directory, or an archive of one.
         directories: partition directories to return even if nothing was copied.
-
-    Raises:
-        CannotOpen: `store` is not a store of remote segments.
     """
     if store is None and path is not None:
         return tiered_view.read_state(None, archive.unpacked_root(Path(path)), directories)
@@ -686,7 +666,6 @@ def is_tiered_store(path: Path | str) -> bool:
 
 
 def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, Path | None]:
-    """Returns the paths of the store and the broker directory; unpacks archives."""
     root = archive.unpacked_root(Path(store))
     store_path, local = tiered_view.sources(root) or (root, None)
     if path is None:
@@ -707,7 +686,7 @@ def own_files(root: Path) -> list[FileInfo]:
 def _open_lone_partition(source: Path, path: Path) -> Broker:
     """Opens a single partition directory, or the view that shows one segment of it.
 
-    The parent directory then counts as the broker directory; its other partitions are left out.
+    The parent directory counts as the broker directory, without its other partitions.
     """
     problems: list[Problem] = []
     folder = lone_files.folder_of(path)
@@ -732,10 +711,10 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
 def _without_other_segments(
     partition: Partition, directory: LogDirectory, folder: Path
 ) -> tuple[Partition, LogDirectory]:
-    """Returns a partition with only the segment of the one opened file, and its log directory.
+    """Returns a partition with only the segment of the opened file, and its log directory.
 
-    Checkpoints that concern segments before or after it are removed, so nothing is reported as
-    missing. A broker start recovers the segment only if the recovery point is below its end.
+    Checkpoints about other segments are removed, so that nothing is reported as missing. The
+    recovery point stays if it is below the segment's end.
     """
     parsed = (names.parse_file(info.name) for info in file.list_files(folder))
     bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")
@@ -802,9 +781,8 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 
 
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
-    """Reads the three offset checkpoints.
+    """Reads the three offset checkpoints. A missing or unreadable one counts as empty.
 
-    A missing or unreadable checkpoint counts as empty, as in LogManager.
     simulate.startup.small_files decides whether the broker can start without it.
     """
     return {
@@ -818,7 +796,6 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
 def _read_small_file(
     path: Path, parse: Callable[[bytes], dict], limit_bytes: int, problems: list[Problem]
 ) -> dict:
-    """Returns the parsed content of a file, which is empty if the file is missing or unreadable."""
     try:
         if file.is_there(path):
             return parse(file.read(path, limit_bytes=limit_bytes))
@@ -828,12 +805,9 @@ def _read_small_file(
 
 
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
-    """Reads the clean-shutdown marker.
+    """Returns whether the clean-shutdown marker exists, and its content.
 
     A broker only checks that the marker exists, and accepts even a folder (LogManager, 4.3.1).
-
-    Returns:
-        Whether the marker exists, and its content.
     """
     path = root / CLEAN_SHUTDOWN
     if path.is_dir():
@@ -857,7 +831,6 @@ def _is_simulated(root: Path) -> bool:
 
 
 def _not_a_broker(root: Path) -> CannotOpen:
-    """Returns the error for a path that is not a broker directory; it names brokers below it."""
     if _holds_file(root, ("log",)):
         problem = message("errors.log_without_partition_name")
         return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")

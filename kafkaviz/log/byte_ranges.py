@@ -1,8 +1,8 @@
 """A range of any file of a broker directory, as bytes and as named spans.
 
-Only the range is read, and the bytes that are needed to locate it. In a .log, the search for its
-batches begins at an index entry that points to a valid batch, or at byte 0 if there is no .index,
-and continues from batch to batch as in log.scans.
+Little more than the range is read. In a .log, the search for its batches begins at an index entry
+that points to a valid batch, or at byte 0 if there is no .index. It continues from batch to batch
+as in log.scans.
 """
 
 from collections.abc import Iterator
@@ -41,8 +41,8 @@ class LogRegion(NamedTuple):
 
     Attributes:
         kind: "batch", "torn" (the beginning of a batch), "garbage" or "zeros".
-        last_offset: the last offset of the batch. For a region of another kind, the last offset of
-            the batch before it, or None if unknown.
+        last_offset: the last offset of the batch. For another kind: that of the previous batch, or
+            None if unknown.
     """
 
     position: int
@@ -52,7 +52,7 @@ class LogRegion(NamedTuple):
 
 
 class LogFile:
-    """A .log with its .index, to find the batch or other region that a byte belongs to."""
+    """A .log with its .index, to find the region that contains a byte."""
 
     def __init__(self, info: FileInfo) -> None:
         self.info = info
@@ -98,7 +98,6 @@ class LogFile:
         return file.read(self.info.path, position, min(size_bytes, BATCH_BYTES))
 
     def _hole_region(self, hole: Hole, last_offset: int | None) -> LogRegion:
-        """Returns the region for a hole. Its kind follows from the hole's reason or bytes."""
         size_bytes = hole.stop - hole.start
         if hole.reason == MISLED:
             kind = TORN
@@ -128,8 +127,7 @@ class FileByteRange(NamedTuple):
 
     Attributes:
         size_bytes: the size of the whole file.
-        spans: the spans that overlap the range. They are not cut at its ends, so the first may
-            begin before it and the last end after it.
+        spans: the spans that overlap the range. They may begin before it or end after it.
     """
 
     start: int
@@ -156,11 +154,7 @@ class DecompressedByteRange(NamedTuple):
 
 
 def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRange:
-    """Returns a range of any file and its spans; by default the whole file.
-
-    Raises:
-        CannotOpen: the file cannot be read.
-    """
+    """Returns a range of any file with its spans. Raises CannotOpen."""
     stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
     start = max(0, min(start, stop))
     file_spans = (
@@ -176,8 +170,7 @@ def read_decompressed(
 ) -> DecompressedByteRange | None:
     """Decompresses the batch at `position` and returns a range of its records.
 
-    Returns:
-        None if the batch is not compressed.
+    Returns None if the batch is not compressed.
 
     Raises:
         CannotOpen: the file cannot be read.
@@ -279,9 +272,9 @@ def _row_spans(
 
 
 def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[Span]:
-    """Returns the spans of a producer snapshot, a text file, or a file that Kafka does not write.
+    """Returns the spans of a producer snapshot, a text file, or a file of another kind.
 
-    A file that Kafka does not write, or a text file over TEXT_BYTES, is a single unknown span.
+    Files that Kafka does not write, and text files over TEXT_BYTES, are a single unknown span.
     """
     if info.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown_file_span(info)]

@@ -1,7 +1,7 @@
 """The folder for kafkaviz's own files: unpacked archives, blocks of remote files, uploads.
 
 A scratch folder holds temporary files and is locked while its process lives. If the process is
-killed, the next process removes its folder.
+killed, the next process removes the folder.
 """
 
 import atexit
@@ -21,7 +21,7 @@ _OPEN_FOLDERS: set[Path] = set()  # the folders of this process
 
 
 def cache_folder() -> Path:
-    """Returns $KAFKAVIZ_CACHE, or else kafkaviz's folder in the user's cache folder."""
+    """Returns $KAFKAVIZ_CACHE, else kafkaviz's folder in the user's cache folder."""
     override = os.environ.get("KAFKAVIZ_CACHE")
     if override:
         return Path(override)
@@ -32,7 +32,7 @@ def cache_folder() -> Path:
 def scratch_folder(parent: Path) -> Generator[Path]:
     """Creates a folder, and removes it with its content when the context ends.
 
-    First removes folders that processes left when they were killed.
+    First removes the folders of killed processes.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
@@ -52,9 +52,9 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 
 @atexit.register
 def _remove_open_folders() -> None:
-    """Removes the scratch folders that are still open when the process ends.
+    """Removes the open scratch folders when the process ends.
 
-    A server that is stopped does not wait for its threads, so their cleanup does not run.
+    A server does not wait for its threads, so their own cleanup does not run.
     """
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
@@ -63,7 +63,7 @@ def _remove_open_folders() -> None:
 def sweep(parent: Path) -> None:
     """Removes the scratch folders that no living process holds.
 
-    A folder that cannot be removed stays until this function is called again.
+    If a folder cannot be removed, the next call tries again.
     """
     for folder in parent.glob(f"{PREFIX}*"):
         lock = _lock(folder)
@@ -73,10 +73,9 @@ def sweep(parent: Path) -> None:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """Locks a folder. The lock is released when the process ends, however it ends.
+    """Locks a folder until the process ends.
 
-    Returns:
-        The lock, or None if another process has it or has just removed the folder.
+    Returns None if another process has the lock or has just removed the folder.
     """
     try:
         lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use

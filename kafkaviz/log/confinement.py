@@ -1,7 +1,7 @@
 """Limits the directories that a process may read, for a server that several people use.
 
-A path is checked before it is opened, but a link in it may change in between. So the real path of
-each file is checked again after the file was opened.
+A link in a path may change after the path was checked. So the real path of each file is checked
+again after the file was opened.
 """
 
 import json
@@ -17,7 +17,7 @@ CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # an environment variable, because Spark's
 
 
 def confine(directories: Iterable[Path] | None) -> None:
-    """Limits all later opens to these directories; None removes the limit."""
+    """Limits all later opens to these directories. None removes the limit."""
     if directories is None:
         os.environ.pop(CONFINEMENT, None)
     else:
@@ -31,20 +31,17 @@ def is_confined() -> bool:
 
 
 def allowed_prefixes() -> tuple[str, ...] | None:
-    """Returns what an allowed real path may begin with, or None if all paths are allowed."""
+    """Returns the prefixes of allowed real paths, or None if all paths are allowed."""
     allowed_json = os.environ.get(CONFINEMENT)
     return None if allowed_json is None else _prefixes(allowed_json)
 
 
 def refuse_outside(descriptor: int, path: Path | str) -> None:
-    """Checks that this process may read an open file or directory.
+    """Raises CannotOpen (kind "outside") if this process may not read an open file.
 
     Args:
         descriptor: the open file or directory.
         path: the path by which it was opened.
-
-    Raises:
-        CannotOpen: it may not. The error's kind is "outside".
     """
     prefixes = allowed_prefixes()
     if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
@@ -52,10 +49,6 @@ def refuse_outside(descriptor: int, path: Path | str) -> None:
 
 
 def _real_path(descriptor: int, path: Path | str) -> str:
-    """Returns the path of an open file; the path of a directory ends with a separator.
-
-    Without /proc, returns where the path leads now.
-    """
     try:
         return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
     except OSError:
@@ -68,11 +61,7 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """Opens a file without waiting, as an opener for open().
-
-    Raises:
-        CannotOpen: the file is not where this process may read.
-    """
+    """Opens a file without waiting, as an opener for open(). Raises CannotOpen if outside."""
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         refuse_outside(descriptor, path)

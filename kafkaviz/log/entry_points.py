@@ -1,12 +1,12 @@
 """The positions in a .log where reading may begin or end, proved by index entries.
 
 An index is never trusted. The entry (offset 1035, position 4096) counts only if a batch with a
-valid checksum begins at byte 4096. In a search by offset, that batch must also not begin after
-offset 1035. An entry of a .timeindex counts only if its timestamp is the largest one of the batch
-with its offset. A search reads only the slots it needs: about a hundred bytes of a 512 KiB index.
+valid checksum begins at byte 4096. In a search by offset, that batch must not begin after offset
+1035. An entry of a .timeindex counts only if its timestamp is the largest in the batch with its
+offset.
 
-Offsets are assumed to increase along the log, as Kafka ensures. If they do not, which is a finding,
-nothing can be skipped by offset.
+Offsets are assumed to increase along the log, as Kafka ensures. If they do not, nothing can be
+skipped by offset.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,17 +53,17 @@ def entry_points(
     first_offset: float = -inf,
     last_offset: float = inf,
 ) -> Generator["EntryPoints"]:
-    """Yields the entry points of a segment with a .log; its files are open during the context.
+    """Opens a segment with a .log and yields its entry points.
 
     An index that cannot be opened has no entry points.
 
     Args:
-        is_index_needed: False can save two requests per index if the log is in a remote store. The
-            indexes are then not read if the log is fetched in one request or read from byte 0, and
-            these bytes are sound.
+        is_index_needed: False saves up to two requests per index if the log is in a remote store.
+            The indexes are then not read if the log is sound and fetched in one request or from
+            byte 0.
         first_offset: the first offset that will be read, if known.
-        last_offset: the last offset that will be read, if known. The bytes between these two
-            offsets are then fetched in one request.
+        last_offset: the last offset that will be read, if known. The bytes between both offsets are
+            then fetched in one request.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -89,9 +89,8 @@ def _sound_end(
 ) -> int | None:
     """Returns the byte up to which a log can be read without its .index, or None.
 
-    If one request fetches the log, and it is sound, this is its size. If a larger log is read from
-    byte 0, it is the first batch after `last_offset`. Two requests must then be enough; the first
-    shows how large the second must be.
+    If one request fetches the whole log and it is sound: its size. If a larger log is read from
+    byte 0: the first batch after `last_offset`, provided that two requests are enough.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -116,13 +115,10 @@ def _sound_end(
 
 
 def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
-    """Returns the last offset plus 1 of a .log, if it is sound and a store sends it in one request.
+    """Returns the log end offset if the .log is sound and one request fetches it, else None.
 
     Args:
         read: a reader of the .log.
-
-    Returns:
-        None for any other .log.
     """
     size_bytes = segment.log.size_bytes
     if not comes_whole(segment.log.path, size_bytes) or not _is_stored(segment):
@@ -136,8 +132,7 @@ def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
 def ends_before(segment: LogSegment, offset: int) -> bool:
     """Returns whether one request to a store can prove that `offset` is the log end offset.
 
-    This is so if the last bytes of the .log are a batch with a valid checksum that ends just before
-    `offset`.
+    True if the last bytes are a batch with a valid checksum that ends just before `offset`.
     """
     size_bytes = segment.log.size_bytes
     start = max(0, -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES - POINT_BYTES)
@@ -163,9 +158,9 @@ def _is_stored(segment: LogSegment) -> bool:
 
 
 def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.ndarray, int]:
-    """Returns the batches from byte 0 up to damage, and the byte after the last one.
+    """Returns the batches from byte 0 up to damage, and the byte after the last batch.
 
-    Each batch begins where the one before it ends, with a larger offset and a valid checksum. If a
+    Each batch begins where the previous one ends, with a larger offset and a valid checksum. If a
     checksum or an offset is wrong, no batch is returned.
     """
     walk = Walk(read, 0, stop)
@@ -182,7 +177,7 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
 
 
 class EntryPoints:
-    """The verified positions of one segment: the bytes of its .log where a batch begins."""
+    """The verified positions of one segment: bytes of the .log at which a batch begins."""
 
     def __init__(
         self,
@@ -232,7 +227,7 @@ class EntryPoints:
         return None
 
     def find_last(self, position: int) -> int:
-        """Returns the last verified position up to `position`, or 0 if there is none."""
+        """Returns the last verified position up to `position`, or 0."""
         slot = bisect_right(self._offsets, position, key=_position)
         for entry in self._offsets[max(0, slot - MAX_TRIES) : slot][::-1]:
             if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
@@ -248,10 +243,9 @@ class EntryPoints:
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
     def position_before_offset(self, offset: float) -> int:
-        """Returns the position of a batch that begins at or below the offset.
+        """Returns the position of a batch that begins at or below the offset, or 0.
 
-        All batches before it have smaller offsets. The result is 0 if none of the index entries
-        tried leads to such a batch.
+        All batches before this position have smaller offsets.
         """
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
@@ -261,7 +255,7 @@ class EntryPoints:
         return 0
 
     def position_after_offset(self, offset: float) -> int:
-        """Returns a position from which on all offsets are larger, or the end of the .log."""
+        """Returns the position of a batch with a larger base offset, or the end of the .log."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
             batch = self._intact_batch(entry)
@@ -270,10 +264,9 @@ class EntryPoints:
         return self._size_bytes
 
     def position_before_time(self, timestamp_ms: float) -> int:
-        """Returns a position before which all records are older than the timestamp.
+        """Returns a position before which all records are older than the timestamp, or 0.
 
-        The position comes from the .timeindex. It is 0 if the .log confirms none of the entries
-        tried.
+        The position comes from the .timeindex.
         """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
@@ -282,10 +275,10 @@ class EntryPoints:
         return 0
 
     def position_after_time(self, timestamp_ms: float) -> int:
-        """Returns where the first newer batch ends, among those that the .timeindex points to.
+        """Returns the end of the first indexed batch with a record after the timestamp.
 
-        A batch is newer if it has a record after the timestamp. Without one, returns the end of the
-        .log.
+        If there is none, returns the end of the .log. "Indexed": the .timeindex points to the
+        batch.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
@@ -324,7 +317,7 @@ class EntryPoints:
     def _newest_batch(self, entry: np.ndarray) -> np.void | None:
         """Returns the batch that holds the offset of a time entry.
 
-        Returns None if the entry's timestamp is not the largest one of that batch.
+        Returns None if the entry's timestamp is not the largest in that batch.
         """
         offset = self._segment.base_offset + int(entry["relative_offset"])
         position = self.position_before_offset(offset)
@@ -339,17 +332,10 @@ class EntryPoints:
 
 
 class IndexSlots:
-    """The slots of an index file as a sequence.
-
-    A slot is read from the file when it is accessed.
-    """
+    """The slots of an index file as a sequence. A slot is read when it is accessed."""
 
     def __init__(self, read: ReadInto | None, size_bytes: int, layout: np.dtype) -> None:
-        """Takes the open file.
-
-        Args:
-            read: a reader of the file, or None for a missing file.
-        """
+        """Takes the open file. `read` is None for a missing file."""
         self._read: ReadInto | Any = read  # typed Any in place of None, for which len is 0
         self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
@@ -358,10 +344,7 @@ class IndexSlots:
         return self._slots
 
     def __getitem__(self, index: int | slice) -> np.ndarray:
-        """Returns an entry, or the entries of a range of slots.
-
-        If the file has become shorter, the missing entries are zeros.
-        """
+        """Returns an entry or a range of entries. Zeros if the file has become shorter."""
         if isinstance(index, int):
             return self[index : index + 1][0]
         first, stop, _ = index.indices(self._slots)
@@ -392,9 +375,9 @@ def _timestamp(entry: np.ndarray) -> float:
 
 
 def _is_written(entry: np.ndarray) -> bool:
-    """Returns whether a slot is not all zeros, which is how preallocated slots look.
+    """Returns whether a slot is not all zeros, as preallocated slots are.
 
-    An entry of time 0 at the base offset is all zeros too, but the search does not need it.
+    An entry of time 0 at the base offset is all zeros too. The search does not need it.
     """
     return any(entry.tobytes())
 
@@ -410,7 +393,7 @@ def _first_offset(batch: np.void) -> int:
 def chunk_bytes(points: EntryPoints, start: int) -> int:
     """Returns how many bytes of a .log to read at once if not every batch is needed.
 
-    This is the size of a header if the batches from `start` on are large, otherwise a large chunk.
+    A header if the batches from `start` on are large, otherwise a large chunk.
     """
     position = start
     for number in range(SAMPLE_BATCHES):

@@ -1,7 +1,7 @@
-"""One file on disk: its size, time and bytes. It is read forward in chunks and never mapped.
+"""One file on disk: size, time and bytes. Files are read in chunks and never mapped.
 
-A file of a remote directory has a local mirror (remote/mirror.py). The mirror has a path, a size
-and a time like any other file. The bytes are fetched before they are read here.
+A file of a remote directory has a local mirror (remote/mirror.py) with a path, a size and a time.
+Its bytes are fetched before they are read here.
 """
 
 import io
@@ -50,7 +50,7 @@ class FileInfo:
 
 
 def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
-    """Returns the absolute path, with ~ expanded. For a remote address, this is its mirror's path.
+    """Returns the absolute path, with ~ expanded. A remote address becomes its mirror's path.
 
     Raises:
         CannotOpen: the home directory is unknown, or the remote address is invalid.
@@ -71,11 +71,7 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
 
 
 def output_path(path: Path | str) -> Path:
-    """Returns the absolute path of a file or folder that will be written.
-
-    Raises:
-        CannotOpen: it is a remote address; those are only read.
-    """
+    """Returns the absolute path for a file to write. Raises CannotOpen for a remote address."""
     if remote := address.parse(str(path)):
         what = message("remote.only_read")
         raise CannotOpen(str(remote), what, message("errors.give_folder_elsewhere"))
@@ -123,8 +119,8 @@ def is_directory(entry: os.DirEntry) -> bool:
 def list_files(directory: Path) -> list[FileInfo]:
     """Returns the files of a directory with size and time, sorted by name.
 
-    Broken links, pipes and devices are included, because a file of that name exists, but open_file
-    refuses them. A file that disappears during the listing is left out.
+    Broken links, pipes and devices are included, but `open_file` refuses them. A file that
+    disappears during the listing is left out.
     """
     files = []
     may_be_mirrored = address.may_hold_mirrored(directory)
@@ -164,11 +160,7 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
-    """Returns the stat of the file that an entry is or links to.
-
-    If the link cannot be followed, returns the stat of the link; reading it shows the problem
-    later.
-    """
+    """Returns the stat of a file. For a link that cannot be followed: the stat of the link."""
     try:
         return entry.stat()
     except FileNotFoundError:
@@ -186,7 +178,7 @@ def read(
     *,
     limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """Returns a range of a file, by default all bytes from `position` on; shorter at its end.
+    """Returns a range of a file, by default all bytes from `position` on. Shorter at its end.
 
     Raises:
         CannotOpen: no length is given, and more than `limit_bytes` are left.
@@ -200,23 +192,20 @@ def read(
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
-    """Returns a small text file; bytes that are not UTF-8 become U+FFFD.
+    """Returns a small text file. Bytes that are not UTF-8 become U+FFFD.
 
-    Raises:
-        CannotOpen: the file is larger than the limit.
+    Raises CannotOpen if the file is larger than the limit.
     """
     return read(path, limit_bytes=limit_bytes).decode("utf-8", "replace")
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
-    """Returns the bytes up to the last one that is allocated on disk; all after it are zeros.
+    """Returns the bytes up to the end of the data on disk, and the size of the file.
 
-    Returns:
-        The bytes, and the size of the file.
+    All later bytes are zeros in a hole.
 
     Raises:
-        CannotOpen: the file is larger than a broker can map, or these bytes exceed
-            DATA_LIMIT_BYTES.
+        CannotOpen: the file is larger than a broker can map, or the data exceed DATA_LIMIT_BYTES.
     """
     with open_file(path) as file:
         size = _size(file)
@@ -230,11 +219,9 @@ def read_data(path: Path) -> tuple[bytes, int]:
 
 @contextmanager
 def open_file(path: Path) -> Generator[io.FileIO]:
-    """Opens a regular file for reading.
+    """Opens a regular file for reading. Raises CannotOpen for a pipe or a device.
 
-    Raises:
-        CannotOpen: it is not a regular file. Opening a pipe without a writer would block, and a
-            device has no end.
+    Opening a pipe without a writer would block, and a device has no end.
     """
     mirrored_path = address.mirrored_file(address.localize(path))
     if mirrored_path:
@@ -257,9 +244,8 @@ def open_file(path: Path) -> Generator[io.FileIO]:
 def reader(path: Path) -> Generator[ReadInto]:
     """Opens a file to be read by position.
 
-    Yields:
-        A function read(position, buffer) that fills the buffer from that byte on and returns the
-        number of bytes it read.
+    Yields a function read(position, buffer), which fills the buffer from that byte on and returns
+    the number of bytes read.
     """
     with open_file(path) as file:
         descriptor = file.fileno()
@@ -323,6 +309,6 @@ def _data_end(descriptor: int, size: int) -> int:
 def _size_unless_hole(descriptor: int, size: int) -> int:
     """Returns 0 if the whole file is one hole, else its size.
 
-    Called if the system reports no data in the file, as a file system without holes always does.
+    Called if the system reports no data, as a file system without holes always does.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size

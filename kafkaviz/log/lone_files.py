@@ -1,12 +1,13 @@
-"""A view of one segment, for users who have only some of its files and no partition directory.
+"""A view of one segment, for users who have a few files and no partition directory.
 
-The user gives the path of one file; the others are those with the same base offset in its folder.
-The view is a folder in kafkaviz's cache that looks like a topic-partition with only this segment.
-It holds links with the names that a broker would use. If the files are in a partition directory, it
-also shows partition.metadata and the producer snapshot at the end of the segment.
+The user gives the path of one file. The view also has the other files with the same base offset in
+that folder. It is a folder in kafkaviz's cache that looks like a topic-partition and holds links:
 
     ~/Downloads/orders-0_00000000000000000335.index
     …/lone/1f0c2d84a9e3b756/unnamed-0/00000000000000000335.index -> the file
+
+In a partition directory, the view also has partition.metadata and the producer snapshot at the
+segment's end.
 """
 
 import hashlib
@@ -57,7 +58,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """Returns the folder of a partition's files: the path itself, or where a view's links lead."""
+    """Returns the folder of a partition's files. For a view: the folder its links lead to."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent

@@ -1,8 +1,7 @@
 """The state that a cluster metadata log describes: topic ids, settings, features and more.
 
-A KRaft broker loads the newest snapshot (.checkpoint) and replays the .log from the snapshot's end
-offset on. A later record replaces an earlier one, a null value removes a setting, and a removed
-topic loses everything it had.
+A KRaft broker loads the newest snapshot (.checkpoint). Then it replays the .log from the snapshot's
+end offset on. A later record replaces an earlier one, and a null value removes a setting.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -78,25 +77,25 @@ class ConfigValue(NamedTuple):
 
 @dataclass(kw_only=True)
 class MetadataImage:
-    """The state after the last record; only the parts that kafkaviz uses.
+    """The parts of the cluster's state that kafkaviz uses, after the last record.
 
     Attributes:
         topic_ids: the ids of the existing topics, by name.
         configs: the settings by resource, then by name.
         features: the feature levels.
-        feature_files: the file in the metadata log's directory that sets each feature.
-        replicas: the node ids that hold a partition, by topic id, then by number.
+        feature_files: the metadata log's file that sets each feature.
+        replicas: the node ids of a partition's replicas, by topic id, then by partition number.
         directories: the ids of the replicas' log directories, in the order of `replicas`.
-        log_directories: the ids of the log directories that a broker registered, by node id.
-        leaders: the current or last leader of a partition, with the current leader epoch, by topic
-            id, then by number. Only read_leaders fills it.
-        voters: the ids of the controllers: from quorum-state, or else the newest record that lists
-            them, or else controller.quorum.voters in server.properties. Empty if unknown.
+        log_directories: the ids of a broker's registered log directories, by node id.
+        leaders: the current or last leader with the current leader epoch, by topic id, then by
+            partition number. Only `read_leaders` fills it.
+        voters: the ids of the controllers. They come from quorum-state, else the newest record with
+            voters, else controller.quorum.voters in server.properties. Empty if unknown.
         snapshot: the name of the file that was loaded first.
-        has_footer: whether the snapshot is complete; otherwise its last records may be missing.
-        refusal: the exception that the broker throws at the first record that needs the lost end of
-            the snapshot; else None.
-        end_offset: the offset after the last record that counts.
+        has_footer: whether the snapshot is complete. If not, its last records may be missing.
+        refusal: the exception that the broker throws at a record that needs the missing end of the
+            snapshot, or None.
+        end_offset: the offset after the last record that was applied.
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
@@ -125,15 +124,14 @@ class MetadataImage:
         return directories[replicas.index(node_id)]
 
     def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
-        """Returns the settings given at run time to one broker, or with "" to all brokers."""
+        """Returns the dynamic settings of one broker. "" means those of all brokers."""
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 
 def read_image(broker: Broker) -> MetadataImage:
     """Returns the state in the broker's metadata log.
 
-    The state is empty if the directory has no metadata log: the broker uses ZooKeeper, or the log
-    is in another directory.
+    Empty if the directory has no metadata log: the broker uses ZooKeeper, or the log is elsewhere.
     """
     try:
         partition = find_partition(broker)
@@ -143,9 +141,9 @@ def read_image(broker: Broker) -> MetadataImage:
 
 
 def read_leaders(broker: Broker) -> MetadataImage:
-    """Returns the state in the broker's metadata log, including the leader of each partition.
+    """Returns the state in the broker's metadata log, including each partition's leader.
 
-    The state is empty if the directory has no metadata log, or the log cannot be read.
+    Empty if the metadata log is missing or cannot be read.
     """
     try:
         partition = find_partition(broker)
@@ -155,12 +153,9 @@ def read_leaders(broker: Broker) -> MetadataImage:
 
 
 def find_partition(broker: Broker) -> Partition | None:
-    """Returns the metadata log of a broker, or None.
+    """Returns the metadata log of a broker, or None. Raises KafkavizError.
 
-    It is found even if only another partition was opened.
-
-    Raises:
-        KafkavizError: the directory of the metadata log cannot be listed.
+    The log is found even if only another partition was opened.
     """
     if not (broker.path / DIRECTORY).is_dir():
         return None
@@ -180,8 +175,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     Files that cannot be read are reported in `problems`.
 
     Args:
-        has_leaders: whether to track the leader of each partition, which means reading every change
-            of a leader.
+        has_leaders: whether to track the leader of each partition, which is slower.
     """
     state = MetadataImage()
     problems = []
@@ -216,10 +210,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
 
 
 def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
-    """Returns the voters' ids in quorum-state.
-
-    The file lists them only if the configuration does.
-    """
+    """Returns the voters' ids in quorum-state. Only static voters are listed there."""
     path = partition.path / names.QUORUM_STATE
     try:
         return checkpoint.parse_quorum_state(read_text(path)).voters
@@ -244,11 +235,7 @@ def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
 def _load_snapshot(
     snapshot: FileInfo, end_offset: int, budget: "_RecordBudget", *, has_leaders: bool
 ) -> MetadataImage:
-    """Returns the state in a snapshot.
-
-    Raises:
-        KafkavizError: part of it cannot be read.
-    """
+    """Returns the state in a snapshot. Raises KafkavizError if part of it cannot be read."""
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state, has_leaders=has_leaders)
     segment = LogSegment(base_offset=0, state="closed", log=snapshot)
@@ -269,11 +256,7 @@ class _RecordBudget:
         self._remaining = COMPRESSED_RECORDS
 
     def spend(self, row: np.void, path: Path) -> None:
-        """Subtracts the records of a compressed batch.
-
-        Raises:
-            CorruptFile: the budget is used up.
-        """
+        """Subtracts the records of a compressed batch. Raises CorruptFile if too many."""
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
             problem = message("corrupt.too_many_metadata_records", count=COMPRESSED_RECORDS)
@@ -283,11 +266,11 @@ class _RecordBudget:
 def _batches(
     segment: LogSegment, budget: _RecordBudget, state: MetadataImage
 ) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
-    """Reads the batches of a .log or .checkpoint; stores voters from control batches in `state`.
+    """Reads the batches of a .log or .checkpoint. Stores voters from control batches in `state`.
 
     Yields:
-        Per batch: the offset and value of each record to apply, and the last offset plus 1. For a
-        control batch: no records, and 0.
+        The offset and value of each record to apply, and the last offset plus 1. For a control
+            batch: no records, and 0.
 
     Raises:
         CorruptFile: a checksum is wrong, or no broker writes such a batch.
@@ -323,10 +306,9 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Stores the voters that a control batch names, or that the snapshot has its footer.
+    """Stores the voters in a control batch, and whether the snapshot has its footer.
 
-    A KRaftVotersRecord (KIP-853) names the voters, and so does the LeaderChangeMessage of each
-    election.
+    KRaftVotersRecord (KIP-853) and the LeaderChangeMessage of each election name voters.
     """
     few_records = batch_records.few_keyed_records(data)
     try:
@@ -362,7 +344,6 @@ def _applied_records(data: bytes, path: Path, position: int) -> Iterator[tuple[i
 
 
 def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
-    """Returns a mask of the records whose type kafkaviz uses; most records have another type."""
     has_type = rows["value_size_bytes"] > 1
     types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
     return has_type & np.isin(types, _APPLIED_NUMBERS)
@@ -372,12 +353,7 @@ class _Replay:
     """Applies records to an image. The records of a metadata transaction are applied at its end."""
 
     def __init__(self, state: MetadataImage, *, has_leaders: bool, is_cut: bool = False) -> None:
-        """Prepares the replay.
-
-        Args:
-            is_cut: whether the end of the snapshot is missing, so that a record may refer to a
-                missing one.
-        """
+        """Prepares the replay. `is_cut`: the end of the snapshot is missing."""
         self._state = state
         self._is_cut = is_cut
         self._has_leaders = has_leaders
@@ -396,10 +372,7 @@ class _Replay:
             self._names_by_id.setdefault(topic_id, set()).add(name)
 
     def apply(self, offset: int, value: bytes, file: FileInfo) -> None:
-        """Applies a record if kafkaviz uses its type.
-
-        A record that cannot be read is added to `problems`.
-        """
+        """Applies a record if kafkaviz uses its type. Adds an unreadable one to `problems`."""
         try:
             if value[1] in PARTITION_NUMBERS:
                 if self._is_cut:
@@ -463,10 +436,7 @@ class _Replay:
         by_partition[assignment.partition] = assignment.directory_ids
 
     def _register_directories(self, values: Values, _file: str, _offset: int) -> None:
-        """Stores a broker's log directories.
-
-        A record without log directories does not change them.
-        """
+        """Stores a broker's log directories. A record without them changes nothing."""
         if values.get("logDirs"):
             self._state.log_directories[values["brokerId"]] = tuple(values["logDirs"])
 
@@ -474,7 +444,7 @@ class _Replay:
         self._state.log_directories.pop(values["brokerId"], None)
 
     def _elect(self, change: PartitionLeader) -> None:
-        """Stores a partition's leader; a partition without a leader keeps the last one."""
+        """Stores a partition's leader. A partition without a leader keeps the last one."""
         leaders = self._state.leaders.setdefault(change.topic_id, {})
         before = leaders.get(change.partition)
         epoch = change.epoch

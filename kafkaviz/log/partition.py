@@ -25,7 +25,7 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 class CheckpointOffsets:
     """The offsets of one topic-partition in the broker's checkpoint files.
 
-    None means that the file does not list this partition.
+    None: the file does not list this partition.
     """
 
     log_start: int | None = None
@@ -38,9 +38,9 @@ class RemoteGap:
     """Offsets that should be in a remote segment which is missing or cannot be read.
 
     Attributes:
-        last_offset: the last missing offset, or None if it is unknown.
+        last_offset: the last missing offset, or None if unknown.
         path: the damaged file, or the path of the missing .log on the broker.
-        kind: the kind of the CannotOpen error; "" for damaged bytes.
+        kind: the kind of the CannotOpen error. "" for damaged bytes.
     """
 
     first_offset: int
@@ -63,9 +63,8 @@ class Partition:
         other_files: snapshots, checkpoints and all other files.
         topic_id: the id in partition.metadata, or None.
         checkpoints: the broker's checkpoints for this partition.
-        remote_bases: the base offsets of segments whose files are only in tiered storage.
-        remote_gaps: the offsets that should be in tiered storage but cannot be read, in ascending
-            order.
+        remote_bases: the base offsets of segments that are only in tiered storage.
+        remote_gaps: the offsets that should be in tiered storage but cannot be read, ascending.
     """
 
     path: Path
@@ -108,7 +107,7 @@ class Partition:
 
     @property
     def state(self) -> str:
-        """The state that its name shows: "current", "delete", "future" or "stray"."""
+        """The state in the directory's name: "current", "delete", "future" or "stray"."""
         return self.name.state
 
     @property
@@ -118,7 +117,7 @@ class Partition:
 
     @cached_property
     def live(self) -> tuple[LogSegment, ...]:
-        """The segments that a broker uses: those with a .log and no suffix."""
+        """The segments that a broker uses: with a .log and without a suffix."""
         return tuple(segment for segment in self._with_log if segment.is_in_use)
 
     @cached_property
@@ -140,18 +139,17 @@ class Partition:
 
     @cached_property
     def live_log_bytes(self) -> int:
-        """The total size of the .log files that a broker uses."""
         return sum(segment.log.size_bytes for segment in self.live)
 
     @property
     def is_remote_alone(self) -> bool:
-        """Whether all its segments are in tiered storage, so that none is local."""
+        """Whether all segments are in tiered storage, so that none is local."""
         return bool(self.live) and all(
             segment.base_offset in self.remote_bases for segment in self.live
         )
 
     def without_remote(self) -> "Partition":
-        """Returns the local part of the partition. A starting broker reads only this part."""
+        """Returns the local part of the partition, which is all a starting broker reads."""
         if not self.remote_bases and not self.remote_gaps:
             return self
         segments = tuple(
@@ -178,7 +176,7 @@ class Partition:
 
     @property
     def log_start_offset(self) -> int | None:
-        """The checkpointed log start, or the first base offset if larger; None without either.
+        """The larger of the checkpointed log start and the first base offset, or None.
 
         This is the rule of LogLoader in Kafka 4.3.1. A missing remote segment counts as present.
         """
@@ -190,19 +188,18 @@ class Partition:
 
     @property
     def high_watermark(self) -> int | None:
-        """The checkpointed offset below which every in-sync replica has the records, or None."""
+        """The checkpointed high watermark, or None."""
         return self.checkpoints.high_watermark
 
     @property
     def recovery_point(self) -> int | None:
-        """The checkpointed offset below which everything has been flushed, or None."""
+        """The checkpointed recovery point, or None. Every offset below was flushed."""
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """Returns the segment with this base offset; of several, the one without a suffix.
+        """Returns the segment with this base offset. Raises CannotOpen if there is none.
 
-        Raises:
-            CannotOpen: the partition has no such segment.
+        If several have this base offset, returns the one without a suffix.
         """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
@@ -213,7 +210,7 @@ class Partition:
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
-        """The producer snapshots in use, by offset. Each describes producers below its offset."""
+        """The producer snapshots by offset. Each describes the producers below its offset."""
         named_files = ((names.parse_file(info.name), info) for info in self.other_files)
         return {
             name.base_offset: info
@@ -222,7 +219,7 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """Returns the producer snapshot at this offset, which describes the producers below it.
+        """Returns the producer snapshot at this offset, about the producers below it.
 
         Raises:
             CannotOpen: no snapshot has this offset.
@@ -247,10 +244,7 @@ def _size_bytes(segment: Segment, kind: str) -> int | None:
 
 
 def log_end_offset(segment: LogSegment) -> int:
-    """Returns the last offset of a segment plus 1, from its last index entry.
-
-    See offset_index.find_log_end.
-    """
+    """Returns the last offset of a segment plus 1, found from its last index entry on."""
     slots = segment.offset_slots
     with file.reader(segment.log.path) as read:
         end = find_log_end(
@@ -267,7 +261,7 @@ def log_end_offset(segment: LogSegment) -> int:
 def open_partition(
     path: Path, name: PartitionName, checkpoints: CheckpointOffsets | None = None
 ) -> Partition:
-    """Lists a topic-partition directory; the only file it reads is partition.metadata."""
+    """Lists a topic-partition directory. Reads no file except partition.metadata."""
     groups: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
     other_files: list[FileInfo] = []
     for info in file.list_files(path):

@@ -1,22 +1,20 @@
 """Scans of a .log that continue after damage, and a list of all classes that scan a .log.
 
-Each class does something that those above it in the list do not:
+Each class does something that the classes above it in this list do not:
 
-- format.walk.Walk reads headers up to the first impossible length, as a broker's reader does. All
-  other classes use it or do the same.
-- log.segment.BatchScan, from Segment.scan, is a Walk on a file: it opens the file only during the
-  iteration. It also fills in the fields that only the messages in a wrapper of magic 0 or 1 have.
+- format.walk.Walk reads headers up to the first impossible length, as a broker's reader does.
+- log.segment.BatchScan, from Segment.scan, is a Walk on a file. It opens the file only during the
+  iteration. It can fill in the header fields that wrappers of magic 0 or 1 lack.
 - format.deep_scan.DeepScan computes checksums and decodes records in compiled loops.
-- HeaderScan here is a Walk that continues after damage. The data source and the bytes view use it:
-  they begin at any position, so an index entry must prove the next batch.
-- CheckedScan here is a DeepScan that continues after damage, at the batch with the next expected
+- HeaderScan (here) is a Walk that continues after damage, where an index entry proves the next
+  batch. The data source and the bytes view use it: they begin at any position.
+- CheckedScan (here) is a DeepScan that continues after damage, at the batch with the next expected
   offset. Checks and comparisons use it.
-- SharedScan here passes the batches of a CheckedScan to observers of Segment.scan, so that an
+- SharedScan (here) passes the batches of a CheckedScan to observers of Segment.scan, so that an
   ingest with checks reads each .log only once.
-- analysis.checks.log_scan.CheckScan is the pass of the checks: a CheckedScan that also decides
-  which batches can be trusted.
-- analysis.comparison.batch_stream.BatchStream reads the batches of several segments, one segment
-  after the other.
+- analysis.checks.log_scan.CheckScan is a CheckedScan that also decides which batches can be
+  trusted.
+- analysis.comparison.batch_stream.BatchStream reads the batches of several segments.
 - search.scan.LogReader reads as Kafka does for one lookup, and remembers every read.
 - pipeline.read.tasks.DecodedWalk reads the batches of a compressed segment that several tasks of an
   ingest have decoded.
@@ -28,10 +26,9 @@ HeaderScan and CheckedScan continue like this:
     position 1000   offsets 20 to 29, with a valid checksum
     result: the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
 
-The index may be damaged too, so CheckedScan searches the bytes of the .log. It looks for the eight
-bytes of the next expected offset at which a batch with a valid checksum begins. After offsets 10 to
-19 these bytes are 00 00 00 00 00 00 00 14. In a log without damage both return the same batches as
-Segment.scan. The same holds if the log is divided into ranges that begin at batches.
+CheckedScan does not need an index: it searches the .log for the eight bytes of the next expected
+offset. After offsets 10 to 19 these bytes are 00 00 00 00 00 00 00 14. In a log without damage both
+scans return the same batches as Segment.scan.
 """
 
 from abc import ABC, abstractmethod
@@ -83,7 +80,7 @@ class Hole(NamedTuple):
 
 
 class BatchWalk(Protocol):
-    """Arrays of consecutive batches; `end` is known once all have been read."""
+    """Arrays of consecutive batches. `end` is known once all have been read."""
 
     @property
     def end(self) -> WalkEnd: ...
@@ -95,16 +92,12 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
     """Yields the batches of a range as arrays, and the holes between them, in order.
 
     Attributes:
-        end: the position and the reason at which the scan ended, known once all batches have been
-            read. It is before the end of the range if no later batch was found.
+        end: the position and the reason at which the scan ended. Known once all batches have been
+            read. Before the end of the range if no later batch was found.
     """
 
     def __init__(self, start: int, stop: int) -> None:
-        """Prepares the scan without reading.
-
-        Args:
-            start: the byte at which a batch is expected to begin.
-        """
+        """Prepares the scan without reading. A batch is expected to begin at byte `start`."""
         self._start = start
         self._stop = stop
         self.end = WalkEnd(start, "end")
@@ -137,11 +130,10 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 
     @abstractmethod
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
-        """Looks for a batch whose length leads past the next one.
+        """Looks for a batch whose length leads past the next batch.
 
-        Returns:
-            The number of batches before the misleading one, and the position of the batch that its
-                length skips. If none misleads, the number of all batches, and None.
+        Returns the number of batches before it, and the position of the skipped batch. If there is
+        none: the number of all batches, and None.
         """
 
     @abstractmethod
@@ -152,17 +144,13 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 class HeaderScan(ResynchronisingScan):
     """Reads only headers, and continues after damage where an index entry proves a batch.
 
-    It yields arrays of format.batch.BATCH with up to 16 384 rows each.
+    Yields arrays of format.batch.BATCH with up to 16 384 rows each.
     """
 
     def __init__(
         self, points: EntryPoints, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Prepares the scan without reading.
-
-        Args:
-            chunk_bytes: the number of bytes read at once.
-        """
+        """Prepares the scan without reading. `chunk_bytes` are read at once."""
         super().__init__(start, stop)
         self._points = points
         self._chunk_bytes = chunk_bytes
@@ -200,11 +188,11 @@ MAX_DOUBTS = 1000
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks checksums and decodes records from byte 0 on; `level` says how much of this is done.
+    """Checks checksums and decodes records from byte 0 on, as far as `level` says.
 
-    It yields arrays of format.deep_scan.CHECKED_BATCH. After damage, the scan continues at the
-    batch that has the next expected offset and a valid checksum. If it finds none, it continues at
-    a valid batch that an index entry points to.
+    Yields arrays of format.deep_scan.CHECKED_BATCH. After damage, the scan continues at a batch
+    with the next expected offset and a valid checksum. If there is none, it continues at a valid
+    batch that an index entry points to.
     """
 
     def __init__(
@@ -222,8 +210,7 @@ class CheckedScan(ResynchronisingScan):
         Args:
             base_offset: the base offset of the segment.
             take_faults: called with the faults in the records of each chunk.
-            first_walk: the batches from byte 0 on, if they have been checked before and have no
-                fault.
+            first_walk: batches from byte 0 on that were checked before and have no fault.
             level: how much of each batch is checked.
         """
         super().__init__(0, stop)
@@ -262,8 +249,7 @@ class CheckedScan(ResynchronisingScan):
     def _find_hidden(self, batch: np.void) -> int | None:
         """Returns the position of the next batch, if the length of a damaged batch skips it.
 
-        A damaged batch has a wrong checksum. Returns None if its length is plausible or no batch is
-        found.
+        "Damaged": the checksum is wrong. None if the length is plausible or no batch is found.
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])
@@ -313,7 +299,6 @@ class CheckedScan(ResynchronisingScan):
         )
 
     def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
-        """Returns where in [start, stop) the first valid batch with this base offset begins."""
         if not 0 <= base_offset <= MAX_OFFSET:
             return None
         pattern = base_offset.to_bytes(8, "big")
@@ -330,7 +315,7 @@ class CheckedScan(ResynchronisingScan):
 
 
 class _CheckedWalk:
-    """Yields a deep scan's batches as arrays; passes the faults in records to `take_faults`."""
+    """Yields a deep scan's batches as arrays. Passes the faults in records to `take_faults`."""
 
     def __init__(
         self,
@@ -355,7 +340,7 @@ class _CheckedWalk:
 
 
 class _HeaderWalk:
-    """Reads headers only. Checksums are checked only where offsets or magic do not continue."""
+    """Reads headers. Checks a checksum only if the offset or the magic is unexpected."""
 
     def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
         self._read = points.read
@@ -406,7 +391,7 @@ class SharedScan(BatchObserver[int]):
 
         Args:
             take_checked: called with the rows of CHECKED_BATCH that the observers will see next. A
-                batch that the CheckedScan did not read has no such row.
+                batch that the CheckedScan did not read has no row.
         """
         self._segment = segment
         self._observers = observers
@@ -418,11 +403,7 @@ class SharedScan(BatchObserver[int]):
         self._row_count = 0
 
     def observe(self, batches: np.ndarray) -> None:
-        """Takes the next batches of the CheckedScan, from byte 0 on.
-
-        Args:
-            batches: rows of format.deep_scan.CHECKED_BATCH.
-        """
+        """Takes the next batches of the CheckedScan: rows of CHECKED_BATCH, from byte 0 on."""
         if self._has_parted or not len(batches):
             return
         if batches["position"][0] != self._end_position:
@@ -435,13 +416,9 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Reads the batches that the CheckedScan did not read; a sound log has no such batches.
+        """Reads the batches that the CheckedScan did not read. Raises CannotOpen.
 
-        Returns:
-            The byte at which Segment.scan ends.
-
-        Raises:
-            CannotOpen: the file cannot be read.
+        Returns the byte at which Segment.scan ends.
         """
         self._show()
         scan = self._segment.scan(self._end_position, fill_wrapper_fields=True)

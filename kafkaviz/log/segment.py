@@ -53,12 +53,12 @@ class Index(NamedTuple):
 
     @property
     def unwritten_slots(self) -> int:
-        """The slots after the last written one. They were preallocated and are still zeros."""
+        """The number of preallocated slots after the last written slot."""
         return self.slots - len(self.entries)
 
 
 class IndexEnd(NamedTuple):
-    """The number of entries of an index, and its last entry (ENTRY of its format) or None."""
+    """The number of entries of an index, and the last entry (ENTRY of its format) or None."""
 
     entries: int
     last: np.void | None
@@ -68,12 +68,11 @@ class IndexEnd(NamedTuple):
 class Segment:
     """The files with one base offset in a topic-partition. With a .log it is a LogSegment.
 
-    A file that does not exist is None; even the log may be missing. Files are read when a method or
-    property needs them.
+    A file that does not exist is None, even the log. Files are read when they are needed.
 
     Attributes:
         base_offset: the offset in the names of its files.
-        state: "active" for the last segment of its partition, "closed" for others; "deleted",
+        state: "active" for the last segment of its partition, "closed" for others. "deleted",
             "cleaned" or "swap" for files with that suffix.
     """
 
@@ -113,9 +112,9 @@ class Segment:
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def file_name(self, kind: str) -> str:
-        """Returns the name of a file; `kind` is "log", "index", "timeindex" or "txnindex".
+        """Returns the name of a "log", "index", "timeindex" or "txnindex" file.
 
-        For a file that does not exist, returns the name that Kafka would give it.
+        If the file does not exist, returns the name that Kafka would give it.
         """
         info = getattr(self, kind)
         return info.name if info else f"{self.name}.{kind}"
@@ -128,20 +127,17 @@ class Segment:
         *,
         fill_wrapper_fields: bool = False,
     ) -> "BatchScan":
-        """Returns the batches between two positions of the .log, as a BatchScan.
+        """Returns the batches between two positions of the .log. Raises CannotOpen without a .log.
 
-        Iterate over it to get arrays of format.batch.BATCH; afterwards its `end` says where the
-        batches end.
+        Iterate over the BatchScan to get arrays of format.batch.BATCH. Afterwards its `end` says
+        where the batches end.
 
         Args:
             start: the position of the first batch.
-            stop: the position where the scan ends; by default the end of the .log.
-            fill_wrapper_fields: whether to decompress each wrapper of magic 0 and 1 to find the
-                fields that its header lacks: the first offset and time, and the number of messages.
-                If a wrapper cannot be read, these fields stay UNKNOWN.
-
-        Raises:
-            CannotOpen: the segment has no .log.
+            stop: the position where the scan ends, by default the end of the .log.
+            fill_wrapper_fields: whether to decompress each wrapper of magic 0 and 1, to find the
+                first offset, the first time and the number of messages. If a wrapper cannot be
+                read, these fields stay UNKNOWN.
         """
         log = self.with_log().log
         return BatchScan(
@@ -161,11 +157,11 @@ class Segment:
 
     @property
     def fills_wrapper_fields(self) -> bool:
-        """Whether full_scan decompresses wrappers of magic 0 and 1."""
+        """Whether `full_scan` decompresses wrappers of magic 0 and 1."""
         return self.with_log().log.size_bytes <= FILLED_LIMIT_BYTES
 
     def walk(self) -> WalkResult:
-        """Returns every batch of the .log at once; no batch if there is no .log."""
+        """Returns every batch of the .log at once. No batch if there is no .log."""
         if self.log is None:
             return WalkResult(np.empty(0, BATCH), WalkEnd(0, "end"))
         scan = self.full_scan()
@@ -175,8 +171,8 @@ class Segment:
     def batches(self) -> np.ndarray:
         """Returns an array of format.batch.BATCH, one row per batch of the .log, shape (batches,).
 
-        It is empty if there is no .log. It ends at the first batch that cannot be read; `walk` says
-        where and why.
+        Empty if there is no .log. The array ends at the first batch that cannot be read; `walk`
+        says where and why.
         """
         return self.walk().batches
 
@@ -184,8 +180,7 @@ class Segment:
     def offset_index(self) -> np.ndarray:
         """The entries of the .index as an array of OFFSET_ENTRY, shape (written slots,).
 
-        Offsets are absolute and positions are bytes of the .log. The array is empty if there is no
-        file.
+        Offsets are absolute. Positions are bytes of the .log. Empty without a file.
         """
         return self.offset_slots.entries
 
@@ -193,16 +188,15 @@ class Segment:
     def time_index(self) -> np.ndarray:
         """The entries of the .timeindex as an array of TIME_ENTRY, shape (written slots,).
 
-        Timestamps are in ms since 1970 and offsets are absolute. The array is empty if there is no
-        file.
+        Timestamps are in ms since 1970. Offsets are absolute. Empty without a file.
         """
         return self.time_slots.entries
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The .index, including its unwritten slots.
+        """The .index with its unwritten slots.
 
-        Entries for batches that were appended after the .log was listed are left out.
+        Without the entries for batches that were appended after the .log was listed.
         """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         entries = _offset_entries(slots, self.base_offset)
@@ -212,7 +206,10 @@ class Segment:
 
     @cached_property
     def time_slots(self) -> Index:
-        """The .timeindex with its unwritten slots; entries are left out as in offset_slots."""
+        """The .timeindex with its unwritten slots.
+
+        Without the entries for batches that were appended after the .log was listed.
+        """
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
         entries = _time_entries(slots, self.base_offset)
         if self.has_changed():
@@ -221,7 +218,7 @@ class Segment:
         return Index(entries, count, trailing_bytes)
 
     def index_ends(self) -> tuple[IndexEnd, IndexEnd]:
-        """Returns how many entries the .index and the .timeindex have, and their last entries.
+        """Returns the number of entries and the last entry, for the .index and the .timeindex.
 
         If the last slot of a file is written, only that slot is read.
         """
@@ -232,8 +229,8 @@ class Segment:
     def has_changed(self) -> bool:
         """Returns whether a broker has appended to the .log, or cut it, since it was listed.
 
-        A broker writes a batch first into the .log and then into the indexes. So an index may be
-        ahead of the .log if it is read after the .log was listed.
+        A broker writes a batch first into the .log, then into the indexes. So an index that is read
+        after the listing may be ahead of the listed .log.
         """
         log = self.log
         if log is None or self.state != "active":
@@ -246,10 +243,10 @@ class Segment:
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
         """Returns where the last complete batch ended when the .log was listed, and its offset.
 
-        If the .log was cut since it was listed, only the remaining bytes count.
+        If the .log was cut since then, only the remaining bytes count.
 
         Args:
-            entries: an array of OFFSET_ENTRY; the scan begins at one of the last entries.
+            entries: an array of OFFSET_ENTRY. The scan begins at one of the last entries.
         """
         log = self.with_log().log
         size_bytes = min(log.size_bytes, file.info(log.path).size_bytes)
@@ -264,10 +261,9 @@ class Segment:
 
     @cached_property
     def txn_index(self) -> np.ndarray:
-        """The entries of the .txnindex as an array of format.txn_index.ENTRY; empty without a file.
+        """The entries of the .txnindex as an array of format.txn_index.ENTRY. Empty without a file.
 
-        Entries for markers that were appended after the .log was listed are left out. The file is
-        never preallocated, so any bytes after the last complete entry are a torn entry.
+        Without the entries for markers that were appended after the .log was listed.
         """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_changed():
@@ -278,13 +274,12 @@ class Segment:
     def records(self, position: int) -> list[BatchRecord]:
         """Returns the records of the batch that starts at a position of the .log, for any magic.
 
-        Raises:
-            CorruptFile: no batch starts there, or its records cannot be read.
+        Raises CorruptFile if no batch starts there or its records cannot be read.
         """
         return list(self.iterate(position))
 
     def iterate(self, position: int) -> Iterator[BatchRecord]:
-        """Yields the same records as `records`, one at a time; see batch_records.iterate."""
+        """Yields the same records as `records`, one at a time. See batch_records.iterate."""
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
@@ -293,8 +288,7 @@ class Segment:
     def batch_bytes(self, position: int) -> bytes:
         """Returns the complete batch that starts at a position of the .log.
 
-        Raises:
-            CorruptFile: no batch starts there, or it is larger than LIMIT_BYTES.
+        Raises CorruptFile if no batch starts there or it is larger than LIMIT_BYTES.
         """
         path = self.with_log().log.path
         try:
@@ -310,11 +304,7 @@ class Segment:
             raise fault.in_file(path, position) from None
 
     def with_log(self) -> "LogSegment":
-        """Returns the same segment as a LogSegment.
-
-        Raises:
-            CannotOpen: the segment has no .log.
-        """
+        """Returns the same segment as a LogSegment. Raises CannotOpen without a .log."""
         raise CannotOpen(
             f"{self.name}.log",
             message("errors.not_there"),
@@ -334,11 +324,7 @@ class LogSegment(Segment):
 
 
 def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]) -> Segment:
-    """Returns the segment made of these files.
-
-    Args:
-        files: the files by kind: "log", "index", "timeindex" or "txnindex".
-    """
+    """Returns the segment of these files. Kinds: "log", "index", "timeindex" or "txnindex"."""
     return (LogSegment if "log" in files else Segment)(
         base_offset=base_offset, state=state, **files
     )
@@ -373,7 +359,7 @@ class BatchScan:
 
 
 def fill_wrapper_fields(batches: np.ndarray, read: ReadInto) -> None:
-    """Fills in the fields that the headers of old wrappers lack; see Segment.scan."""
+    """Fills in the fields that the headers of old wrappers lack. See Segment.scan."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position = int(batches["position"][row])
         size_bytes = int(batches["size_bytes"][row])
@@ -395,9 +381,8 @@ def _first_true(entries: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
     """Returns the written slots of an index file.
 
-    Returns:
-        The entries, the number of slots in the file, and the number of bytes after the last
-        complete slot.
+    Also returns the number of slots in the file, and the number of bytes after the last complete
+    slot.
     """
     if info is None:
         return np.empty(0, layout.ENTRY), 0, 0

@@ -1,15 +1,15 @@
-"""Each setting of a topic: its value and its source.
+"""Each setting of a topic: value and source.
 
 The sources, strongest first:
 
-- what the user typed under the topic's name for the setting
+- a value that the user typed under the topic's name for the setting
 - a ConfigRecord of the topic, of this broker, or of all brokers, in this order
-- what the user typed under the broker's name for the setting
+- a value that the user typed under the broker's name for the setting
 - server.properties
 - Kafka's default for the release
 
-If the metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and so
-is each setting that was not typed.
+If the metadata log is in a log directory that was not opened, every setting that was not typed is
+unknown.
 
 A setting may have several names at the broker. Within one source, Kafka's order decides:
 log.roll.ms before log.roll.hours. A stronger source always wins, whatever name it uses, because
@@ -43,7 +43,7 @@ METADATA_NAMES = {
 
 
 class Origin(StrEnum):
-    """Where a value came from. The strongest origin is first.
+    """The source of a value. The strongest source is first.
 
     A value that was typed under the broker's name is only as strong as server.properties.
     """
@@ -59,11 +59,11 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class SettingValue:
-    """The value of a setting, in the unit that the topic's setting has, and its source.
+    """The value of a setting, in the unit of the topic's setting, and the source.
 
     Attributes:
-        value: None if it is unknown or not set.
-        source_name: the name under which it was found, such as log.roll.hours.
+        value: None if unknown or not set.
+        source_name: the name in the source, such as log.roll.hours.
         source: a message with that name and its location.
     """
 
@@ -84,7 +84,7 @@ class SettingValue:
         return self.origin not in (Origin.DEFAULT, Origin.UNKNOWN)
 
     def or_default(self, release: Release) -> "SettingValue":
-        """Returns the setting; an unknown one gets Kafka's default, and `source` then says so."""
+        """Returns the setting, with Kafka's default in place of an unknown value."""
         if self.is_known:
             return self
         default = config_def.TOPIC_SETTINGS[self.name].default(release)
@@ -98,12 +98,11 @@ class Settings:
 
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.
-        lacks_metadata_log: whether the metadata log was not found (Broker.lacks_metadata_log). If
-            so, only settings that the user typed are known.
-        misses_metadata_log: whether server.properties proves that the metadata log should be in one
-            of the opened log directories but is missing; see `_misses_metadata_log`.
-        is_file_put_there: whether server.properties is in the log directory itself. No broker keeps
-            it there, so the user put it there to give the settings of the topics.
+        lacks_metadata_log: see Broker.lacks_metadata_log. If so, only typed settings are known.
+        misses_metadata_log: whether server.properties proves that the metadata log should be here.
+            See `_misses_metadata_log`.
+        is_file_put_there: whether the user put server.properties into the log directory. No broker
+            keeps it there.
     """
 
     release: Release
@@ -120,16 +119,13 @@ class Settings:
 
     @property
     def topic_ids(self) -> Mapping[str, str]:
-        """The id of each topic of the cluster, by name; empty without KRaft."""
+        """The id of each topic of the cluster, by name. Empty without KRaft."""
         return self.image.topic_ids
 
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
         """Returns every setting that the release knows or that the topic was given, by name.
 
-        Only typed values are checked against the release's limits.
-
-        Raises:
-            RefusedSetting: Kafka refuses a typed value.
+        Raises RefusedSetting if Kafka refuses a typed value. Other values are not checked.
         """
         known_settings = {
             name: self.find(topic, name)
@@ -236,7 +232,6 @@ class Settings:
         )
 
     def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
-        """Returns the value that a broker used, or None if no release accepts the text."""
         broker_name = (
             source_name
             if source_name in dict(definition.broker_names) and source_name != definition.name
@@ -259,7 +254,7 @@ def open_settings(
         overrides: the typed values, by the topic's or the broker's name for the setting.
 
     Raises:
-        RefusedSetting: an override's name is neither a topic setting nor a broker setting.
+        RefusedSetting: the name of an override is neither a topic nor a broker setting.
     """
     for name in overrides or {}:
         config_def.setting(name)
@@ -289,8 +284,8 @@ def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
 
     Kafka keeps it in metadata.log.dir, or in the first of log.dirs (AbstractKafkaConfig, 4.3.1 and
     4.4.0, according to Kafka's source). A copied directory has another path, so only the last name
-    in each path is compared. A node that is only a broker fetches the log from the controllers, and
-    a directory without partitions may be new, so both count as not missing.
+    in each path is compared. False for a node that is only a broker, and for a directory without
+    partitions, which may be new.
     """
     texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     paths = {text.strip().rstrip("/") for text in texts}
@@ -308,7 +303,7 @@ def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
 
 
 def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
-    """Returns the ids in controller.quorum.voters (1@host:9093); empty if one is not a number."""
+    """Returns the ids in controller.quorum.voters (1@host:9093). Empty if one is not a number."""
     texts = [text for text in properties.get("controller.quorum.voters", "").split(",") if text]
     ids = [int_or_none(text.strip().partition("@")[0]) for text in texts]
     return () if None in ids else tuple(number for number in ids if number is not None)
@@ -357,8 +352,7 @@ def _properties(path: Path) -> dict[str, str]:
 def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
     """Returns the names under which a broker has the setting.
 
-    Two settings of the metadata log have names of their own; all its other settings have Kafka's
-    defaults.
+    Only two settings of the metadata log have broker names. Its others have Kafka's defaults.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()

@@ -61,7 +61,7 @@ class Fingerprint:
         """Returns whether the directory is unchanged since `broker` was listed.
 
         Folders and active logs are compared at every call. If the directory has more than
-        MAX_QUICK_FILES files, the other files are compared only after a pause.
+        MAX_QUICK_FILES files, the other files are compared less often.
         """
         if run_queue.saw_after_asking(self._looked_s):
             return True
@@ -224,7 +224,6 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    """Returns the table `segments` as columns, with STAMP_FIELDS from the table `stamps`."""
     columns = [
         name
         for name in (*overview_table.CATALOG_KEY, *overview_table.COUNT_COLUMNS)
@@ -342,7 +341,6 @@ def catalog_stamp(broker: Broker) -> int | None:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """Returns the catalog, or None if this release of kafkaviz cannot read it."""
     from kafkaviz.pipeline.catalog import catalog
 
     try:

@@ -111,7 +111,6 @@ def lookup_context(
 def _search_keys(
     log: LogView, target_kind: str, target: int, search_profile: SearchProfile
 ) -> Lookup:
-    """Searches an index that has no .log."""
     is_time = target_kind == TIMESTAMP
     find = index.find_time if is_time else index.find_offset
     searches = (find(log.segments[0], target, search_profile),)

@@ -95,7 +95,7 @@ class LookupSource:
     warm_entries: int = KAFKAS_WARM
 
     def default(self, target_kind: str) -> int:
-        """Returns the target shown first. If possible, its search shows the warm section."""
+        """Returns the target shown first, preferably one that shows the warm section's effect."""
         target = choose_targets(self, target_kind, self.warm_entries).default
         if target is not None:
             return target
@@ -274,7 +274,6 @@ def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> 
 
 
 def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, int]:
-    """Returns the first key of an index, a key above the last one, and one in between."""
     column, base = _key_column(segment, target_kind)
     if not len(column):
         return base, base, base

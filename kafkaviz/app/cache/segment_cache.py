@@ -141,7 +141,6 @@ def _facts(
 def _retention(
     snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of the log and of the segment. None if no limit applies or is known."""
     try:
         plan = _plan(snapshot)
         return segment_retention(

@@ -141,7 +141,6 @@ def key_of(workload: Workload, config: LogConfig) -> str:
 def _write(
     rows: np.ndarray, append: Callable[[np.ndarray], None], count_segments: Callable[[], int]
 ) -> None:
-    """Appends rows piece by piece, until the log has MAX_SEGMENTS segments or no rows are left."""
     start = 0
     piece = PIECE_BATCHES
     while start < len(rows) and (segments_before := count_segments()) < MAX_SEGMENTS:

@@ -71,7 +71,7 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
-    """Returns the component that `draw` draws, for an HTML file that shows it without Streamlit."""
+    """Returns the component drawn by `draw`, for an HTML file outside Streamlit."""
     components: list[DrawnComponent] = []
     token = _drawn_components.set(components)
     try:
@@ -155,7 +155,6 @@ def keys(listen: str) -> str | None:
 
 
 def focus() -> None:
-    """Puts the cursor into the field of the dialog that contains this component."""
     _focus(key="kv_focus", data={}, width="content")
 
 
@@ -172,12 +171,12 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Keeps a click on a sidebar link while a run changes the links."""
+    """Makes the sidebar keep a click that arrives while a run changes the links."""
     _sidebar(key="kv_sidebar", data={}, width="content")
 
 
 def one_step(query: str) -> None:
-    """Makes `query` the query of the address, so that one Back in the browser undoes the change."""
+    """Sets the query part of the address at once, so that one Back undoes the change."""
     _one_step(key="kv_one_step", data={"query": query}, width="content")
 
 

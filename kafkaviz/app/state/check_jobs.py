@@ -96,7 +96,6 @@ def _start_reading(snapshot: BrokerSnapshot, release: str) -> CheckJob:
 def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
-    """Runs the check. If the job is cancelled, `report` raises before the next partition."""
     from kafkaviz.analysis.broker_health import check
 
     done_bytes = 0

@@ -122,9 +122,10 @@ def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
 
 
 def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
-    """Returns the superseded bytes that finished cleanings found, for logs the cleaner takes now.
+    """Returns how many superseded bytes the finished cleanings found.
 
-    The keys are (log directory, name of the partition's directory).
+    Counts only logs that Kafka's cleaner takes now. Keys: (log directory, partition's directory
+    name).
     """
     decided = decision_jobs().get(snapshot.key)
     if not decided or not decided.result:
@@ -184,7 +185,6 @@ def _tell_story(
 def _byte_counter(
     report: Callable[[ReadProgress], None], total_bytes: int
 ) -> Callable[[int], None]:
-    """Returns a function that adds bytes to the progress of a job."""
     done_bytes = 0
 
     def on_read(size_bytes: int) -> None:
@@ -204,7 +204,6 @@ def _start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
 def _clean(
     decided: "CleanerDecisions", log: "DecidedLog", report: Callable[[ReadProgress], None]
 ) -> CleanedLog:
-    """Cleans a log. If the job is cancelled, `report` raises before the next part."""
     from kafkaviz.analysis.compaction.compaction import clean_log
     from kafkaviz.analysis.compaction.log_records import log_records
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed

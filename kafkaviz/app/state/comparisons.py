@@ -45,7 +45,6 @@ def _start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
-    """Runs the comparison. If the job is cancelled, `report` raises before the next partition."""
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())

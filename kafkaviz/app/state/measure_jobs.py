@@ -95,7 +95,6 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
         report(ReadProgress(read_bytes, total_bytes, name))
 
     def note_sizes(sampled_sizes: Mapping[str, int]) -> None:
-        """Stores how many bytes of each .log will be read, if only a sample is read."""
         nonlocal sizes, total_bytes
         sizes = dict(sampled_sizes)
         total_bytes = sum(sizes.values())

@@ -100,7 +100,7 @@ def parse_address(
             several records per batch.
 
     Returns:
-        A SegmentLocation, PartitionLocation, BrokerLocation or plain Location, depending on how
+        A SegmentLocation, PartitionLocation, BrokerLocation or plain Location. The type shows how
             much of the location exists.
     """
     directories = st.query_params.get_all(page_state.DIRECTORY)

@@ -192,8 +192,6 @@ def _labels(options: Options) -> Mapping[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _PreviousRun:
-    """The state of a choice at the end of the previous run."""
-
     address: str = ""  # the word in the address
     default: str | None = None
     state: str | None = None  # the state of the control

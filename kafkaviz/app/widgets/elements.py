@@ -129,7 +129,6 @@ def _metric(label: str, value: str, detail: str) -> Html:
 
 
 def _dashes(words: str) -> Html:
-    """Returns text as HTML. A single dash is marked as a placeholder for a pending number."""
     return join(map(escape, LONE_DASH.split(words)), tag("i", "–"))
 
 
@@ -146,7 +145,6 @@ def separator() -> None:
 
 
 def paragraph(text: str, *, above_px: int = 0, is_faint: bool = False) -> None:
-    """Draws a paragraph in small letters."""
     if is_faint:
         st.html(tag("p", escape(text), class_="kv-sm kv-fnt"))
         return
@@ -155,7 +153,6 @@ def paragraph(text: str, *, above_px: int = 0, is_faint: bool = False) -> None:
 
 
 def hidden_count(key: str, count: int) -> None:
-    """Draws how many rows of a table are hidden, if any are."""
     if count > 0:
         st.html(tag("div", escape(say_count(key, count)), class_="kv-more"))
 
@@ -205,7 +202,6 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> Html:
 
 
 def table(head: Html, rows: Iterable[Html]) -> None:
-    """Draws a short table, see `table_html`."""
     st.html(table_html(head, rows))
 
 

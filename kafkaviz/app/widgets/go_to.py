@@ -189,7 +189,6 @@ def _match_partitions(broker: Broker, name: str) -> list[Partition]:
 def _nearest(
     location: Location, visits: Sequence[Visit], partitions: list[Partition]
 ) -> list[Partition]:
-    """Sorts topic-partitions: first the current one, then those visited recently."""
     names = [location.partition.directory if location.partition else ""]
     names += [
         visit.address[page_state.TOPIC_PARTITION]
@@ -203,7 +202,6 @@ def _nearest(
 def _visit_entries(
     location: Location, visits: Sequence[Visit], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields recently visited partitions and segments. A note names another directory."""
     for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
         directory = page_state.directory_in(visit.address)
         stem = page_state.number(visit.address.get(page_state.SEGMENT))
@@ -280,7 +278,6 @@ def _name(location: Location, partition: Partition) -> str:
 def _best_match_entries(
     location: Location, partitions: list[Partition], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """Yields the segments of each topic-partition, newest first, then other pages about it."""
     for partition in partitions:
         for segment in islice(reversed(partition.live), MAX_ENTRIES):
             address = page_state.address(

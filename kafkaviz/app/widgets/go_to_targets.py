@@ -132,7 +132,6 @@ def word_pattern(*words: str) -> re.Pattern:
 
 
 def _snippet(text: str, place: int, words_end: int) -> str:
-    """Returns the found words with the text around them. … marks where it was cut."""
     width = SNIPPET_CHINESE if CHINESE.search(text) else SNIPPET
     start = max(0, place - width // 3)
     if start and (gap := text.find(" ", start, place)) >= 0:
@@ -152,7 +151,6 @@ def plain_text(markdown: str) -> str:
 
 @cache
 def _app_targets(_language: str, page_names: tuple[str, ...]) -> tuple[Target, ...]:
-    """Returns the targets of the app, worded in the reader's language."""
     pages = [_page_target(name) for name in page_names]
     tabs = [tab for name in page_names for tab in _tab_targets(name)]
     return (*pages, *tabs, *_setting_targets(), *_finding_targets())

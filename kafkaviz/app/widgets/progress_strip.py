@@ -187,7 +187,6 @@ def ingest_text(progress: "Progress") -> str:
 
 
 def ingest_aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """Returns the note of an ingest's strip: rate and remaining time, or another text."""
     pending_text, failure_text = pending_texts or (
         say("progress.owed_broker"),
         say("progress.missed_broker"),
@@ -231,7 +230,6 @@ def render_ingest_strip(
 
 @st.fragment(run_every=0.5)
 def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None) -> None:
-    """Draws the progress twice a second, and reruns the page when the ingest has ended."""
     ingest = ingests.get_or_start(snapshot)
     if ingest is None or ingest.is_over:
         st.rerun()

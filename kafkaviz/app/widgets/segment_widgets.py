@@ -132,7 +132,6 @@ def _table(
 
 
 def lanes_legend(names: Iterable[str]) -> Html:
-    """Returns the legend of the transaction lanes. `names` is the `legend` of their view."""
     return elements.key((f"txn-{name}", say(f"transaction_lanes.{name}")) for name in names)
 
 

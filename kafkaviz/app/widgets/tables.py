@@ -28,7 +28,6 @@ CELL_ATTRIBUTES = {
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
 ) -> None:
-    """Draws a short table, see `table_html`."""
     st.html(table_html(heads, rows, kinds, marked_row))
 
 

@@ -28,7 +28,6 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def dialog() -> None:
-    """Draws the dialog for uploads, and opens the uploaded files."""
     st.dialog(say("broker.upload"))(_upload_form)()
 
 

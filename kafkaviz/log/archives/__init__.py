@@ -1,1 +1,1 @@
-"""Packed broker directories, unpacked once within a budget."""
+"""Packed broker directories (.tar, .tar.gz, .zip), unpacked once."""

@@ -1,8 +1,7 @@
 """A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once and safely.
 
-File times and holes are preserved. Kafka uses the modification time of a .log as the segment's
-largest timestamp if the time index has none, so nanoseconds matter. A preallocated index is a 10
-MiB hole, so holes matter too.
+File times are kept to the nanosecond, because Kafka uses the modification time of a .log if its
+time index is empty. Holes are kept, because a preallocated index is a 10 MiB hole.
 """
 
 import bz2
@@ -92,8 +91,6 @@ _SOURCE_BY_FOLDER: dict[Path, Path] = {}
 
 
 class NoRoom(OSError):
-    """Unpacking would leave too few free bytes or inodes on the disk."""
-
     def __init__(self, problem: Message) -> None:
         super().__init__(errno.ENOSPC, str(problem))
         self.problem = problem
@@ -111,20 +108,18 @@ def stem(path: Path) -> str:
 
 
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the directory that a path leads to. If it is in an archive, unpacks the archive.
+    """Returns the directory that a path leads to. Unpacks an archive into the cache first.
 
-    The result is in the cache and is used again for the same archive. For a folder with remote
-    segments, returns a view that shows it as a broker directory.
+    A folder with remote segments becomes a view that looks like a broker directory.
 
     Args:
-        on_progress: called during unpacking with the number of bytes read so far. An exception that
-            it raises ends the unpacking.
+        on_progress: called with the number of bytes read so far. If it raises, the unpacking ends.
     """
     return tiered_view.open_directory(unpacked_root(path, on_progress))
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the same directory as unpack_if_archive, but never a view."""
+    """Returns the same directory as `unpack_if_archive`, but never a view."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -154,7 +149,7 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
 
 
 def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the path itself, or the unpacked file if the path leads into an archive.
+    """Returns the path itself. A path into an archive becomes the unpacked file.
 
     kafka.tar.gz/orders-0 is such a path.
     """
@@ -177,13 +172,10 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def refresh(path: Path) -> None:
-    """Lists a remote path again if its listing has expired.
+    """Lists a remote path again if its listing has expired. Raises CannotOpen.
 
-    For a path inside an archive, the archive is listed. For a path inside a store of remote
-    segments, the store is listed, because s3://bucket/STORE/orders-0 names no object.
-
-    Raises:
-        CannotOpen: the archive, store or directory cannot be listed.
+    For a path in an archive, the archive is listed. For a path in a store of remote segments, the
+    store is listed, because s3://bucket/STORE/orders-0 names no object.
     """
     if not address.is_mirrored(path):
         return
@@ -197,13 +189,12 @@ def refresh(path: Path) -> None:
 
 
 def _possible_store(path: Path) -> Path | None:
-    """Returns the folder that would be the store if `path` were a partition in one, or its file."""
     partition = next((part for part in (path, path.parent) if parse_directory(part.name)), None)
     return partition.parent if partition and address.is_mirrored(partition.parent) else None
 
 
 def enclosing_archive(path: Path) -> Path | None:
-    """Returns the archive that contains a path, or None; an archive does not contain itself."""
+    """Returns the archive around a path, or None. An archive is not around itself."""
     with file.translate_os_errors(path):
         return next(
             (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
@@ -213,12 +204,10 @@ def enclosing_archive(path: Path) -> Path | None:
 def display_path(path: Path) -> Path | str:
     """Returns the path that the user knows.
 
-    - A file of an opened archive: the archive's path, then the path inside it.
-    - A file that was opened alone: its own path.
-    - A path in a view of tiered storage: the path in the broker directory, or in the store if that
-    was opened without a broker directory.
-    - A path in a mirror: the remote address, as a string because a Path would drop one of its
-      slashes.
+    - In an unpacked archive: the archive's path, then the path inside it.
+    - For a file that was opened alone: its own path.
+    - In a tiered view: the path in the broker directory, or else in the store.
+    - In a mirror: the remote address, as a string because a Path would drop a slash.
     """
     view = tiered_view.view_folder(path)
     if view:
@@ -231,12 +220,12 @@ def display_path(path: Path) -> Path | str:
 
 
 def note_source(folder: Path, source: Path) -> None:
-    """Records that paths in a cache folder are to be shown as paths in this source."""
+    """Records the source folder that is shown instead of a cache folder."""
     _SOURCE_BY_FOLDER[folder] = source
 
 
 def display_text(path: PurePath | str) -> str:
-    """Returns a path as the user gave it; see display_path."""
+    """Returns `display_path` as a string."""
     text = str(path)
     is_view = text.startswith(address.views_root())
     return str(display_path(Path(text))) if is_view else address.display(text)
@@ -250,7 +239,7 @@ def unpack_target(path: Path) -> Path:
 
 
 def sweep_unfinished() -> None:
-    """Removes unfinished folders of processes that were killed while they unpacked an archive."""
+    """Removes the folders of processes that were killed while they unpacked an archive."""
     sweep(_unpack_root())
 
 
@@ -259,7 +248,6 @@ def _unpack_root() -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Returns an id of an archive. A changed archive gets another id, so it is unpacked again."""
     info = file.info(path)
     return hashlib.sha256(
         f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
@@ -283,10 +271,6 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
-    """Returns the error to report.
-
-    A system error is about the cache folder; any other error is about the archive.
-    """
     if isinstance(error, OSError) and error.errno:
         problem = message(
             "archive.cannot_unpack_into",
@@ -339,7 +323,7 @@ def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
 
 
 class _DiskReserve:
-    """The bytes and inodes of the disk that unpacking must leave free."""
+    """The free bytes and inodes that unpacking must leave on the disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -347,11 +331,7 @@ class _DiskReserve:
         self._reserve_files = _free_files(folder) // 2  # 0 where the filesystem reports no number
 
     def check(self, count: int) -> None:
-        """Checks that `count` more bytes, or one more file, leave the reserve untouched.
-
-        Raises:
-            OSError: they would use some of the reserve.
-        """
+        """Raises OSError if `count` more bytes, or one more file, would use some of the reserve."""
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
             raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
         if _free_files(self._folder) < self._reserve_files:
@@ -372,10 +352,6 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 @contextmanager
 def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
-    """Turns a system error about the path of a member into an error about the archive.
-
-    Any other error is passed on.
-    """
     try:
         yield
     except OSError as error:
@@ -398,7 +374,6 @@ def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
 
 
 def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and directories with their content; skips links, devices and the like."""
     raw = _TimedFile(path, budget)
     if path.name.lower().endswith(".zip"):
         yield from members.read_members(raw, budget)
@@ -408,7 +383,7 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
 
 
 class _TimedFile(io.FileIO):
-    """The packed file; reading it fails after a time limit.
+    """The packed file. Reading it fails after a time limit.
 
     The limit also stops a decompressor that reads on and on without producing any bytes.
     """
@@ -424,8 +399,8 @@ class _TimedFile(io.FileIO):
     def readinto(self, buffer: Any) -> int | None:
         """Implements RawIOBase.readinto.
 
-        The block file of a remote archive has other data after the blocks, so reads end at the
-        archive's size.
+        Reads end at the archive's size, because the block file of a remote archive has other data
+        after it.
         """
         self._budget.check_time()
         remaining = max(0, self._size_bytes - self.tell())
@@ -438,7 +413,6 @@ class _TimedFile(io.FileIO):
 
 
 def _fetch_all(path: Path, budget: UnpackBudget) -> int:
-    """Fetches all blocks of a remote archive, and returns the descriptor of the block file."""
     mirror.prepare(path)
     with CachedFile(path) as cached_file:
         for position in range(0, cached_file.size_bytes, REQUEST_BYTES):
@@ -459,11 +433,7 @@ class _XzReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Implements RawIOBase.readinto.
-
-        Raises:
-            BadArchive: a stream is cut.
-        """
+        """Implements RawIOBase.readinto. Raises BadArchive if a stream is cut."""
         while True:
             if self._decompressor is None or self._decompressor.needs_input:
                 self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
@@ -489,10 +459,9 @@ class _XzReader(io.RawIOBase):
 
 
 class _GzipSource:
-    """The packed bytes of a .gz for gzip.GzipFile.
+    """The packed bytes of a .gz for gzip.GzipFile, with a limit for slow reads.
 
-    GzipFile reads the names in a member's header, and zeros after the last member, byte by byte.
-    That would take more than a minute for 200 MB of either.
+    GzipFile reads a name in a header, and zeros at the end, byte by byte: 200 MB take a minute.
     """
 
     def __init__(self, source: IO[bytes]) -> None:
@@ -500,11 +469,7 @@ class _GzipSource:
         self._single_bytes = 0
 
     def read(self, count: int) -> bytes:
-        """Implements IOBase.read.
-
-        Raises:
-            BadArchive: more than GZIP_NAME_BYTES bytes were read one by one.
-        """
+        """Implements IOBase.read. Raises BadArchive after GZIP_NAME_BYTES reads of one byte."""
         self._single_bytes += count == 1
         if self._single_bytes > GZIP_NAME_BYTES:
             raise BadArchive(message("archive.gzip_names_too_long", limit=GZIP_NAME_BYTES))
@@ -532,11 +497,7 @@ def _open_decompressor(source: "io.BufferedReader[Any]") -> IO[bytes]:
 
 
 def _write(target: Path, member: ArchiveMember, pieces: Pieces, reserve: _DiskReserve) -> None:
-    """Writes a member to a file piece by piece, with holes for zeros.
-
-    Raises:
-        OSError: the disk would become full.
-    """
+    """Writes a member to a file, with holes for zeros. Raises OSError before the disk is full."""
     target.unlink(missing_ok=True)  # if a file is packed twice, the later one counts
     with open(target, "xb") as out:
         for position, piece in pieces:
@@ -560,10 +521,6 @@ def _write_piece(out: IO[bytes], piece: bytes) -> None:
 
 
 def _innermost_folder(path: Path) -> Path:
-    """Descends while a folder contains nothing but one other folder.
-
-    Archives often wrap the directory once or twice.
-    """
     while True:
         children = list(islice(path.iterdir(), 2))
         if len(children) != 1 or not children[0].is_dir() or _has_segments(children[0]):

@@ -1,9 +1,7 @@
 """The members of an archive, the limits for unpacking them, and the reader of .zip files.
 
-The limits apply to bytes, headers, files and time. Skipped members, headers, holes and bytes after
-the end count like contents, because an archive of a few KB could ask for an endless amount of each.
-docs/serve.md lists the limits. The length of a .zip's directory and the positions of its members
-are checked before the standard library's zipfile uses them.
+The limits apply to bytes, headers, files and time (docs/serve.md). Skipped members, headers, holes
+and bytes after the end count too, because a few KB can ask for an endless amount of each.
 """
 
 import io
@@ -56,17 +54,14 @@ ProgressCallback = Callable[[int], None]
 
 
 class UnpackBudget:
-    """The budget for unpacking one archive.
-
-    The methods raise CannotOpen of kind "archive" when a limit is exceeded.
-    """
+    """The limits for unpacking one archive. The methods raise CannotOpen (kind "archive")."""
 
     def __init__(self, path: Path, on_progress: ProgressCallback | None = None) -> None:
         """Starts the clock.
 
         Args:
-            on_progress: called a few times per second with the number of bytes read so far. An
-                exception that it raises ends the unpacking.
+            on_progress: called a few times per second with the number of bytes read so far. If it
+                raises, the unpacking ends.
         """
         self.path = path
         self._on_progress = on_progress
@@ -76,13 +71,13 @@ class UnpackBudget:
         self._next_progress_s = time.monotonic() + PROGRESS_INTERVAL_S
 
     def add_bytes(self, count: int) -> None:
-        """Counts bytes that will be read next, or the bytes of a hole."""
+        """Counts bytes before they are read, and the bytes of a hole."""
         self._bytes += count
         self.expect_bytes(0)
         self.check_time()
 
     def expect_bytes(self, count: int) -> None:
-        """Refuses `count` more bytes if they would exceed the limit; does not count them."""
+        """Raises if `count` more bytes would exceed the limit. Does not count them."""
         if self._bytes + count > LIMIT_BYTES:
             raise self._refusal(message("archive.too_many_bytes", limit=LIMIT_BYTES))
 
@@ -125,25 +120,19 @@ ZIP_UNIX = 3
 class _BoundedReader(io.BufferedReader):
     """A file that refuses to read more than DIRECTORY_BYTES at once.
 
-    More would only be read for a .zip directory that is too long.
+    Only a .zip directory that is too long would need more.
     """
 
     def read(self, size: int | None = -1) -> bytes:
-        """Implements RawIOBase.read.
-
-        Raises:
-            ValueError: too many bytes are requested.
-        """
         if size is not None and size > DIRECTORY_BYTES:
             raise BadArchive(message("archive.long_directory", size=size, most=DIRECTORY_BYTES))
         return super().read(size)
 
 
 def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and directories with their content; skips links.
+    """Yields files and directories with their content. Skips links.
 
-    Raises:
-        ValueError: the archive is damaged. Errors of zipfile itself are also raised.
+    Raises ValueError or an error of zipfile if the archive is damaged.
     """
     with _BoundedReader(raw) as source, zipfile.ZipFile(source) as archive:
         entries = archive.infolist()
@@ -171,7 +160,7 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    """Refuses members that share bytes, because a small file of them can unpack to any size."""
+    """Refuses members that share bytes: a small file of them could unpack to any size."""
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -197,7 +186,6 @@ def _iterate_chunks(content: IO[bytes], member: ArchiveMember, budget: UnpackBud
 
 
 def _mtime_ns(entry: zipfile.ZipInfo) -> int:
-    """Returns the UTC time in the extra field, or else the archive's date, read as UTC."""
     position = 0
     while position + 4 <= len(entry.extra):
         kind, length = struct.unpack_from("<HH", entry.extra, position)

@@ -1,10 +1,8 @@
 """Reads a tar archive forward: ustar, pax headers, GNU long names and sparse files.
 
-No header is trusted before it is checked.
-
-The standard library's tarfile is not used: it keeps every header in memory and seeks back and
-forth. Some releases of Python 3.11 loop forever on a negative size (CVE-2025-8194), and take
-quadratic time for a pax header of digits (CVE-2024-6232).
+Every header is checked before it is used. The standard library's tarfile is not used: it keeps
+every header in memory and seeks. Some releases of Python 3.11 loop forever on a negative size
+(CVE-2025-8194), or take quadratic time for a pax header of digits (CVE-2024-6232).
 """
 
 import os
@@ -70,11 +68,7 @@ class TarStream:
         return b"".join(pieces)
 
     def pieces(self, count: int) -> Iterator[bytes]:
-        """Yields `count` bytes in pieces.
-
-        Raises:
-            BadArchive: the archive ends earlier.
-        """
+        """Yields `count` bytes in pieces. Raises BadArchive if the archive ends earlier."""
         while count:
             piece = self.read(min(count, PIECE_BYTES))
             if not piece:
@@ -87,7 +81,7 @@ class TarStream:
             pass
 
     def notes(self, count: int) -> bytes:
-        """Returns the content of a header that describes the next member, without the padding."""
+        """Returns the content of a header about the next member, without the padding."""
         if count > NOTES_BYTES:
             raise BadArchive(message("archive.notes_too_long", count=count))
         block = b"".join(self.pieces(_pad_to_block(count)))
@@ -96,7 +90,7 @@ class TarStream:
 
 @dataclass
 class _MemberNotes:
-    """The contents of the headers before a member that describe it."""
+    """The contents of the headers that precede a member and describe it."""
 
     long_name: bytes | None = None
     fields: dict[str, str] = field(default_factory=dict)
@@ -106,11 +100,9 @@ class _MemberNotes:
 
 
 def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields files and directories with their content; links, devices and the like are skipped.
+    """Yields files and directories with their content. Skips links, devices and the like.
 
-    Raises:
-        ValueError: the archive is damaged, or a member has an unknown type, so that the meaning of
-            its size is unknown.
+    Raises ValueError if the archive is damaged or a member has an unknown type.
     """
     stream = TarStream(source, budget)
     global_fields = {}
@@ -142,11 +134,6 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
-    """Reads the next header and verifies its checksum.
-
-    Returns:
-        None at the end of the archive, which is a block of zeros.
-    """
     position = stream.position
     stream.budget.add_headers()
     block = stream.read(BLOCK_BYTES)
@@ -170,7 +157,7 @@ def describe_cut(position: int) -> Message:
 
 
 def _has_valid_checksum(block: bytes) -> bool:
-    """Returns whether the sum of all bytes is right; the checksum field counts as blanks.
+    """Returns whether the sum of all bytes is right. The checksum field counts as blanks.
 
     Old archives sum signed bytes.
     """
@@ -226,7 +213,7 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Yields the file or directory that a header describes; yields nothing for other types.
+    """Yields the file or directory that a header describes, or nothing for another type.
 
     Afterwards the stream is at the next header.
     """
@@ -290,11 +277,6 @@ def _path(block: bytes, notes: _MemberNotes) -> str:
 
 
 def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
-    """Returns the modification time, with nanoseconds if the archive has them.
-
-    Raises:
-        ValueError: no file can have this time.
-    """
     if (text := fields.get("mtime")) is None:
         time_ns = _number(block[136:148], "time") * 1_000_000_000
     elif match := SECONDS.fullmatch(text):
@@ -346,10 +328,7 @@ def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, in
 
 
 def _read_map(stream: TarStream) -> list[int]:
-    """Reads the number of ranges, then each range's offset and length; each number is a line.
-
-    Zeros fill the last block.
-    """
+    """Reads the number of ranges, then each range's offset and length. Each number is a line."""
     numbers: list[int] = []
     expected_count = 1
     rest = b""
@@ -375,7 +354,6 @@ def _check_count(chunks: int) -> None:
 def _check_map(
     chunks: list[tuple[int, int]], real_bytes: int, stored_bytes: int, path: str
 ) -> None:
-    """Checks that ranges ascend without overlap, end within the file, and add up to its data."""
     end = 0
     for offset, count in chunks:
         if offset < end or count < 0:

@@ -6,8 +6,7 @@ Spark worker on another machine can tell the remote file from the path:
     s3://bucket/brokers/17/meta.properties
     ~/.cache/kafkaviz/remote/files/s3%3A%2F%2Fbucket/brokers/17/meta.properties
 
-An address holds no secret. An address with a password or key is refused, and PARAMETERS lists what
-the query may contain. Credentials come from the environment.
+An address with a password or key is refused. Credentials come from the environment.
 """
 
 import os
@@ -49,7 +48,7 @@ class Store:
     parameters: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """Returns the address, without the endpoint if that comes from the environment."""
+        """Returns the address, without an endpoint that comes from the environment."""
         parameters = tuple(
             pair
             for pair in self.parameters
@@ -68,7 +67,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class RemotePath:
-    """A file or directory in a store. Its key does not begin or end with a slash."""
+    """A file or directory in a store. The key does not begin or end with a slash."""
 
     store: Store
     key: str
@@ -86,10 +85,9 @@ class RemotePath:
 
 
 def parse(text: str) -> RemotePath | None:
-    """Returns the remote path that a text names, or None if it is not an address.
+    """Returns the remote path that a text names, or None if the text is not an address.
 
-    Raises:
-        CannotOpen: it is an address that cannot be used.
+    Raises CannotOpen if the address cannot be used.
     """
     match = _ADDRESS.fullmatch(text)
     if match is None:
@@ -132,17 +130,16 @@ def mirror_path(remote: RemotePath) -> Path:
 
 
 def local_path(text: str) -> Path:
-    """Returns the path itself; for a remote address, the path of its mirror on this machine.
+    """Returns the path itself. A remote address becomes the path of its mirror.
 
-    Raises:
-        CannotOpen: it is an address that cannot be used.
+    Raises CannotOpen if the address cannot be used.
     """
     remote = parse(text)
     return mirror_path(remote) if remote else Path(text)
 
 
 def views_root() -> str:
-    """Returns the folder for views of tiered storage. Links in a view may lead into a mirror."""
+    """Returns the folder for views of tiered storage."""
     return _roots()[1]
 
 
@@ -174,7 +171,7 @@ def is_mirrored(path: Path | str) -> bool:
 
 
 def remote_path(path: PurePath | str) -> RemotePath | None:
-    """Returns the remote path that a mirror's path stands for, or None for any other path."""
+    """Returns the remote path of a file in a mirror, or None for any other path."""
     text = str(path)
     if not text.startswith(files_root()):
         return None
@@ -205,9 +202,9 @@ def _is_store(folder: str) -> bool:
 
 
 def display(path: PurePath | str) -> str:
-    """Returns the path to show to the user. For a file in a mirror, it is the remote address.
+    """Returns the path to show to the user. A file in a mirror is shown as its remote address.
 
-    For an address that is refused, it is the part that the error message shows.
+    A refused address is shortened to the part that the error message shows.
     """
     text = str(path)
     try:
@@ -225,7 +222,7 @@ def files_root() -> str:
 
 
 def _roots() -> tuple[str, str]:
-    """Returns the folders of all mirrors and all views; cached, because every file needs them."""
+    """Returns the folders of all mirrors and all views, cached."""
     get = os.environ.get
     return _roots_by_environment(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
 
@@ -256,12 +253,10 @@ def _environment_endpoint() -> str | None:
 
 
 def _endpoint(text: str) -> str:
-    """Restores the second slash of an endpoint, which a Path drops, and removes a trailing one."""
     return re.sub(r"^(https?):/+", r"\1://", text).rstrip("/")
 
 
 def _refusal(text: str, what: Message) -> CannotOpen:
-    """Returns the error for an address; it does not show the password and the query."""
     location = re.sub(r"^(\w[\w+.-]*):/+", r"\1://", _QUERY.split(text, maxsplit=1)[0])
     location = re.sub(r"(?<=://)[^/]*@", "", location)
     return CannotOpen(location, what, message("remote.address_examples"), kind="missing")

@@ -1,20 +1,19 @@
 """Files whose bytes are in an object store, or compressed, and are fetched block by block.
 
-A file in a mirror is one hole, with the size and time of the remote file. A separate block file has
-the data fetched so far, one flag per block of 64 KiB (1 if it is present), and a description of the
-source:
+A file in a mirror is one hole with the size and time of the remote file. The fetched data are in a
+separate block file, with one flag per block of 64 KiB (1 if it is present):
 
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ a point read ┘   └ the last block
 
-The version is the object's ETag when its first block was fetched. If the ETag has changed since,
-the read fails and the old blocks are dropped.
+The version is the object's ETag when the first block was fetched. If the ETag has changed, the read
+fails and the old blocks are dropped. The description names the source.
 
 A reader fetches missing blocks with few large requests, writes them, and only then sets their
 flags. Two processes that fetch the same block write the same bytes, so neither waits. Blocks are
 never removed from a block file, so a hole is never mistaken for zeros. To evict blocks, a new file
-replaces the old one, which readers that have it open can still use. After a restart of the machine
-no flag counts, because a flag may have reached the disk before its block.
+replaces the old one, which remains readable while it is open. After a restart of the machine no
+flag counts, because a flag may have reached the disk before its block.
 """
 
 import fcntl
@@ -64,12 +63,12 @@ class Extent:
     Attributes:
         position: the start of the range in the local file.
         length: the length of the range in the local file.
-        object: the address of the object (s3://bucket/key), or the absolute path of a local file;
-            "" means the object that the file's own path mirrors.
+        object: the address of the object (s3://bucket/key), or the absolute path of a local file.
+            "" means the object that the local file mirrors.
         object_position: the start of the range in the object.
-        object_length: the length of the range in the object; equals `length` if not compressed.
+        object_length: the length of the range in the object. Equals `length` if not compressed.
         codec: None, or "zstd" if the range of the object is one compressed frame.
-        object_bytes: the size of the object, or None if it is unknown and cannot be compared.
+        object_bytes: the size of the object, or None if unknown.
     """
 
     position: int
@@ -88,10 +87,10 @@ class Extent:
 def make_file(
     path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent] | None = None
 ) -> None:
-    """Creates or replaces a file in a mirror. No block of it is fetched yet.
+    """Creates or replaces a file in a mirror. No block is fetched yet.
 
     Args:
-        path: a path in the folder of mirrors; its folder exists.
+        path: a path in the folder of mirrors. Its folder exists.
         extents: the sources of all bytes, in order and without gaps. None means the object that the
             path mirrors.
     """
@@ -111,7 +110,7 @@ def make_file(
 
 
 def own_extents(size_bytes: int) -> list[Extent]:
-    """Returns the only extent of a file that is identical to the object that its path mirrors."""
+    """Returns the only extent of a file that is identical to the object it mirrors."""
     return [
         Extent(
             position=0,
@@ -134,12 +133,11 @@ def remove_file(path: Path) -> None:
 class CachedFile(io.FileIO):
     """The block file for a file in a mirror. Read it by its descriptor.
 
-    Fetch a range before reading it. The data are the first `size_bytes` bytes. After them come one
-    flag per block (1 if the block is present), the version and the description.
+    Fetch a range before reading it. The first `size_bytes` bytes are the data.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens the block file, or creates one if there is none for this size and time."""
+        """Opens the block file, or creates it if there is none for this size and time."""
         self._path = path
         self._next = -1
         self._window_bytes = POINT_BYTES
@@ -153,11 +151,7 @@ class CachedFile(io.FileIO):
         super().__init__(descriptor, "r")
 
     def fetch(self, position: int, length: int) -> None:
-        """Fetches the blocks of a range that are not in the file yet.
-
-        Raises:
-            CannotOpen: they cannot be fetched.
-        """
+        """Fetches the missing blocks of a range. Raises CannotOpen."""
         end = min(position + length, self.size_bytes)
         if position < 0 or position >= end:
             return
@@ -194,7 +188,6 @@ class CachedFile(io.FileIO):
         self._next = first + len(flags)
 
     def _flags(self, first: int, last: int) -> bytes:
-        """Returns one byte per block from `first` to `last`, which is 1 if the block is present."""
         return os.pread(self.fileno(), last + 1 - first, self._flags_start + first)
 
     def _fetch_blocks(self, first: int, stop: int) -> None:
@@ -213,9 +206,7 @@ class CachedFile(io.FileIO):
     def _check_version(self, position: int) -> None:
         """Ensures that all blocks come from one version of the object, if the store has versions.
 
-        Raises:
-            CannotOpen: the object has another version than the blocks in the file. These blocks are
-                dropped.
+        If the object has changed, drops the blocks and raises CannotOpen.
         """
         extent = self._extents[0]
         remote = _remote_object(self._path, extent)
@@ -238,7 +229,7 @@ class CachedFile(io.FileIO):
     def _read(self, position: int, end: int) -> Iterator[tuple[int, bytes]]:
         """Yields the position and bytes of each piece of a range.
 
-        The pieces may begin before the range and end after it.
+        The first piece may begin before the range, and the last may end after it.
         """
         extents = [
             extent for extent in self._extents if extent.position < end and extent.end > position
@@ -270,8 +261,7 @@ class CachedFile(io.FileIO):
 def comes_whole(path: Path, size_bytes: int) -> bool:
     """Returns whether the first read of a file fetches all of it in one request.
 
-    This is so for small files, and for files that are searched, such as an .index, because each
-    search step would be a request.
+    True for small files, and for indexes, where each search step would be a request.
     """
     name = parse_file(path.name)
     is_searched = name is not None and name.kind != "log"
@@ -303,7 +293,6 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
 
 
 def _neighbours(extents: list[Extent]) -> list[Extent]:
-    """Returns the first extent, and those after it that the same request can fetch."""
     group = [extents[0]]
     total_bytes = extents[0].object_length
     for extent in extents[1:]:
@@ -321,11 +310,6 @@ def _neighbours(extents: list[Extent]) -> list[Extent]:
 
 
 def _decompress(extent: Extent, data: bytes) -> bytes:
-    """Decompresses the bytes of an extent.
-
-    Raises:
-        CannotOpen: the bytes are not a frame of the extent's codec, or have another length.
-    """
     import pyarrow as pa
 
     try:
@@ -366,16 +350,10 @@ def blocks_root() -> str:
 
 
 def _blocks_path(path: Path) -> Path:
-    """Returns the block file for a file in a mirror: the same path within the folder of blocks."""
     return Path(blocks_root(), str(path)[len(address.files_root()) :])
 
 
 def _status(path: Path) -> os.stat_result:
-    """Returns the stat of a file in a mirror.
-
-    Raises:
-        CannotOpen: it is not a regular file.
-    """
     descriptor = open_nonblocking(str(path), os.O_RDONLY)
     try:
         status = os.fstat(descriptor)
@@ -420,7 +398,6 @@ def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]
 
 
 def _read_description(descriptor: int) -> dict[str, Any] | None:
-    """Returns the description at the end of a block file, or None if it is missing or invalid."""
     end = os.fstat(descriptor).st_size - FOOTER.size
     if end < 0:
         return None
@@ -435,11 +412,6 @@ def _read_description(descriptor: int) -> dict[str, Any] | None:
 
 
 def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent]) -> int:
-    """Creates or replaces a block file. No block is fetched yet.
-
-    Returns:
-        Its descriptor, open for reading and writing.
-    """
     description = json.dumps(
         {
             "file": [size_bytes, mtime_ns],
@@ -480,7 +452,7 @@ def _new_file() -> Generator[tuple[int, str]]:
 
 @cache
 def _boot() -> str:
-    """Returns an id that changes when the machine restarts, or "" if the system reports none."""
+    """Returns an id that changes when the machine restarts. "" if the system reports none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
             return boot_id.read().strip()
@@ -499,10 +471,9 @@ class _Eviction:
         self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Counts bytes that will be written; evicts blocks if the total then exceeds the limit.
+        """Counts bytes that will be written, and evicts blocks if the total exceeds the limit.
 
-        Raises:
-            CannotOpen: the disk is too full even after the eviction.
+        Raises CannotOpen if the disk is too full even then.
         """
         limit_bytes = limit()
         with self._lock:
@@ -530,8 +501,7 @@ def _is_full(folder: Path, count: int) -> bool:
 def limit() -> int:
     """Returns how many bytes of blocks to keep: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB.
 
-    Raises:
-        KafkavizError: the variable is not a number above 0.
+    Raises KafkavizError if the variable is not a number above 0.
     """
     return environment.positive_number(LIMIT_VARIABLE, LIMIT_BYTES)
 
@@ -539,8 +509,7 @@ def limit() -> int:
 def evict(limit_bytes: int) -> int:
     """Removes the blocks of the least recently used files until the rest fits the limit.
 
-    Returns:
-        The number of bytes that become free once no process has these files open.
+    Returns the number of bytes that become free once no process has these files open.
     """
     files = sorted(_files_with_blocks(), key=lambda file: file[0])
     total_bytes = sum(size for _, _, size in files)

@@ -1,8 +1,7 @@
 """The only access to remote files: lists, finds and reads them, and counts all requests.
 
-pyarrow.fs connects to S3, Google Cloud Storage, Azure and HDFS. Because all remote bytes pass
-through here, a confined process (log/confinement.py) reaches only the remote directories that it
-was given.
+pyarrow.fs connects to S3, Google Cloud Storage, Azure and HDFS. A confined process
+(log/confinement.py) reaches only the remote directories that it was given.
 """
 
 import os
@@ -128,7 +127,7 @@ os.register_at_fork(after_in_child=_forget_connections)
 def use_credentials(environment: Mapping[str, str]) -> None:
     """Sets environment variables that identify this process to stores from now on.
 
-    A Spark worker gets the variables of its session; these override the variables of its machine.
+    A Spark worker gets the variables of its session. They override its machine's variables.
     """
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return
@@ -147,10 +146,9 @@ def forget_objects() -> None:
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
-    """Lists a directory, optionally with all subdirectories. The list is empty if nothing is there.
+    """Lists a directory, optionally with all subdirectories. Raises CannotOpen.
 
-    Raises:
-        CannotOpen: the store does not answer, or it denies access.
+    Returns [] if nothing is there.
     """
     file_system = _file_system(directory)
     from pyarrow.fs import FileSelector, FileType
@@ -183,11 +181,7 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
 
 
 def find(remote: RemotePath) -> Entry | None:
-    """Returns the file or directory at an address, or None.
-
-    Raises:
-        CannotOpen: the store does not answer, or it denies access.
-    """
+    """Returns the file or directory at an address, or None. Raises CannotOpen."""
     from pyarrow.fs import FileType
 
     file_system = _file_system(remote)
@@ -206,14 +200,11 @@ def find(remote: RemotePath) -> Entry | None:
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
     """Returns the ETag of this version of an object, or None if the store has none.
 
-    pyarrow's listings have no ETags. The ETag comes with the object's size, which must be requested
-    before the first range anyway.
+    Raises CannotOpen if the object does not exist or its size has changed. pyarrow's listings have
+    no ETags, so the ETag comes from the request for the object's size.
 
     Args:
         size_bytes: the object's size in the listing, or None if unknown.
-
-    Raises:
-        CannotOpen: the object does not exist, or its size has changed.
     """
     try:
         return _open_sized(remote, 0, size_bytes).entity_tag
@@ -227,13 +218,10 @@ def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | 
 def read_range(
     remote: RemotePath, position: int, length: int, *, size_bytes: int | None = None
 ) -> bytes:
-    """Reads `length` bytes of an object from a position on, with one request.
+    """Reads `length` bytes of an object with one request. Raises CannotOpen.
 
     Args:
         size_bytes: the object's size in the listing, or None if unknown.
-
-    Raises:
-        CannotOpen: the object has changed, or the bytes cannot be read.
     """
     try:
         handle = _open_sized(remote, position, size_bytes)
@@ -263,9 +251,8 @@ def read_range(
 class _Handle:
     """An open object that can be read at any position, by one thread at a time.
 
-    pyarrow (26.0) assumes that S3 returned as many bytes as were requested. For an object that has
-    become shorter it returns uninitialised memory. So the end of the buffer is marked before the
-    read. If the mark is still there afterwards, the bytes did not arrive.
+    pyarrow (26.0) returns uninitialised memory if an object in S3 has become shorter. So the end of
+    the buffer is marked before the read. If the mark is still there, the bytes did not arrive.
     """
 
     def __init__(self, native_file: Any) -> None:
@@ -292,17 +279,11 @@ class _Handle:
 
 
 def _entity_tag(native_file: Any) -> bytes | None:
-    """Returns the ETag in the metadata that came with the size; None on HDFS, which has none."""
     metadata: Mapping[str, bytes] = native_file.metadata()
     return next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
 
 
 def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _Handle:
-    """Opens an object that must have this size.
-
-    Raises:
-        CannotOpen: it has another size.
-    """
     handle = _open(remote)
     if size_bytes is not None and handle.size != size_bytes:  # the handle may be an old one
         forget_object(remote)
@@ -363,7 +344,7 @@ def forget_object(remote: RemotePath) -> None:
 
 
 def changed(remote: RemotePath, position: int) -> CannotOpen:
-    """Returns the error for an object that has changed; also forgets the open object."""
+    """Returns the error for an object that has changed. Also forgets the open object."""
     forget_object(remote)
     return CannotOpen(
         str(remote),
@@ -409,7 +390,6 @@ def _file_system(remote: RemotePath) -> "FileSystem":
 
 
 def _refuse_outside(remote: RemotePath) -> None:
-    """Refuses an object that is not below an address that a confined process was given."""
     prefixes = confinement.allowed_prefixes()
     if prefixes is None:
         return
@@ -468,7 +448,7 @@ def _make_gs(store: Store) -> "FileSystem":
 def _make_abfs(store: Store) -> "FileSystem":
     """Connects to Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net.
 
-    If the address has no account, the account in the environment is used.
+    If the address has no account, the environment gives the account.
     """
     from pyarrow.fs import AzureFileSystem
 

@@ -1,13 +1,13 @@
 """Shows a remote directory as a local one with the same names, sizes and times, but no bytes yet.
 
-Opening s3://bucket/brokers/17 lists it once and creates the same folders and files locally. Readers
-of logs use this mirror, and the bytes are fetched block by block (block_cache.py). The directory
-around a partition or a broker is listed too, because it has checkpoints and server.properties.
+Opening s3://bucket/brokers/17 lists it once and creates the same folders and files locally. The
+directory around a partition or a broker is listed too, because it has checkpoints and
+server.properties. The bytes are fetched block by block (block_cache.py).
 
 A listing expires after ten seconds, or later if listing took long. When the directory is opened
-after that, it is listed again. If a remote file has changed, its blocks are dropped; if it is gone,
-it is removed from the mirror. Another process, such as a Spark worker, uses a mirror that was
-listed within the last ten minutes; without one, it requests only the file that it reads.
+after that, it is listed again. If a remote file has changed, its blocks are dropped. A Spark worker
+uses a mirror that was listed within the last ten minutes. Without one, the worker requests only the
+file that it reads.
 """
 
 import hashlib
@@ -48,10 +48,7 @@ _KNOWN: dict[Path, float] = {}  # until when a file is read without a new reques
 def refresh(path: Path) -> None:
     """Lists the remote directory of a mirror path, unless its last listing is still valid.
 
-    Any other path is ignored.
-
-    Raises:
-        CannotOpen: nothing is there, or the store denies access.
+    Ignores any other path. Raises CannotOpen if nothing is there or the store denies access.
     """
     remote = address.remote_path(path)
     if remote is None or _is_current(path):
@@ -70,8 +67,7 @@ def refresh(path: Path) -> None:
 def prepare(path: Path) -> None:
     """Ensures that a file exists in a mirror with its remote size and time, before it is read.
 
-    Raises:
-        CannotOpen: the remote file does not exist.
+    Raises CannotOpen if the remote file does not exist.
     """
     remote = address.remote_path(path)
     if remote is None or _is_known(path):
@@ -89,11 +85,7 @@ def prepare(path: Path) -> None:
 
 
 def list_names(path: Path) -> list[str]:
-    """Returns the names in the remote directory of a mirror path.
-
-    Raises:
-        CannotOpen: the store does not answer, or it denies access.
-    """
+    """Returns the names in the remote directory of a mirror path. Raises CannotOpen."""
     remote = address.remote_path(path)
     if remote is None:
         return []
@@ -117,7 +109,6 @@ def _is_current(path: Path) -> bool:
 
 
 def _is_known(path: Path) -> bool:
-    """Returns whether this process has listed the file's directory, or found the file lately."""
     with _LOCK:
         is_known = _KNOWN.get(path, 0.0) > time.monotonic() or any(
             folder in _TREES for folder in path.parents
@@ -126,11 +117,6 @@ def _is_known(path: Path) -> bool:
 
 
 def _mirror(path: Path, remote: RemotePath) -> bool:
-    """Mirrors a remote path, and the files in the directories around it.
-
-    Returns:
-        Whether the remote path is a directory.
-    """
     is_file_name = "." in path.name and (parse_file(path.name) is not None or "tar" in path.name)
     entry = file_system.find(remote) if is_file_name else None
     if entry is None or entry.is_directory:
@@ -193,9 +179,9 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
 
 
 def _prefetch(root: Path) -> None:
-    """Fetches in parallel the small files that opening a broker would otherwise fetch one by one.
+    """Fetches in parallel the small files that opening a broker reads.
 
-    A failure is ignored here; it is reported when the file is read.
+    Ignores failures: they are reported when the file is read.
     """
     paths = [root / name for name in OWN_FILES]
     with os.scandir(root) as children:
@@ -219,8 +205,7 @@ def _try_fetch(path: Path) -> None:
 def _mirror_beside(path: Path, remote: RemotePath) -> None:
     """Mirrors the files in the directory that contains a path, without its subdirectories.
 
-    Next to a partition, the metadata log is mirrored too. If the store denies access, nothing is
-    mirrored.
+    Next to a partition, mirrors the metadata log too. Mirrors nothing if access is denied.
     """
     if not remote.key:
         return
@@ -253,7 +238,7 @@ def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
 
 
 def _mirror_file(path: Path, entry: Entry) -> None:
-    """Replaces a file whose size or time has changed; this drops its blocks."""
+    """Replaces a file whose size or time has changed. This drops the fetched blocks."""
     with suppress(FileNotFoundError):
         status = os.stat(path)
         if (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns):
@@ -281,7 +266,6 @@ def _stamp(path: Path) -> None:
 
 
 def _is_stamped(path: Path) -> bool:
-    """Returns whether any process has recently listed a directory that contains the file."""
     oldest_s = time.time() - TRUST_S
     for folder in path.parents:
         if not address.is_mirrored(folder):

@@ -7,14 +7,14 @@ these arrows is ignored:
                          \________________________/^
 
 The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
-epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. If
-a finished copy ends at or after all earlier copies in an epoch, it replaces those that do not begin
-before it, such as copies by another leader. These are the rules of RemoteLogMetadataCache and
+epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. A
+finished copy replaces earlier copies in the same epoch that begin at or after its first offset, if
+it ends at or after all of them. These are the rules of RemoteLogMetadataCache and
 RemoteLogLeaderEpochState in Kafka 4.3.1.
 
 KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them. A
-tombstone then marks a deleted segment. Compaction may remove the record that announced a segment
-but keep an update of it. Kafka ignores such an update if it has no key, and so do we.
+tombstone then marks a deleted segment. Kafka and kafkaviz ignore an update without a key if its
+segment was not announced.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -81,8 +81,6 @@ class RemoteLogSegment:
 
 @dataclass
 class _EpochSegments:
-    """The remote segments of one leader epoch, by their first offset in that epoch."""
-
     starts: dict[int, str] = field(default_factory=dict)
     highest_offset: int = -1
     _ordered: list[int] = field(default_factory=list)  # the keys of `starts`, sorted
@@ -110,8 +108,8 @@ class RemoteLogEvents:
     """The records of __remote_log_metadata about the segments of a topic-partition.
 
     Attributes:
-        superseded: the records that a later record of the same segment replaces, and all records
-            of deleted segments.
+        superseded: records that a later record of the same segment replaces, and all records of
+            deleted segments.
     """
 
     total: int
@@ -136,21 +134,17 @@ class RemoteLogMetadataCache:
         return RemoteLogEvents(total=total, superseded=total - needed)
 
     def add(self, segment: RemoteLogSegment) -> None:
-        """Adds a segment that has been announced; its copying has started.
-
-        If the segment already has a later state, the announcement is ignored.
-        """
+        """Adds an announced segment, unless the segment already has a later state."""
         known = self.segments.get(segment.segment_id)
         if segment.state == COPY_STARTED and (known is None or known.state == COPY_STARTED):
             self.segments[segment.segment_id] = segment
             self.unannounced.pop(segment.segment_id, None)
 
     def update(self, segment_id: str, state: str, *, is_keyed: bool = False) -> None:
-        """Sets the next state of a segment; ignores an impossible state.
+        """Sets the next state of a segment. Ignores an impossible state.
 
         Args:
-            is_keyed: whether the record has a key. If it has none, the update is ignored when the
-                segment is unknown.
+            is_keyed: whether the record has a key. Without a key, an unknown segment is ignored.
         """
         segment = self.segments.get(segment_id)
         if segment is None:
@@ -172,7 +166,7 @@ class RemoteLogMetadataCache:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
     def remove(self, segment_id: str) -> None:
-        """Forgets a segment, because a tombstone marks it as deleted."""
+        """Forgets a segment that a tombstone marks as deleted."""
         self.unannounced.pop(segment_id, None)
         segment = self.segments.pop(segment_id, None)
         if segment is None:
@@ -184,7 +178,7 @@ class RemoteLogMetadataCache:
                 epoch_segments.remove(start_offset)
 
     def delete_all(self) -> None:
-        """Forgets all segments, because the deletion of the topic-partition has finished.
+        """Forgets all segments, because the topic-partition has been deleted.
 
         RemotePartitionMetadataStore of Kafka 4.3.1 does the same.
         """
@@ -217,7 +211,7 @@ class RemoteLogMetadata:
 
 
 def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
-    """Reads the partitions that belong to __remote_log_metadata, each as far as possible."""
+    """Reads the __remote_log_metadata partitions, each as far as possible."""
     caches: dict[TopicIdPartition, RemoteLogMetadataCache] = {}
     deletions: dict[TopicIdPartition, str] = {}
     problems = []
@@ -238,11 +232,6 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
 
 
 def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecord]]:
-    """Yields each record, with the segment that holds it and the position of its batch.
-
-    Raises:
-        CorruptFile: a batch is damaged, or other bytes follow the last batch.
-    """
     for segment in partition.live:
         path = segment.log.path
         scan = segment.scan()
@@ -269,11 +258,6 @@ def _apply(
     deletions: dict[TopicIdPartition, str],
     key_segments: dict[bytes, tuple[TopicIdPartition, str]],
 ) -> None:
-    """Applies one record.
-
-    Args:
-        key_segments: the segment of each record key; the keys may have any form.
-    """
     if record.value is None:
         if record.key in key_segments:
             partition, segment_id = key_segments[record.key]
@@ -303,11 +287,6 @@ def _apply(
 
 
 def _topic_partition(values: Mapping[str, Any]) -> TopicIdPartition:
-    """Returns the topic-partition that a record names.
-
-    Raises:
-        CorruptBytes: no broker gives a topic such a name.
-    """
     try:
         return name_partition(values["name"], values["partition"], values["id"])
     except ValueError as fault:

@@ -1,7 +1,7 @@
 """A folder of remote segments, in the layout of LocalTieredStorage or of Aiven's plugin.
 
-It can be opened like a broker directory. Its segments then appear in topic-partitions; see
-tiered_view.py.
+The folder can be opened like a broker directory. Its segments then appear in topic-partitions (see
+tiered_view.py).
 """
 
 from collections import defaultdict
@@ -69,15 +69,14 @@ class RemoteSegmentFiles:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all files are present that a broker needs to read the segment."""
+        """Whether the store has all files that a broker needs to read the segment."""
         return all(kind in self.files for kind in NEEDED[self.layout])
 
     @cached_property
     def manifest(self) -> SegmentManifest | None:
-        """The segment's manifest in Aiven's layout; None in the other layout or if it is missing.
+        """The segment's manifest in Aiven's layout. None in the other layout or if missing.
 
-        Raises:
-            CorruptFile: the manifest is invalid.
+        Raises CorruptFile if the manifest is invalid.
         """
         info = self.files.get(MANIFEST)
         if info is None:
@@ -93,7 +92,7 @@ class RemoteSegmentFiles:
 
     @property
     def has_encryption(self) -> bool | None:
-        """Like is_encrypted, but None if its manifest cannot be read."""
+        """Whether the segment is encrypted. None if its manifest cannot be read."""
         try:
             return self.is_encrypted
         except KafkavizError:
@@ -113,7 +112,7 @@ class RemoteSegmentFiles:
     def parts(self) -> dict[str, FilePart]:
         """Returns the segment's files, by kind, as they would be in a partition directory.
 
-        An empty .txnindex is left out, because a broker does not keep an empty one.
+        Without an empty .txnindex, which a broker does not keep.
 
         Raises:
             CannotOpen: the segment is incomplete or encrypted.
@@ -193,7 +192,7 @@ def may_be_store(names: Collection[str]) -> bool:
 
 
 def find_root(path: Path) -> Path | None:
-    """Returns the folder with the topics, or None if `path` is not a store.
+    """Returns the folder that contains the topics. None if `path` is not a store.
 
     This may be `path` itself, the folder of LocalTieredStorage in it, or a folder some levels
     below.
@@ -215,10 +214,7 @@ def find_root(path: Path) -> Path | None:
 def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
     """Returns the segments in a store by topic-partition, sorted by start offset.
 
-    Only names, sizes and Aiven's manifests are read.
-
-    Args:
-        root: the folder that find_root returned.
+    Only names, sizes and Aiven's manifests are read. `root` comes from `find_root`.
     """
     segments: dict[TopicIdPartition, list[RemoteSegmentFiles]] = {}
     for partition, folder, layout in _partition_folders(root):
@@ -242,7 +238,7 @@ def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
 def _named_by_manifest(
     partition: TopicIdPartition, segments: list[RemoteSegmentFiles]
 ) -> TopicIdPartition:
-    """Returns the topic-partition in a manifest; the name of a folder may have a prefix."""
+    """Returns the topic-partition in a manifest. The name of a folder may have a prefix."""
     for segment in segments:
         try:
             manifest = segment.manifest
@@ -279,10 +275,6 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
 
 
 def _holds_segment(folder: Path) -> bool:
-    """Returns whether the folder of a topic or topic-partition has a file of a segment.
-
-    LocalTieredStorage leaves an empty folder for a deleted topic.
-    """
     folders = [folder] + [
         folder / name
         for name in islice(_folders(folder), MAX_CANDIDATES)

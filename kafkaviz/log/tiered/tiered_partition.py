@@ -52,12 +52,11 @@ class TieredSegment:
     """A segment, with the facts from the local directory, the store and the metadata.
 
     Attributes:
-        end_offset: the last offset; None for the active segment, or if unknown.
+        end_offset: the last offset. None for the active segment, or if unknown.
         state: the state in the metadata, or None if the metadata does not know the segment.
-        served_end_offset: the last offset that is read from the segment in the store. None if no
-            offset is read from there.
-        max_timestamp_ms: the largest timestamp of its records, according to the metadata; None if
-            unknown.
+        served_end_offset: the last offset that consumers read from the remote segment. None if they
+            read no offset from it.
+        max_timestamp_ms: the largest timestamp of its records in the metadata. None if unknown.
         event_count: the number of records about it in __remote_log_metadata.
     """
 
@@ -82,8 +81,7 @@ class TieredPartition:
     Attributes:
         lineage: the (leader epoch, first offset) pairs of the log.
         events: the metadata records about its segments, or None without metadata.
-        unannounced_segments: the number of segments in the store that the metadata only updates but
-            does not announce.
+        unannounced_segments: the number of stored segments for which the metadata has only updates.
     """
 
     directory: str
@@ -101,7 +99,7 @@ class TieredPartition:
 
     @property
     def serving_segments(self) -> tuple[TieredSegment, ...]:
-        """The remote segments that have offsets to read which are no longer local, by offset."""
+        """The remote segments that consumers still read, because the offsets are not local."""
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property
@@ -114,8 +112,8 @@ class TieredPartition:
     def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
         """Returns the offsets before the local log that no remote segment can give, in order.
 
-        No gap is below the first known remote segment, because retention may have deleted those
-        offsets.
+        Retention may have deleted the offsets below the first known remote segment, so they are no
+        gap.
 
         Args:
             folder: the partition directory where the missing segment would be.
@@ -219,7 +217,6 @@ def _fault_of(stored: RemoteSegmentFiles) -> KafkavizError | None:
 def _describe_gap(
     first: int, last: int | None, broken: Sequence[_BrokenSegment], folder: Path
 ) -> Iterator[RemoteGap]:
-    """Yields the parts of a gap, each with the segment that should fill it."""
     position = first
     for segment in broken:
         end = min((end for end in (segment.end_offset, last) if end is not None), default=None)
@@ -264,11 +261,11 @@ def join_partition(
     *,
     has_store: bool = True,
 ) -> TieredPartition:
-    """Combines what the store, the metadata and the local directory say about a topic-partition.
+    """Combines the facts about a topic-partition from store, metadata and local directory.
 
     Args:
         local: the partition directory, or None if there is none.
-        has_store: False if no store was given; each copied segment then counts as stored.
+        has_store: False if no store was given. Each copied segment then counts as stored.
     """
     problems: list[KafkavizError] = []
     cache = metadata.caches.get(name)
@@ -412,11 +409,9 @@ def _served_ends(
     log_start: int,
     stored: Sequence[RemoteSegmentFiles],
 ) -> dict[str, int]:
-    """Returns the remote segments that a reader reads before the first local segment.
+    """Returns the last offset that consumers read from each remote segment, by segment id.
 
-    Returns:
-        The last offset that is read from each segment, by segment id. It may be before the
-        segment's end, because the next one may overlap it.
+    It may be before the segment's end, because the next segment may overlap.
     """
     stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
     path = [
@@ -439,7 +434,6 @@ def _path(
     local_start: int | None,
     log_start: int,
 ) -> list[RemoteLogSegment]:
-    """Returns the copied segments that have the offsets from the log start to the local log."""
     copied = [segment for segment in cache.segments.values() if segment.state == COPY_FINISHED]
     last = max((segment.end_offset for segment in copied), default=-1)
     if local_start is not None:
@@ -477,7 +471,7 @@ def _lineage(
 ) -> list[tuple[int, int]]:
     """Returns the (leader epoch, first offset) pairs of the log.
 
-    The pairs come from the local directory, or else from the stored segment with the latest epochs.
+    They come from the local directory, else from the stored segment with the latest epochs.
     """
     if local is not None:
         path = local.path / LEADER_EPOCHS
@@ -529,10 +523,9 @@ def _describe_unannounced(
     stored: Sequence[RemoteSegmentFiles],
     problems: list[KafkavizError],
 ) -> int:
-    """Adds copied segments that are only updated, never announced; the store gives their offsets.
+    """Adds copied segments that the metadata only updates. The store gives their offsets.
 
-    Returns:
-        The number of these segments.
+    Returns the number of these segments.
     """
     count = 0
     for stored_segment in stored:
@@ -585,7 +578,6 @@ def _described(
 
 
 def _end_offset(stored: RemoteSegmentFiles) -> int:
-    """Returns the last offset. It is found in the last batches, as Kafka finds a segment's end."""
     files = {kind: stored.files[kind] for kind in ("log", "index")}
     segment = segment_of_files(stored.start_offset, "closed", files)
     return log_end_offset(segment.with_log()) - 1

@@ -7,9 +7,9 @@ segments, under the names that they had on the broker. For example, orders-0 may
     00000000000000000335.log -> /var/lib/kafka/orders-0/00000000000000000335.log
 
 A part of a stored file, such as an index in .indexes, is copied. A compressed .log, or a part of a
-remote file, becomes a file in the block cache (remote/); its bytes are fetched when they are read.
-Nothing is written into the store or the broker directory. The view is updated whenever it is
-opened. VIEW_FILE in the view's parent folder lists the remote segments.
+remote file, becomes a file in the block cache (remote/). Nothing is written into the store or the
+broker directory. The view is updated whenever it is opened. VIEW_FILE in its parent folder lists
+the remote segments.
 """
 
 import hashlib
@@ -57,8 +57,8 @@ class TieredState:
     Attributes:
         store: None if only a broker directory was given.
         local: the broker directory, or None for a store alone.
-        partitions: the partitions with remote segments or metadata about them, and those that were
-            asked for, by directory name.
+        partitions: the partitions with remote segments or metadata, and those that were asked for,
+            by directory name.
         is_metadata_whole: whether all partitions of __remote_log_metadata were read to their ends.
     """
 
@@ -105,7 +105,7 @@ def open_directory(path: Path) -> Path:
 
 
 def locate(path: Path) -> Path:
-    """Returns the path; a path in a store (STORE/orders-0) becomes the path in its view."""
+    """Returns the path. A path in a store (STORE/orders-0) becomes the path in its view."""
     if file.is_there(path):
         return path
     for parent in path.parents:
@@ -150,7 +150,6 @@ def open_view(store: Path, local: Path | None = None) -> Path:
 
 
 def _raise_reason(partitions: Iterable["_PartitionView"]) -> None:
-    """Raises the reason, if known, why nothing in a store can be shown, such as encryption."""
     for partition in partitions:
         for gap in partition.gaps:
             next_step = message("tiered.decrypt_it") if gap.kind == "encrypted" else None
@@ -162,7 +161,7 @@ def _gap_object(gap: RemoteGap) -> dict[str, Any]:
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
-    """Returns the store and broker directory of the view that a path is or is in, else None."""
+    """Returns the store and broker directory of the view around a path, or None."""
     home = _home_of(path)
     if home is None:
         return None
@@ -179,7 +178,7 @@ def remote_store(path: Path) -> Store | None:
 
 
 def given_store(path: Path) -> Path | None:
-    """Returns a view's store as the user gave it; the folder of topics may be inside."""
+    """Returns a view's store as the user gave it. The folder with the topics may be inside."""
     home = _home_of(path)
     if home is None:
         return None
@@ -200,7 +199,7 @@ def view_folder(path: Path) -> Path | None:
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns the two cache folders of a path in a view: the view's, and that of fetched files.
+    """Returns two cache folders for a path in a view: the view, and its fetched files.
 
     Empty if the path is not in a view.
     """
@@ -209,7 +208,7 @@ def own_folders(path: Path) -> tuple[Path, ...]:
 
 
 def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
-    """Returns those segments of a partition directory that are in a store, by base offset."""
+    """Returns the segments of a partition directory that are in a store, by base offset."""
     home = _home_of(partition_path)
     if home is None:
         return {}
@@ -244,7 +243,7 @@ def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
 
 
 def highest_remote_offset(partition_path: Path) -> int | None:
-    """Returns the last offset in a view's store; -1 if it has none; None outside a view."""
+    """Returns the last offset in a view's store. -1 if it has none. None outside a view."""
     if _home_of(partition_path) is None:
         return None
     offsets = tiered_offsets(partition_path)
@@ -254,15 +253,12 @@ def highest_remote_offset(partition_path: Path) -> int | None:
 def read_state(
     store: Path | None, local: Path | None = None, directories: Collection[str] = ()
 ) -> TieredState:
-    """Returns where the segments of each topic-partition are.
+    """Returns where the segments of each topic-partition are. Raises CannotOpen.
 
     Args:
         store: None for the broker directory alone, whose metadata is then trusted.
         local: the broker directory to which the store belongs.
         directories: partition directories to return even if nothing was copied.
-
-    Raises:
-        CannotOpen: `store` is not a store.
     """
     root = find_root(store) if store else None
     if store and root is None:
@@ -354,7 +350,6 @@ class _PartitionView:
 
 
 def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
-    """Updates the folder of a view, and returns the remote segments of each partition."""
     views: dict[str, _PartitionView] = {}
     tiered_partitions = _shown_partitions(state)
     wanted_names = {*tiered_partitions}
@@ -372,7 +367,6 @@ def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
 
 
 def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """Returns the partitions that have, or should have, readable remote segments, by directory."""
     return {
         directory: partition
         for directory, partition in _current_partitions(state).items()
@@ -384,7 +378,7 @@ def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
     """Returns one partition per directory.
 
     A topic that was deleted and created again has a folder for each topic id. The current folder is
-    that of the local directory, or else the one written last.
+    that of the local directory, else the one written last.
     """
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
@@ -438,7 +432,6 @@ def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None
 
 
 def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
-    """Returns the files of a remote segment by the names that they had on the broker."""
     stored = cast("RemoteSegmentFiles", segment.stored)
     end_offset = segment.end_offset
     parts = stored.parts()
@@ -458,8 +451,7 @@ def _write_own_files(
 ) -> set[str]:
     """Writes the other files of a partition directory, if the store has their content.
 
-    Args:
-        last: the last segment that can be read.
+    `last` is the last segment that can be read.
     """
     contents = {}
     if topic_id:
@@ -493,9 +485,8 @@ def _remove_others(folder: Path, expected: set[str]) -> None:
 def _place(target: Path, part: FilePart) -> None:
     """Puts a file of a remote segment into the view.
 
-    A complete file of the store is linked, and a small part of a file is copied. If the part is
-    compressed, longer than PIECE_BYTES or in a remote store, its bytes are fetched when they are
-    read.
+    A complete file of the store is linked, and a small part of a file is copied. The bytes are
+    fetched later if the part is compressed, longer than PIECE_BYTES or in a remote store.
     """
     if part.chunks is None and (part.position, part.size_bytes) == (0, part.info.size_bytes):
         _link(target, part.info.path)
@@ -516,7 +507,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """Returns a file in the block cache for the bytes of a part; replaces it if they changed."""
+    """Returns a file in the block cache for the bytes of a part. Replaces it if they changed."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()

@@ -54,7 +54,6 @@ WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with e
 
 @in_turn
 def render_page() -> None:
-    """Draws the page, or a notice if the directory has no topic-partition."""
     location = frame("Broker")
     status_slot = _render_path_form(location)
     snapshot = faults.require_snapshot(location)
@@ -88,7 +87,6 @@ def render_page() -> None:
 
 
 def _render_path_form(location: Location) -> DeltaGenerator:
-    """Draws the path field and the upload button. Returns an empty element for a note."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # The field has a new key after each opened path, even the same one: under the old key the
         # browser would keep the typed text.
@@ -123,7 +121,6 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Opens the typed path in the next run. Used as a callback of the field and the button."""
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(

@@ -89,7 +89,6 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
-    """Draws heading, filter and CSV button. Returns the typed filter and the matching rows."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         filter_text = (
@@ -239,7 +238,6 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    """Returns the log start offset and the last offset, such as 9 037–11 999. None if unknown."""
     if (
         row.last_offset is None
         or row.log_start_offset is None

@@ -39,7 +39,7 @@ MAX_OFFSETS = 40  # maximum number of offsets to choose from
 
 @st.fragment
 def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerComparison") -> None:
-    """Draws the chosen topic-partition. The default is the one that differs most."""
+    """Draws the chosen topic-partition, by default the topic-partition that differs most."""
     with st.container(gap=None):
         partition = _choose_partition(comparison)
         _render_relation(location, partition)

@@ -110,7 +110,6 @@ def _render_log(snapshot: BrokerSnapshot, decisions: "CleanerDecisions") -> None
 def _render_cleaning(
     snapshot: BrokerSnapshot, decisions: "CleanerDecisions", log: "DecidedLog"
 ) -> None:
-    """Draws the log before and after one cleaning, or the button that starts the cleaning."""
     if not log.decision.cleanable_bytes:
         _render_figure(decisions, log, None)
         return

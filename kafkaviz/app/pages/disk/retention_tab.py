@@ -1,4 +1,4 @@
-"""The tab Retention of the Disk page: what retention deletes next, now and with other limits."""
+"""The tab Retention of the Disk page: what the next retention pass deletes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -189,7 +189,6 @@ def _compacted_logs(
 
 
 def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
-    """Draws the slider of the dirty ratio. Returns None if the ratio is not changed."""
     if not compacted:
         return None
     current = float(compacted[0].settings[DIRTY_RATIO].value)
@@ -349,7 +348,6 @@ def _render_cleanings(
     eligible: Sequence[str],
     jobs: "Mapping[str, CleaningJob]",
 ) -> None:
-    """Draws the progress of the cleanings, or a button that starts the cleanings of large logs."""
     running = [job for job in jobs.values() if not job.is_over]
     if running:
         _render_progress(running)
@@ -420,7 +418,6 @@ def _size_html(text: str) -> str:
 
 
 def _render_segments(snapshot: BrokerSnapshot, logs: "Sequence[LogRetention]") -> None:
-    """Draws why each segment is kept. Segments that retention deletes next come first."""
     from kafkaviz.figures.disk import retention_view
 
     table = retention_view.segment_table(logs)
@@ -453,7 +450,6 @@ def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
 
 
 def _render_metadata(health: "Health") -> None:
-    """Draws what retention deletes next from the metadata log, which has limits of its own."""
     from kafkaviz.figures.text import retention_text
 
     retention = health.metadata_retention()

@@ -46,7 +46,6 @@ def _count_text(answer: "QueryResult") -> str:
 
 
 def render_answer(result: "QueryResult", text: str) -> None:
-    """Draws all rows, and above them a figure if a column can be drawn."""
     if not result.rows.num_rows:
         elements.empty("answer", say("explore.no_row"), say("explore.no_row_why"))
         return
@@ -183,7 +182,7 @@ def _render_download(
 
 
 def csv(rows: pa.Table) -> bytes:
-    """Returns the rows as CSV with a header. NULL is empty, text quoted, formulas are escaped."""
+    """Returns the rows as CSV with a header. NULL is empty, and formulas are escaped."""
     from pyarrow import csv as csv_format
 
     columns = [

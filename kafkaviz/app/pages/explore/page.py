@@ -77,7 +77,6 @@ def render_page() -> None:
 
 
 def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Draws the questions, and the query with its result. Returns None without a catalog."""
     with st.container(key="kv_explore"):
         beside, column = st.columns(WIDTHS, gap=20)
     with beside:
@@ -287,7 +286,6 @@ def _quoted(name: str) -> str | None:
 
 
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:
-    """Draws a notice that the tables are missing: the pipeline is still reading, or has failed."""
     if ingests.is_awaited(snapshot):
         elements.empty("catalog", say("explore.being_made"), say("explore.being_made_why"))
         return

@@ -130,7 +130,6 @@ def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str)
 
 
 def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
-    """Draws a notice if the directory is too large to be checked for the chosen release."""
     if not (release and is_large(snapshot)):
         return
     paths = page_location.shell_paths(snapshot.broker)

@@ -65,7 +65,6 @@ def render_rebuilt_indexes(
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
-    """Draws the Build button, unless the log is too large. Returns whether it was pressed."""
     if partition.live_log_bytes > MAX_LOG_BYTES:
         size = units.format_bytes(partition.live_log_bytes)
         st.html(tag("p", say("health.too_much", size=size), class_="kv-sm kv-fnt"))

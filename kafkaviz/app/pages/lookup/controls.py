@@ -123,7 +123,6 @@ def render_controls(
 
 
 def render_sets(sets: dict[str, str]) -> None:
-    """Draws the control that chooses an index. `sets` has the label of each index by name."""
     choice.draw_bound(
         st.segmented_control,
         say("common.index"),
@@ -137,7 +136,10 @@ def render_sets(sets: dict[str, str]) -> None:
 
 
 def parse_set(set_text: str) -> str | None:
-    """Returns the name of the index with this English label, or None. Links may have labels."""
+    """Returns the name of the index with this English label, or None.
+
+    A link may contain a label instead of a name.
+    """
     return next(
         (
             name
@@ -205,7 +207,6 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
 
 
 def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
-    """Sets a new target if there is none, or if it was chosen for another index."""
     previous_subject = st.session_state.get(page_state.TARGET_SOURCE)
     subject = f"{name} {target_kind}"
     is_first_run = page_state.TARGET not in st.session_state and not st.query_params.get(
@@ -273,7 +274,6 @@ def _render_slider(
 
 
 def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind: str) -> Html:
-    """Returns bars above the slider, for the targets whose search ends in the warm section."""
     low, high = span
     clipped = ((max(first, low), min(last, high)) for first, last in ranges)
     inside = [(first, last) for first, last in clipped if first <= last]
@@ -396,7 +396,6 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
 
 
 def _render_other_unit(target: int) -> None:
-    """Draws a warning if the timestamp seems to be in another unit than milliseconds."""
     suggestion = units.other_unit(target)
     if suggestion:
         unit = say(f"lookup.unit_{suggestion.unit}")
@@ -473,7 +472,7 @@ def parse_keys(text: str) -> list[int]:
 
 
 def render_fault() -> None:
-    """If the keys in the field are not valid, draws why, and that the page shows DEFAULT_KEYS."""
+    """If the typed keys are not valid, draws why, and that the page shows DEFAULT_KEYS."""
     try:
         parse_keys(st.session_state.get(page_state.KEYS) or "")
     except ValueError as fault:

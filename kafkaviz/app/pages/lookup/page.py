@@ -75,7 +75,6 @@ def render_page() -> None:
 
 
 def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
-    """Returns the name of the chosen index, and the label of each index by name."""
     sets = {name: say(f"lookup.set_{name}") for name in SETS}
     is_log_missing = False
     if isinstance(location, SegmentLocation) and location.segment.files:
@@ -96,7 +95,7 @@ def _practice_name(location: Location) -> str:
 
 
 def _begin_with_example() -> None:
-    """Opens the example on the first visit, unless the address asks for something else."""
+    """Opens the example, unless this is a later visit or the address asks for something else."""
     if page_state.SET in st.session_state:
         return
     if not any(name in st.query_params for name in ASKS_FOR_OTHER):
@@ -131,7 +130,6 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Draws the controls and the lookup. `location` is None for practice logs and typed keys."""
     _render_title(source, sets)
     query = controls.render_controls(source, sets, assumed)
     is_projected = projector.is_on()
@@ -168,7 +166,7 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step. Without a projector, draws the sections around it too."""
+    """Draws the lookup step by step. Draws the other sections unless `is_projected`."""
     if isinstance(context.result.error, OffsetOutOfRange):
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error

@@ -120,7 +120,6 @@ def _render_partition(tab: str, location: Location) -> None:
 
 
 def _render_head(location: Location) -> str:
-    """Draws the title and the source control. Returns SIMULATED or a topic-partition."""
     labels = _labels(location)
     current = _current_label(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
@@ -174,11 +173,7 @@ def _label_text(label: str) -> str:
 
 
 def _current_label(labels: list[str]) -> str:
-    """Returns the label to show: from the address, else as in the previous run, else SIMULATED.
-
-    The control is not bound to the address, because its parameter changes only together with the
-    topic-partition's.
-    """
+    """Returns the label to show: from the address, else as in the previous run, else SIMULATED."""
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:
         return labels[0]

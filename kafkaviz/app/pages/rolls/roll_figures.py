@@ -98,7 +98,6 @@ def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
 
 
 def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
-    """Compares the log with the log that the workload writes with its own settings."""
     own_config = config_of(simulated.preset, {})
     before_texts = _setting_texts(simulated.preset, own_config)
     now_texts = _setting_texts(simulated.workload, simulated.config) | {
@@ -262,7 +261,7 @@ def _render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> Html:
-    """Returns the table row of a roll. None: the row that stands for omitted rolls."""
+    """Returns the table row of a roll. `roll` is None for the row of the omitted rolls."""
     if roll is None:
         text = say_count("common.more_in_csv", count - MAX_ROWS)
         return tag("tr", tag("td", text, colspan=4, class_="kv-fnt"))
@@ -302,7 +301,7 @@ def render_limits(
 
 
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
-    """Returns the smallest safe index size and, if today's is smaller, what that causes."""
+    """Returns the smallest safe index size, with a note if today's is smaller."""
     config = history.config
     bytes_per_s = history.bytes_per_s
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)

@@ -261,7 +261,6 @@ def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: Pinne
 def _has_entries(
     anatomy: Anatomy, kind: str, index: Index, describe_reason: Callable[[Anatomy], str]
 ) -> bool:
-    """Returns whether an index file has entries. If not, draws a notice with the reason."""
     if getattr(anatomy.segment, kind) is None:
         with elements.state(
             f"no_{kind}",
@@ -430,7 +429,6 @@ def _address_byte() -> int | None:
 def _render_file_choice(
     location: PartitionLocation, segment_files: dict[str, FileInfo]
 ) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
-    """Draws the control for the file. Returns its label, the file, and the legend's element."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")

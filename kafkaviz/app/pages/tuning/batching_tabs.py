@@ -51,8 +51,7 @@ def _render_measured(
 ) -> None:
     """Draws the topic that can save the most. For several topics, adds one row for each.
 
-    Args:
-        job: the measurement. None for a source without records.
+    `job` is None for a source without records.
     """
     if job is None:
         elements.empty("batching", say("batching.workload"), say("batching.workload_below"))

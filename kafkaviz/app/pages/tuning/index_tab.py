@@ -74,11 +74,7 @@ AT_ONCE_BYTES = 256 * MIB  # a log of up to this size is simulated again without
 
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
-    """Draws controls and curves of both settings, the verdict with reasons, and other settings.
-
-    Args:
-        render_topics: draws one row per topic, if there are several.
-    """
+    """Draws controls and curves of both settings, the verdict with reasons, and other settings."""
     controls = st.container(
         key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20
     )
@@ -193,7 +189,7 @@ def _sentence(text: Message) -> str:
 
 
 def _render_interval_curve(context: TuningContext) -> None:
-    """Draws the batch headers a lookup reads, over the interval. A click chooses an interval."""
+    """Draws how many batch headers a lookup reads at each interval. A click chooses one."""
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
     weighted = ""
     if len(context.source.cases) > 1:
@@ -234,7 +230,6 @@ def _consider_clicked() -> None:
 
 
 def _render_reasons(context: TuningContext) -> None:
-    """Draws which numbers are measured or modelled, the benefit of the index, and all reasons."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
     known = _sentence(tuning_text.describe_known(context.case, context.costs))
@@ -481,7 +476,6 @@ def _render_size_table(
 
 
 def _render_replay(context: TuningContext) -> None:
-    """Draws the log as it would be with the slider values, or Kafka's exception."""
     other_config = _considered_config(context)
     try:
         with st.spinner(say("tuning.appending")):

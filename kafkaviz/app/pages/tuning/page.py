@@ -99,8 +99,7 @@ def render_headline(context: TuningContext, job: BatchingJob | None) -> None:
 def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
     """Returns the most important change. Until records are measured, only the index is considered.
 
-    Args:
-        job: the measurement of the records. None for a source without records.
+    `job` is None for a source without records.
     """
     if job is None or job.result:
         answers = job.result if job else None
@@ -193,7 +192,7 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_topics(context: TuningContext) -> None:
-    """Draws the recommendation for each topic, the densest index first. A click opens a topic.
+    """Draws the recommendation for each topic, the densest index first.
 
     Draws nothing for a single topic-partition or workload.
     """

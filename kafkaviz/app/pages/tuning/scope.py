@@ -179,7 +179,6 @@ def go_to(location: Location, topic_partition: str, label: str = "") -> None:
 
 
 def choose_workload() -> str:
-    """Draws the control for the workload, with a field if it is custom. Returns the title."""
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
@@ -312,7 +311,6 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
 
 
 def render_unmeasured(job: MeasureJob, tuning_scope: Scope) -> None:
-    """Draws why an ended measurement has no result."""
     if job.error:
         render_fault(
             job.error,
@@ -354,7 +352,6 @@ def render_progress(job: MeasureJob | BatchingJob) -> None:
 
 
 def _speed(done: int, total: int, seconds: float) -> str:
-    """Returns the rate and the remaining time. "" until the first .log is done."""
     if not done:
         return ""
     remaining = units.duration(1000 * math.ceil((total - done) * seconds / done))

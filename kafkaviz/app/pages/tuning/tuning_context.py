@@ -140,11 +140,7 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
 
 
 def render_answer(mark: str, headline: str, text: str) -> None:
-    """Draws a recommendation.
-
-    Args:
-        mark: one of the severities of a page.
-    """
+    """Draws a recommendation. `mark` is the name of a severity."""
     words = tag(
         "div",
         tag("div", say("tuning.recommendation"), class_="kv-lab"),
@@ -242,8 +238,7 @@ def _storages() -> list[str]:
 def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
     """Returns the costs of a lookup in the release that wrote the log.
 
-    Args:
-        storage: a key of cost_model.STORAGES, or CALIBRATED.
+    `storage` is a key of cost_model.STORAGES, or CALIBRATED.
     """
     return cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,
