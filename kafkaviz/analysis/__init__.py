@@ -1,4 +1,4 @@
 """Analyses of logs: the cost of lookups, settings, faults, retention, compaction and more.
 
-Files are read through kafkaviz.log, never with `open()`.
+Modules here read files through kafkaviz.log, never with `open()`.
 """

@@ -1,4 +1,4 @@
-"""The health of a broker directory or topic-partition: all findings, and the predicted next start.
+"""Checks a broker directory or topic-partition, and predicts the next broker start-up.
 
 For example:
 
@@ -65,7 +65,7 @@ DELETED = message("consequence.deleted_at_start")
 RESTORE_BEFORE_CUT = message("next_step.restore_before_cut")
 OFFLINE = message("consequence.directory_offline")
 ENDS_START = message("consequence.ends_start")
-# consequences that already say that the start deletes the file, or cuts the .log at that position
+# consequences that already say that start-up deletes the file, or cuts the .log there
 DELETED_KEYS = ("consequence.deleted_at_start", "consequence.leftover_cleaned")
 CUT_KEYS = ("consequence.recovery_cuts_tail", "consequence.damage_cut")
 INDEX_FAMILIES = ("offset-index", "time-index")
@@ -74,18 +74,17 @@ INDEX_CODES = ("txnindex-mismatch", "txnindex-torn")
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """The findings about a broker directory or one partition, and the predicted next start.
+    """The findings about a broker directory or one partition, and the predicted broker start-up.
 
     Attributes:
-        assumed_release: the Kafka release that is assumed for the next start, and why.
-        findings: all findings, the worst first.
-        restart: the predicted start of the broker; None if it cannot be predicted, for example
-            because a file cannot be read.
-        retention: the reasons why segments are kept, per topic-partition in use that has segments.
-            The metadata log is left out, because it has other rules.
-        disk: how each partition uses its bytes; empty if unknown.
-        now_ms: the time that counts as the present for retention; None if unknown.
-        settings: the settings that were used; None means those in the broker's files.
+        assumed_release: the Kafka release that the prediction assumes, with a reason.
+        restart: the predicted start-up. None: it cannot be predicted, for example because a file
+            cannot be read.
+        retention: why each segment is kept, for each topic-partition in use. The metadata log is
+            not in it.
+        disk: how each partition uses its bytes. Empty: unknown.
+        now_ms: the time at which retention is computed. None: unknown.
+        settings: the settings that the check used. None: those in the broker's files.
     """
 
     broker: Broker
@@ -99,7 +98,7 @@ class Health:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some log directories of the broker were not read; these may prevent a start."""
+        """Whether a log directory of the broker was not opened."""
         is_elsewhere = self.broker.lacks_metadata_log and not self.misses_metadata_log
         return is_elsewhere or any(
             finding.code == "log-directory-missing" for finding in self.findings
@@ -107,7 +106,7 @@ class Health:
 
     @property
     def misses_metadata_log(self) -> bool:
-        """Whether none of the broker's log directories has the metadata log."""
+        """Whether no log directory of the broker has the metadata log."""
         return any(finding.code == "metadata-log-missing" for finding in self.findings)
 
     @property
@@ -115,12 +114,12 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns `disk`, and how all other files in each log directory use their bytes."""
+        """Returns the shares in `disk`, and a share of the other files in each log directory."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
     def effective_settings(self) -> Settings:
-        """The settings that were used, or those in the broker's files if unknown."""
+        """The value of `settings`, or the settings in the broker's files if it is None."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
@@ -130,22 +129,20 @@ class Health:
         return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
 
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
-        """Returns the files that may be deleted while the broker is stopped.
+        """Returns the files that may be deleted by hand while the broker is stopped.
 
-        Segments that retention would delete are not listed if the user typed settings, because
-        these are only tried out, or if files cannot be read, because the settings are then
-        uncertain.
+        Lists no segments that retention would delete if the user typed settings: they may only be
+        trials. Lists none either if a settings file cannot be read.
         """
         used = self.effective_settings
         retention = () if used.overrides or used.problems else self.retention
         return freeing.freeing_steps(self.broker, self.all_shares(), retention, self.restart)
 
     def index_prices(self) -> tuple[IndexPrice, ...]:
-        """Returns what deleting all .index files by hand would cost, per log directory."""
         return freeing.index_prices(self.broker, self._recovery_threads, self.restart)
 
     def recovery_reads(self) -> tuple[RecoveryReads, ...]:
-        """Returns what recovery reads in each log directory; empty if no start is predicted."""
+        """Returns what recovery reads in each log directory; empty if `restart` is None."""
         if self.restart is None:
             return ()
         return restart_forecast.recovery_reads(self.restart, self.broker, self._recovery_threads)
@@ -157,7 +154,6 @@ class Health:
 
     @property
     def forecast(self) -> RestartForecast | None:
-        """The effects of the next start in numbers, or None if it cannot be predicted."""
         if self.restart is None:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
@@ -174,25 +170,22 @@ def check(
     on_partition: Callable[[Partition], None] | None = None,
     on_segment: Callable[[Partition, Segment], None] | None = None,
 ) -> Health:
-    """Returns the health of a broker directory, or of one partition directory in it.
+    """Checks a broker directory, or one partition directory in it.
 
-    Reads every batch, record and index entry, and writes nothing. If the broker was opened as one
-    partition, only this partition is checked.
+    Reads every batch, record and index entry. Writes nothing.
 
     Args:
-        broker: a Broker, or a path for log.broker.open_broker.
-        version: the Kafka release to assume, such as "4.3.1"; by default it is inferred.
-        now_ms: the current time in ms since 1970; by default the time of the newest .log or
-            checkpoint.
-        partition: the name of one partition directory to check, such as orders-0; by default all.
-        settings: the settings of each partition's log; by default those in the metadata log and
-            server.properties.
-        level: how much of each batch is checked. A level below RECORDS is reported as a finding.
+        broker: a Broker, or a path for `log.broker.open_broker`.
+        version: the Kafka release to assume, such as "4.3.1". None: inferred from the files.
+        now_ms: the current time in ms since 1970. None: the time of the newest .log or checkpoint.
+        partition: the partition directory to check, such as "orders-0". None: all.
+        settings: the settings of the logs. None: those in the metadata log and server.properties.
+        level: how much of each batch is checked. Levels below RECORDS cause a finding.
         on_partition: called with each partition before it is read.
         on_segment: called with each segment before it is read.
 
     Raises:
-        CannotOpen: the path is not a broker or partition directory, or does not have the partition.
+        CannotOpen: the path is not a broker or partition directory, or lacks the partition.
         KafkavizError: the version is unknown.
     """
     check_plan = plan_check(
@@ -230,14 +223,7 @@ def compose_health(
     retentions: Iterable[LogRetention] = (),
     shares: Iterable[DiskShare] = (),
 ) -> Health:
-    """Returns the health, made of the findings about each partition and the predicted start.
-
-    Args:
-        findings: the results of `partition_findings` for all partitions.
-        restart: the predicted start, or None if it cannot be predicted.
-        retentions: the results of `partition_retention` for all partitions.
-        shares: the results of `partition_share` for all partitions.
-    """
+    """Returns the health, made from the predicted start-up and the results for all partitions."""
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
     if restart is not None:
@@ -256,7 +242,7 @@ def compose_health(
 
 
 def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about everything outside the partitions, and about the check itself."""
+    """Yields the findings that are not about a partition, and those about the check itself."""
     yield from _broker_findings(check_plan)
     yield from tiered_storage.check_plan(check_plan)
     yield from state.check_level(check_plan.level, check_plan.assumed_release.release)
@@ -268,14 +254,12 @@ def partition_findings(
     segment_checks: Sequence[SegmentFindings],
     find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> list[Finding]:
-    """Returns the findings about one partition, including those about its segments.
-
-    The segments may have been read in another process.
+    """Returns the findings about one partition and its segments.
 
     Args:
         segment_checks: the findings of the segments, in ascending order.
-        find_transactional_ids: a function that returns the known transactional ids by producer id.
-            It is called only if a transaction is open.
+        find_transactional_ids: returns the known transactional ids by producer id. It is called
+            only if a transaction is open.
     """
     findings = [
         segment_finding
@@ -303,9 +287,10 @@ def partition_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """Returns what retention does with a partition's local segments at `check_plan.now_ms`.
+    """Returns the retention of a partition's local segments at `check_plan.now_ms`.
 
-    The result is empty if no limit applies to the partition.
+    Returns an empty list for the metadata log, and for a partition that is not in use or cannot be
+    read.
     """
     summaries = [
         segment_check.summary
@@ -336,10 +321,9 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Adds the facts that a catalog lacks to a health that was read from it.
+    """Adds facts that a catalog does not have to a health that was read from it.
 
-    These are the present time for retention, the last offset of each tiered log in its store, and
-    why later segments are not uploaded. They are read from the broker's files.
+    These are `now_ms`, the last remote offset of tiered logs, and why segments are not uploaded.
     """
     broker = health.broker
     partitions = {
@@ -364,7 +348,6 @@ def with_unstored_facts(health: Health) -> Health:
 def partition_share(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> DiskShare:
-    """Returns how a partition uses its bytes, according to the checks of its segments."""
     share = disk.partition_share(partition, check_plan.broker.directory_of(partition).text)
     summaries = (segment_check.summary for segment_check in segment_checks)
     return disk.with_summaries(
@@ -373,7 +356,6 @@ def partition_share(
 
 
 def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
-    """Returns the summaries of local segments, because local limits apply only to these."""
     return [
         summary
         for summary in summaries
@@ -427,14 +409,12 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
 
 
 def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Finding]:
-    """Yields the findings; adapts consequence and next step if the next start changes the file.
+    """Yields the findings, adapted to the changes that broker start-up makes to each file.
 
-    The check of a file does not know the other files of its log. For example, an .index has a wrong
-    entry, but the broker was killed, so its next start rebuilds the index. Then the user does not
-    have to move the file away.
+    A changed finding gets another consequence and next step. For example, an .index has a wrong
+    entry, but start-up rebuilds the index. The user then need not move the file away.
 
-    If a file with a strange name makes the start fail, the finding about that file is left out,
-    because the finding about the failing start says the same.
+    Leaves out a finding about an unknown file if start-up fails because of this file.
     """
     steps = _steps_by_file(restart)
     logs_with_deletions = {
@@ -459,7 +439,7 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the step that decides about each file: a failure, or else the last change."""
+    """Returns the last change per file. A failure counts more than any change."""
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file
@@ -470,7 +450,7 @@ def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], Star
         is_change = step.action == "truncate" or (step.action == "delete" and not step.is_expected)
         if step.action == "fail" or is_change or (step.action == "rebuild" and is_recovery):
             steps[place] = step
-        elif step.action == "rebuild":  # a .swap file replaces it, and loses the suffix
+        elif step.action == "rebuild":  # a .swap file replaces this file
             steps.pop(place, None)
     return steps
 
@@ -512,19 +492,14 @@ def _fit_to_deletion(finding: Finding, step: StartupStep) -> Finding:
 def _fit_to_failure(finding: Finding, step: StartupStep) -> Finding:
     is_other_file = finding.family == "other-files" and not _is_about_index(finding)
     if is_other_file or finding.consequence.key == "consequence.log_not_opened":
-        return finding  # the finding already says how the start ends
+        return finding  # the finding already says how start-up ends
     next_step = finding.next_step if finding.needs_replica else step.way_out or finding.next_step
     consequence = OFFLINE if step.takes_directory_offline else ENDS_START
     return replace(finding, consequence=consequence, next_step=next_step)
 
 
 def health_object(health: Health) -> dict:
-    """Returns the health as plain values for JSON.
-
-    These are the directory, the assumed release, the findings, the predicted start, the counts, the
-    retention of each segment, the size of each topic, how all bytes are used, what a recovery
-    reads, and the files that may be deleted by hand.
-    """
+    """Returns the health as a JSON object, as `kafkaviz check --json` prints it."""
     restart = health.restart
     return {
         "directory": health.broker.sources_text,
@@ -557,7 +532,6 @@ def health_object(health: Health) -> dict:
 
 
 def _unknown_release(health: Health) -> dict:
-    """Returns fields which say that the release is unknown; empty if it is known."""
     if health.assumed_release.is_known:
         return {}
     place = "missing" if health.misses_metadata_log else "elsewhere"

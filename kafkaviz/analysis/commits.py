@@ -1,15 +1,14 @@
-"""The offsets that consumer groups committed, if __consumer_offsets still has the records.
+"""Reads the offsets that consumer groups committed, from __consumer_offsets.
 
-A commit is a record of __consumer_offsets. Its key is a group and a topic-partition, and its value
-is an offset. The last valid commit is where the group continues. Older commits show its progress
-until the log cleaner removes them:
+The key of a commit is a group and a topic-partition. The value is an offset. A group continues at
+its last valid commit. Older commits remain until the log cleaner removes them:
 
     offset 12   orders-0 -> 200   replaced
     offset 31   orders-0 -> 225   current: the group continues at 225
     offset 40   orders-0 -> 240   pending: its transaction has not ended
 
-OffsetMetadataManager of 4.3.1 replays these records: commits of a transaction count once it is
-committed, and a record without a value deletes the commit.
+As in OffsetMetadataManager (4.3.1), a transactional commit counts after its transaction has
+committed. A record without a value deletes the commit.
 """
 
 from collections import deque
@@ -45,12 +44,12 @@ CONSUMER_OFFSETS = "__consumer_offsets"
 LISTED_COMMITS = 1000  # at most this many of the last commits of a partition are listed
 TYPE_BYTES = 2  # a key begins with the number of its record type
 OFFSET_COMMITS = (0, 1)
-# the type of the record that each kind of group has as long as the group exists
+# a group of this type has a record with this number as long as the group exists
 GROUP_TYPES = {2: "classic", 3: "consumer", 11: "share", 17: "streams"}
 
 
 class CommitFate(StrEnum):
-    """Whether a commit counts."""
+    """Whether a commit is valid, or why it is not."""
 
     CURRENT = "current"
     REPLACED = "replaced"  # by a later commit, or by its deletion
@@ -60,7 +59,7 @@ class CommitFate(StrEnum):
 
 
 class CommitState(StrEnum):
-    """Where the committed offset that counts is, relative to the log in this copy."""
+    """The position of the committed offset in the log of this directory."""
 
     BEHIND = "behind"
     AT_END = "at-end"
@@ -81,10 +80,10 @@ class Commit:
 
     Attributes:
         at_offset: the offset of the commit's record in __consumer_offsets.
-        timestamp_ms: the time of the commit, or of the record that deletes the commit.
-        offset: the committed offset; None for a deletion.
-        leader_epoch: the leader epoch of the last consumed record; None if it is not stored.
-        topic_id: None for commits written before 4.1, which do not have the id.
+        timestamp_ms: the time of the commit, or of its deletion.
+        offset: the committed offset. None: a deletion.
+        leader_epoch: the leader epoch of the last consumed record. None: not stored.
+        topic_id: None: written before 4.1.
     """
 
     at_offset: int
@@ -100,19 +99,17 @@ class Commit:
 class CommittedPartition:
     """A group's commits for one topic-partition.
 
+    The log's offsets are None if `state` is NO_COMMIT, NO_LOG, OTHER_TOPIC or UNREADABLE.
+
     Attributes:
-        commits: the last commits, at most LISTED_COMMITS, by the offset of their record.
-        commit_count: the number of all commits.
-        committed: the commit that counts, or None.
-        log_start_offset: the start of the log in this copy; None without a log.
-        log_end_offset: the end of the log in this copy; None without a log.
-        last_stable_offset: the first offset that a read_committed consumer does not get;
-            `log_end_offset` if no transaction is open.
-        lag: `log_end_offset` minus the committed offset; None if one of them is unknown.
-        next_offset: the offset of the first record from the committed offset on that a
-            read_uncommitted consumer gets; None without one.
-        next_committed_offset: the same for a read_committed consumer.
-        problem: why the log could not be read; None if it could.
+        commits: the last LISTED_COMMITS commits, ordered by `at_offset`.
+        committed: the valid commit. None: there is none.
+        last_stable_offset: the first offset that a read_committed consumer does not get.
+        lag: `log_end_offset` minus the committed offset.
+        next_offset: the offset of the next record that a read_uncommitted consumer gets. None: no
+            record follows.
+        next_committed_offset: the offset of the next record that a read_committed consumer gets.
+            None: no record follows.
     """
 
     partition: str
@@ -130,7 +127,7 @@ class CommittedPartition:
 
     @property
     def is_held(self) -> bool:
-        """Whether an open transaction keeps read_committed consumers from reading to the end."""
+        """Whether read_committed consumers cannot read to the end because a transaction is open."""
         if self.last_stable_offset is None or self.log_end_offset is None:
             return False
         return self.last_stable_offset < self.log_end_offset
@@ -141,9 +138,9 @@ class GroupCommits:
     """A consumer group in __consumer_offsets.
 
     Attributes:
-        type: "classic", "consumer", "share" or "streams"; None if no record says so.
-        kept_in: the partition that has the group's records, such as __consumer_offsets-2.
-        record_count: the number of all records about the group or its members.
+        type: "classic", "consumer", "share" or "streams". None: no record says so.
+        kept_in: the partition with the group's records, such as "__consumer_offsets-2".
+        record_count: the number of records about the group and its members.
     """
 
     group: str
@@ -155,15 +152,13 @@ class GroupCommits:
 
 @dataclass(frozen=True, kw_only=True)
 class Commits:
-    """The requested groups, by name, and the partitions that could not be read."""
-
     groups: tuple[GroupCommits, ...]
     problems: tuple[tuple[str, Message], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _GroupRecord:
-    """A record of a group. If it counts, `fate` is CURRENT, even if a later record replaces it."""
+    """A record of a group. `fate` is CURRENT if it is valid, even if a later record replaces it."""
 
     decoded: CoordinatorRecord
     at_offset: int
@@ -173,8 +168,6 @@ class _GroupRecord:
 
 @dataclass(kw_only=True)
 class _Chain:
-    """The commits for one partition, before it is known which one counts."""
-
     commits: deque[Commit] = field(default_factory=lambda: deque(maxlen=LISTED_COMMITS))
     count: int = 0
     current: Commit | None = None
@@ -193,11 +186,9 @@ def read_commits(
     group: str | None = None,
     on_progress: Callable[[str, float], None] = lambda _partition, _share: None,
 ) -> Commits:
-    """Returns the commits of a group, or of all groups.
+    """Returns the commits of a group. `group=None` means all groups.
 
-    Args:
-        on_progress: called with the directory of a partition and the share of it that has been
-            read.
+    `on_progress` gets a partition directory's name and the share of it read so far, 0 to 1.
 
     Raises:
         CannotOpen: a directory cannot be read.
@@ -243,7 +234,6 @@ def read_commits(
 def _records(
     partition: Partition, group: str | None, on_progress: Callable[[str, float], None]
 ) -> Iterator[_GroupRecord]:
-    """Yields the records of a group, or of all groups, in the order of the log."""
     state = read_log_state(partition, now_ms=0, producer_expiration_ms=NEVER_MS)
     transactions = log_transactions(state)
     producers = state.producers
@@ -299,7 +289,6 @@ def _key_and_value(chunk: BatchChunk, match: np.void) -> tuple[bytes, bytes | No
 
 
 def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
-    """Adds a record to its group. Like Kafka, skips a record that cannot be decoded."""
     record = group_record.decoded
     if record.type is None or record.key is None or record.problem is not None:
         return
@@ -339,7 +328,6 @@ def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -
 def _committed(
     broker: Broker, name: str, chain: _Chain, log: Partition | None
 ) -> CommittedPartition:
-    """Returns the commits for a partition, and where in the log the one that counts is."""
     current = chain.current
     commits = tuple(
         replace(commit, fate=CommitFate.REPLACED)
@@ -386,12 +374,6 @@ def _committed(
 def _state_in_log(
     log: Partition, offset: int, uncommitted: Lookup, committed: Lookup
 ) -> CommitState:
-    """Returns where a committed offset is in the log.
-
-    Args:
-        uncommitted: the lookup of the offset by a read_uncommitted consumer.
-        committed: the same by a read_committed consumer.
-    """
     end_offset = uncommitted.bounds.end_offset
     if uncommitted.error is not None:
         return CommitState.BEYOND_END if offset > end_offset else CommitState.BELOW_START
@@ -404,7 +386,6 @@ def _state_in_log(
 
 
 def _only_markers_follow(log: Partition, offset: int) -> bool:
-    """Returns whether all batches from an offset on are transaction markers."""
     following = [segment.base_offset > offset for segment in log.live]
     first = max(following.index(True) if any(following) else len(following), 1) - 1
     for segment in log.live[first:]:

@@ -1,9 +1,9 @@
-"""The use of each byte in a broker's log directories.
+"""Shows what each byte in a broker's log directories is used for.
 
-Each byte of each file has exactly one use, so the uses add up to the lengths of all files. Names
-and sizes come from the directory listing. With the summaries of a check, a .log is divided into
-records, batch headers and the rest, and an index into entries and preallocated slots. Without a
-summary, the use of these files is UNREAD.
+Each byte has exactly one use, so the uses add up to the lengths of all files. Names and sizes come
+from the directory listing. The .log files and indexes are UNREAD at first. The summaries of a check
+divide a .log into records, batch headers and other uses, and an index into entries and preallocated
+slots.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ from kafkaviz.log.segment import Segment
 
 
 class Use(StrEnum):
-    """The uses of bytes. A check shows all uses except SUPERSEDED (CHECKED_USES)."""
+    """The uses of bytes. A check finds all uses except SUPERSEDED."""
 
     # in the .log of a segment in use
     RECORDS = "records"
@@ -56,21 +56,17 @@ STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE
 
 @dataclass(frozen=True, kw_only=True)
 class DiskShare:
-    """The uses of the bytes in a partition's files, or in a log directory's other files.
+    """The uses of the bytes in a partition, or in a log directory outside partitions.
 
     - The values of `uses` are positive and add up to `length_bytes`.
 
     Attributes:
-        log_directory: the path of the log directory.
-        partition: the name of the partition's directory; None for files outside partitions.
-        topic: None for files outside partitions.
-        uses: bytes per use.
-        files: the number of files.
-        allocated_bytes: the disk space of the files. It is less than their length if they have
-            holes, and may be more because a filesystem allocates whole blocks.
-        unreadable: folders that cannot be listed; their files are not counted.
-        hole_bytes: the length minus the disk space, summed over the files with holes; None if the
-            share comes from a catalog.
+        partition: the partition directory's name. None: files outside partitions.
+        allocated_bytes: the disk space of the files. Holes make it less than their length. Whole
+            filesystem blocks make it more.
+        unreadable: folders that cannot be listed. Their files are not counted.
+        hole_bytes: length minus disk space, summed over the files with holes. None: the share comes
+            from a catalog.
     """
 
     log_directory: str
@@ -91,8 +87,8 @@ class FileUse(NamedTuple):
     """A file with its use.
 
     Attributes:
-        folder: the outermost folder around the file in which all files have the same use, such as a
-            -delete directory; None without one.
+        folder: the outermost folder of files with the same use, such as a -delete directory. None:
+            the file is not in such a folder.
     """
 
     info: FileInfo
@@ -101,13 +97,12 @@ class FileUse(NamedTuple):
 
 
 class FileLister:
-    """Lists the files of log directories with their uses, and collects unreadable folders."""
+    """Lists the files of log directories with their uses. Collects unreadable folders."""
 
     def __init__(self) -> None:
         self.unreadable: set[Path] = set()
 
     def partition_files(self, partition: Partition) -> Iterator[FileUse]:
-        """Yields the local files of a partition, each with its use."""
         local = partition.without_remote()
         directory_use = DIRECTORY_USES.get(local.state)
         folder = local.path if directory_use else None
@@ -124,7 +119,7 @@ class FileLister:
     def other_files(
         self, directory: LogDirectory, partitions: Sequence[Partition]
     ) -> Iterator[FileUse]:
-        """Yields the files in a log directory that do not belong to its partitions."""
+        """Yields the files in a log directory that are not in `partitions`."""
         for info in self._files_in(directory.path):
             is_own = info.name.removesuffix(".tmp") in names.OWN_FILES
             yield FileUse(info, Use.BROKER_FILES if is_own else Use.FOREIGN)
@@ -141,7 +136,6 @@ class FileLister:
                     yield FileUse(info, use, folder)
 
     def _files_below(self, folder: Path) -> Iterator[FileInfo]:
-        """Yields all files below a folder; links to folders are not followed."""
         folders = [folder]
         while folders:
             current = folders.pop()
@@ -149,7 +143,6 @@ class FileLister:
             folders += [current / name for name in self._folders_in(current)]
 
     def _files_in(self, folder: Path) -> list[FileInfo]:
-        """Returns the files in a folder; empty if it cannot be listed, for example if gone."""
         try:
             return file.list_files(folder)
         except CannotOpen:
@@ -157,7 +150,6 @@ class FileLister:
             return []
 
     def _folders_in(self, folder: Path) -> list[str]:
-        """Returns the folders in a folder, without links; empty if it cannot be listed."""
         try:
             with file.scan(folder) as entries:
                 return sorted(
@@ -169,10 +161,10 @@ class FileLister:
 
 
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a share for each partition, and one for the other files in each log directory.
+    """Yields a share for each partition, then one per log directory for its other files.
 
-    The .log files and indexes in use are UNREAD until `with_summaries` divides them. If a single
-    partition was opened, only its own files count.
+    Yields only the partition's share if a single partition was opened. The .log files and indexes
+    in use are UNREAD; see `with_summaries`.
     """
     for partition in broker.partitions:
         yield partition_share(partition, broker.directory_of(partition).text)
@@ -180,7 +172,7 @@ def disk_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def directory_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a share for each log directory, with its files outside of partitions."""
+    """Yields a share of the files outside partitions, for each log directory."""
     if not broker.is_lone:
         for directory in broker.log_directories:
             lister = FileLister()
@@ -189,7 +181,7 @@ def directory_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def partition_share(partition: Partition, log_directory: str) -> DiskShare:
-    """Returns how a partition uses its bytes; only local files count."""
+    """Returns how a partition uses its bytes. Counts only local files."""
     lister = FileLister()
     files = lister.partition_files(partition)
     return _share(files, lister, log_directory, partition)
@@ -222,10 +214,9 @@ def _share(
 def with_summaries(
     share: DiskShare, partition: Partition, summaries: Iterable[CheckSummary]
 ) -> DiskShare:
-    """Returns the share of a partition after dividing its .log files and indexes by use.
+    """Divides the UNREAD bytes of a partition's .log files and indexes into their uses.
 
-    Args:
-        summaries: the summaries of the partition's segments, in ascending order.
+    `summaries` are in ascending order of segments.
     """
     if partition.state != "current":
         return share
@@ -245,11 +236,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Moves bytes to the use SUPERSEDED: the records that the partition's next cleaning removes.
-
-    Args:
-        superseded_bytes: the bytes of these records (Cleaning.superseded_bytes).
-    """
+    """Moves the bytes that the next log cleaning removes from RECORDS to SUPERSEDED."""
     uses = defaultdict(int, share.uses)
     superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
     uses[Use.RECORDS] -= superseded_bytes
@@ -258,7 +245,7 @@ def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
 
 
 def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
-    """Returns the total bytes per use, in the order of Use; leaves out uses without bytes."""
+    """Returns the total bytes per use, in the order of Use. Leaves out uses without bytes."""
     totals: dict[Use, int] = defaultdict(int)
     for share in shares:
         for use, size in share.uses.items():
@@ -267,7 +254,7 @@ def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
 
 
 def usage_object(shares: Sequence[DiskShare]) -> dict:
-    """Returns the bytes per use as plain values for JSON: in total, and per log directory."""
+    """Returns the bytes per use as a JSON object: in total, and per log directory."""
     by_directory: dict[str, list[DiskShare]] = defaultdict(list)
     for share in shares:
         by_directory[share.log_directory].append(share)
@@ -291,7 +278,6 @@ def _totals_object(shares: Sequence[DiskShare]) -> dict:
 
 
 def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
-    """Returns the bytes per use in the .log and the indexes of one segment."""
     segment = summary.segment
     log_bytes = segment.log.size_bytes
     uses: dict[Use, int] = defaultdict(int)
@@ -320,11 +306,9 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
 
 
 def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
-    """Returns how many bytes in earlier segments are in transactions that this segment aborts.
+    """Returns the bytes in earlier segments whose transactions this segment aborts.
 
-    Args:
-        open_bytes: the bytes of open transactions in earlier segments, by producer. This function
-            updates it for the next segment.
+    Updates `open_bytes`, the bytes of open transactions by producer.
     """
     aborted_bytes = 0
     for kind, producer, event in summary.steps:
@@ -343,7 +327,6 @@ def _segment_use(segment: Segment) -> Use:
 
 
 def _state_use(file_name: str) -> Use:
-    """Returns the use of a partition's file that does not belong to a segment."""
     parsed = names.parse_file(file_name)
     if parsed and parsed.suffix in SUFFIX_USES:
         return SUFFIX_USES[parsed.suffix]

@@ -1,22 +1,18 @@
-"""The files that may be deleted by hand to free disk space, while the broker is stopped.
+"""Lists files that may be deleted by hand to free disk space while the broker is stopped.
 
-Kafka would delete some of these files itself. But if the disk is full, the broker may fail to start
-before it does:
+Kafka would delete some of these files itself, but with a full disk the broker may not start.
 
-- LogLoader (4.3.1) deletes .deleted and .cleaned files, and indexes without a .log, when it loads a
-  log. It needs .swap files, which replace other segments. So if a partition has a .swap file, none
-  of its leftovers are listed.
-- LogManager loads -delete directories like other logs, and deletes them once the broker has
-  started.
-- Kafka never deletes a -stray directory.
-- The remote index cache is refilled from tiered storage.
-- A -future replica is listed only if the next start does not put it into use (predicted), and if
-  the replica that it is copied from exists and loses nothing in that start.
-- A segment that the next retention pass deletes is listed only if the limit is certain (see
-  `_is_certain`).
+- .deleted and .cleaned files, and indexes without a .log: LogLoader (4.3.1) deletes them when it
+  loads the log. They are not listed if the partition has a .swap file, which LogLoader still needs.
+- -delete directories: LogManager deletes them after start-up.
+- -stray directories: Kafka never deletes them.
+- The remote index cache: Kafka fills it again from remote storage.
+- -future replicas: listed only if start-up does not put the replica into use. The replica that it
+  is copied from must exist and lose nothing at start-up.
+- Segments that the next retention pass deletes: listed only if that is certain (`_is_certain`).
 
 Files of the metadata log, server.properties and lost+found are never listed. Indexes in use are not
-listed either, but `index_prices` returns what deleting all of them costs.
+listed either. `index_prices` returns the cost of deleting them.
 """
 
 import time
@@ -56,12 +52,12 @@ class FreeingKind(StrEnum):
 
     @property
     def cost(self) -> Message:
-        """The loss when the files are deleted."""
+        """The data that is lost with these files."""
         return message(f"disk.freeing_cost_{self.replace('-', '_')}")
 
     @property
     def check(self) -> Message:
-        """The check to do before deleting the files."""
+        """The check to do before these files are deleted."""
         return message(f"disk.freeing_check_{self.replace('-', '_')}")
 
 
@@ -78,10 +74,8 @@ class FreeingStep:
     """Files of one kind in one log directory that may be deleted.
 
     Attributes:
-        files: the number of files.
-        length_bytes: the length of the files.
         allocated_bytes: the disk space that becomes free.
-        paths: the files and whole folders that may be deleted.
+        paths: the paths to delete: files, or whole folders.
     """
 
     kind: FreeingKind
@@ -94,15 +88,15 @@ class FreeingStep:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexPrice:
-    """The price of deleting all .index files in one log directory by hand.
+    """The cost of deleting all .index files in one log directory by hand.
 
-    When the broker starts, it reads the whole .log of each segment without an .index, and writes
-    the index again (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). It reads a
-    segment that was not flushed twice, but this counts once here.
+    At start-up, the broker reads each .log without an .index completely and writes the .index again
+    (LogLoader.loadSegmentFiles and LogSegment.sanityCheck, 4.3.1). A segment that was not flushed
+    is even read twice, but is counted once.
 
     Attributes:
         allocated_bytes: the disk space that is free until the broker starts.
-        reads: the files that the broker reads, including segments that it would read anyway.
+        reads: the files that start-up reads, including those that it reads in any case.
     """
 
     log_directory: str
@@ -120,16 +114,12 @@ def freeing_steps(
     *,
     clock_ms: int | None = None,
 ) -> tuple[FreeingStep, ...]:
-    """Returns the files that may be deleted, in the order of FreeingKind, then of log directories.
+    """Returns the files that may be deleted, ordered by FreeingKind and log directory.
 
     Args:
-        shares: how all bytes are used. A directory is listed again only if it has files that may be
-            deleted.
-        retention: the retention of all logs, including the segments that the next retention pass
-            deletes.
-        restart: the predicted start of the broker. Without it, no -future replica and no segment is
-            listed.
-        clock_ms: the present time in ms since 1970; the default is this machine's clock.
+        shares: how all bytes are used. Only directories with deletable files are listed again.
+        retention: the retention of all logs.
+        restart: the predicted start-up. None: no -future replicas and no segments are listed.
     """
     files: dict[tuple[FreeingKind, str], list[FileUse]] = defaultdict(list)
     uses = {(share.log_directory, share.partition): share.uses for share in shares}
@@ -187,7 +177,7 @@ def _may_go(uses: Iterable[Use] | None) -> bool:
 
 
 def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]:
-    """Returns the logs that lose records, or are taken out of use, when the broker starts."""
+    """Returns the logs that lose records or go out of use at broker start-up."""
     return {
         (step.log_directory, step.partition)
         for step in (restart.steps if restart else ())
@@ -200,15 +190,7 @@ def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]
 def index_prices(
     broker: Broker, threads: int | None = None, restart: Restart | None = None
 ) -> tuple[IndexPrice, ...]:
-    """Returns what deleting all .index files in use costs, for each log directory that has some.
-
-    Files in -delete, -future and -stray directories do not count, because `freeing_steps` lists
-    them.
-
-    Args:
-        threads: num.recovery.threads.per.data.dir; None if unknown.
-        restart: the predicted start of the broker, which may also read these directories.
-    """
+    """Returns the cost of deleting all .index files in use, per log directory with such files."""
     indexes: dict[str, list[FileInfo]] = defaultdict(list)
     bases_by_log: dict[tuple[str | None, str | None], Collection[int]] = {}
     if restart is not None:
@@ -235,7 +217,6 @@ def index_prices(
 
 
 def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -> dict:
-    """Returns the freeing steps, and the prices of .index files, as plain values for JSON."""
     return {
         "steps": [
             {
@@ -257,15 +238,10 @@ def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -
 def _due_segments(
     retention: Iterable[LogRetention], *, has_settings: bool, clock_ms: int
 ) -> dict[tuple[str | None, str], set[int]]:
-    """Returns which segments the next retention pass deletes, by log directory and partition.
+    """Returns the base offsets that retention deletes, by log directory and partition.
 
-    Segments are given by base offset. The newest segment of a log is left out, because it must not
-    be deleted by hand. Logs with an unknown high watermark are left out, because a pass deletes
-    only below it.
-
-    Args:
-        has_settings: whether the topics' own settings are known.
-        clock_ms: the present time by this machine's clock, even if files have later times.
+    Leaves out the newest segment of each log, which must not be deleted by hand. Leaves out logs
+    with an unknown high watermark, because Kafka deletes only segments below the high watermark.
     """
     due: dict[tuple[str | None, str], set[int]] = {}
     for log in retention:
@@ -284,18 +260,16 @@ def _due_segments(
 def _is_certain(
     segment: SegmentRetention, limits: RetentionLimits, *, has_settings: bool, clock_ms: int
 ) -> bool:
-    """Returns whether the next retention pass will certainly delete a segment.
+    """Returns whether the next retention pass certainly deletes a segment.
 
-    Segments before the log start are deleted whatever the settings are. For other segments, all of
-    these must be true:
+    Segments before the log start offset are deleted whatever the settings are. For other segments,
+    all of this must be true:
 
-    - The metadata log was read, because the topic's own settings are there and override all others.
-    - The limit is in a file. Kafka's default is not enough, because the broker may have another
-      value in a server.properties that was not opened, such as log.retention.ms=-1.
-    - cleanup.policy is in a file too, or server.properties was read and does not have it.
-    - For retention.ms, the newest time comes from a record, and the record is too old by this
-      machine's clock.
-    - The topic is not tiered, because a segment that was not copied yet would be lost.
+    - The metadata log was read. It has the topic's own settings, which override all others.
+    - A file sets the limit. A default may be overridden in a server.properties that was not opened.
+    - A file sets cleanup.policy, or server.properties was read and does not set it.
+    - For retention.ms: the newest time comes from a record that is too old by this machine's clock.
+    - The topic is not tiered. Otherwise a segment that is not uploaded yet would be lost.
     """
     if segment.state == "log-start":
         return True
@@ -319,7 +293,6 @@ def _is_certain(
 
 
 def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[FileUse]:
-    """Yields all files of the segments with these base offsets, and their producer snapshots."""
     for segment in partition.without_remote().live:
         if segment.base_offset in bases:
             for info in segment.files:
@@ -330,10 +303,9 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
 
 
 def _removable(files: Sequence[FileUse]) -> Iterator[FileUse]:
-    """Yields the deletable files of a partition, grouped by use.
+    """Yields the deletable files of a partition.
 
-    If the partition has a .swap file, no leftovers are listed. When the broker starts, it needs the
-    other files of the interrupted cleaning to decide which segments the .swap file replaces.
+    Yields no leftovers if there is a .swap file: the broker needs them at its next start-up.
     """
     has_swap = any(file_use.info.name.endswith(".swap") for file_use in files)
     for file_use in files:

@@ -2,7 +2,7 @@
 
     to_json_object(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
 
-FIELDS lists the keys for each class, in order. If a class is not listed, its fields are the keys.
+FIELDS lists the keys per class, in order. The keys of a class that is not listed are its fields.
 """
 
 import math
@@ -24,7 +24,7 @@ from kafkaviz.messages import Message
 # `key=path:form` also converts it by FORMS, `outer.key` is a key of the inner object `outer`,
 # `key?` is left out if the value is 0, and `*path` inserts all keys of another object.
 FIELDS = {
-    # findings and the start
+    # findings and start-up
     "Finding": """code severity partition file position length message evidence consequence
         next_step reference log_directory""",
     "Evidence": "found expected=expected:text found_hex expected_hex",
@@ -173,9 +173,9 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 
 
 def to_json_object(value: Any) -> Any:
-    """Returns a result as plain values for json.dumps.
+    """Returns a result as plain values for `json.dumps`.
 
-    Messages are in English. NaN and infinity, which JSON does not have, become None.
+    Messages become English text. NaN and infinity become None.
     """
     if isinstance(value, np.void):
         value = dict(zip(field_names(value.dtype), value.item(), strict=True))
@@ -217,7 +217,7 @@ def _to_object(value: Any) -> dict[str, Any]:
 
 @cache
 def _parse_fields(value_type: type[Any]) -> tuple[tuple[str, str, list[str], str], ...]:
-    """Returns what FIELDS says about each value: its outer key, key, path and form."""
+    """Returns a tuple per key in FIELDS: outer key, key, attribute path, name of the form."""
     row = FIELDS.get(value_type.__name__)
     words: Iterable[str]
     words = row.split() if row else (field.name for field in fields(value_type))

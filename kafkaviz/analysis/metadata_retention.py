@@ -1,11 +1,14 @@
-"""Retention of the metadata log and its snapshots.
+"""Computes the retention of the metadata log and its snapshots.
 
-The metadata log has rules of its own: retention.ms and retention.bytes do not apply. Once a minute,
-a node makes a retention pass. While metadata.max.retention.bytes is exceeded, it deletes the oldest
-snapshot, and the segments that end before the next snapshot. Then it does the same while the oldest
-snapshot is older than metadata.max.retention.ms. It never deletes the newest snapshot, nor the log
-after it. The rules are from KafkaMetadataLog.maybeClean in 3.9. Since 4.1, the class is called
-KafkaRaftLog.
+retention.ms and retention.bytes do not apply to the metadata log. A node makes a retention pass
+every minute:
+
+1. While metadata.max.retention.bytes is exceeded, delete the oldest snapshot, and the segments
+   that end before the next snapshot.
+2. Do the same while the oldest snapshot is older than metadata.max.retention.ms.
+
+The newest snapshot and the log after it always remain. The rules are from
+KafkaMetadataLog.maybeClean (3.9), in a class that is called KafkaRaftLog since 4.1.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +29,7 @@ TIME = "time"
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataLimits:
-    """The limits of size and age; a negative value means no limit."""
+    """metadata.max.retention.bytes and metadata.max.retention.ms. Negative: no limit."""
 
     max_bytes: int
     max_ms: int
@@ -37,10 +40,9 @@ class MetadataSnapshot:
     """A snapshot of the cluster metadata.
 
     Attributes:
-        end_offset: the snapshot contains the state before this offset.
-        timestamp_ms: the time of its newest record, from its header; None if unreadable.
-        deleted_by: the rule by which the next pass deletes the snapshot, SIZE or TIME; None if it
-            stays.
+        end_offset: the snapshot has the state before this offset.
+        timestamp_ms: the time of its newest record, from its header. None: unreadable.
+        deleted_by: the rule that deletes it in the next retention pass, SIZE or TIME. None: kept.
     """
 
     name: str
@@ -52,14 +54,7 @@ class MetadataSnapshot:
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataRetention:
-    """The metadata log before the next retention pass, and what this pass deletes.
-
-    Attributes:
-        snapshots: all snapshots, the oldest first.
-        deleted_segments: the base offsets of the deleted segments, the oldest first.
-        log_bytes: the size of the .log files before the pass.
-        deleted_log_bytes: the size of the .log files of the deleted segments.
-    """
+    """The metadata log before the next retention pass, and what this pass deletes."""
 
     limits: MetadataLimits
     now_ms: int
@@ -70,7 +65,7 @@ class MetadataRetention:
 
     @property
     def total_bytes(self) -> int:
-        """The size that metadata.max.retention.bytes limits: the log and all snapshots."""
+        """The size of the log and all snapshots, which metadata.max.retention.bytes limits."""
         return self.log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     @property
@@ -84,14 +79,6 @@ class MetadataRetention:
 
 
 class _Pass:
-    """One retention pass over the snapshots and the log.
-
-    Attributes:
-        snapshots: the snapshots that are left, the oldest first.
-        segments: the segments that are left, the oldest first.
-        deleted: the snapshots deleted so far.
-    """
-
     def __init__(self, partition: Partition, snapshots_before: Sequence[MetadataSnapshot]) -> None:
         self.snapshots = list(snapshots_before)
         self.segments = list(partition.live)
@@ -104,7 +91,7 @@ class _Pass:
         return log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     def delete_while(self, rule: str, is_due: Callable[[MetadataSnapshot], bool]) -> None:
-        """While a rule applies, deletes the oldest snapshot and the log before the next one."""
+        """Deletes the oldest snapshot and the log before the next snapshot, while `is_due`."""
         while len(self.snapshots) > 1 and is_due(self.snapshots[0]):
             new_start = self.snapshots[1].end_offset
             if new_start <= self._log_start:
@@ -152,7 +139,6 @@ def _is_older(snapshot: MetadataSnapshot, moment_ms: int) -> bool:
 
 
 def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
-    """Returns lastContainedLogTimestamp in a snapshot's header, or None if it cannot be read."""
     try:
         first = next(iter(snapshot.scan()), None)
         if first is None or not len(first):
@@ -171,7 +157,7 @@ def broker_metadata_retention(
 ) -> MetadataRetention | None:
     """Returns the result of a retention pass over a broker's metadata log at `now_ms`.
 
-    Returns None if no metadata log is in use here, or if a limit is unknown.
+    Returns None if the broker has no metadata log, or if a limit is unknown.
     """
     partition = find_partition(broker)
     limits = [settings.find("", f"metadata.max.retention.{unit}") for unit in ("bytes", "ms")]

@@ -1,7 +1,6 @@
 """Opens the PATH of a command: a topic-partition, or a file of one of its segments.
 
-The commands lookup, rebuild, tune and compare use this, and so does simulate for a replay. Commands
-for a whole broker call log.broker.open_broker.
+Commands for a whole broker use log.broker.open_broker instead.
 """
 
 from collections.abc import Mapping
@@ -36,14 +35,13 @@ ADVICE_PARTITION = message("errors.give_partition")
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedPath:
-    """An opened path: a topic-partition, its broker, and the release that wrote it.
+    """An opened topic-partition, its broker, and the release that wrote it.
 
     Attributes:
-        path: the path on this machine; for a path in an archive, the path of the unpacked file.
-        file_name: the name of the segment's file; None if the path is a directory or an archive.
-        broker: the broker with the log directories that the user gave, or else only the one around
-            the partition. None if the name of the partition's directory is not a topic-partition's.
-        typed_version: the release that the user typed, or None.
+        path: the path on this machine. A path in an archive becomes that of the unpacked file.
+        file_name: the name of the segment's file. None: the path is a directory or an archive.
+        broker: the broker with the given log directories, or else with only the log directory
+            around the partition. None: the directory's name is not a topic-partition's.
     """
 
     path: Path
@@ -62,16 +60,14 @@ class OpenedPath:
 
     @property
     def version(self) -> str:
-        """The release that the user typed, or else the assumed one."""
         return self.typed_version or self.assumed_release.version
 
     @property
     def base_offset(self) -> int | None:
-        """The base offset in the name of the segment's file, or None for any other path."""
         return self.file_name.base_offset if self.file_name else None
 
     def open_settings(self, overrides: Mapping[str, str]) -> Settings:
-        """Returns the broker's settings; without a broker, the overrides and Kafka's defaults.
+        """Returns the broker's settings with these overrides. Without a broker, Kafka's defaults.
 
         Raises:
             RefusedSetting: Kafka does not know the name of an override.
@@ -90,12 +86,12 @@ def open_path(
     *,
     advice: Message = ADVICE_ANY,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of a partition directory, or any file of a segment.
+    """Opens a partition directory, an archive of a partition directory, or a file of a segment.
 
     Args:
-        version: the release that the user typed; by default it is inferred from the directory.
+        version: the release that the user typed. None: inferred from the directory.
         log_dirs: the broker's other log directories, as the user typed them.
-        advice: the advice in the error that is raised if the path is not part of a log.
+        advice: the advice in the error, if the path is not part of a log.
 
     Raises:
         CannotOpen: the path is not part of a log, or `log_dirs` belong to another broker.
@@ -124,7 +120,7 @@ def open_log_path(
     *,
     advice: Message = ADVICE_LOG,
 ) -> OpenedPath:
-    """Like `open_path`, but only opens a partition directory, an archive of one, or a .log in use.
+    """Opens a partition directory, an archive of a partition directory, or a .log in use.
 
     Raises:
         CannotOpen: the path is something else, or the partition has no .log in use.
@@ -141,9 +137,7 @@ def open_log_path(
 def broker_around(partition: Partition) -> Broker | None:
     """Returns the log directory around a partition, as a broker with only this partition.
 
-    Returns:
-        None if the partition's directory does not have the name of a topic-partition, or has no
-        .log.
+    Returns None if the directory's name is not a topic-partition's, or if there is no .log.
     """
     if not partition.live or not names.parse_directory(partition.directory):
         return None
@@ -151,7 +145,6 @@ def broker_around(partition: Partition) -> Broker | None:
 
 
 def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | None]:
-    """Opens the only partition in a directory or archive, and the broker around it."""
     root = archive.unpack_if_archive(path)
     paths_inside = _list_directory(root)
     has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)
@@ -186,7 +179,6 @@ def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | No
 
 
 def _open_around(path: Path) -> tuple[Partition, Broker | None]:
-    """Opens the partition that contains a file, and the broker around it."""
     directory = path.parent
     if names.parse_directory(directory.name) and any(
         file_path.suffix == ".log" for file_path in _list_directory(directory)
@@ -198,11 +190,6 @@ def _open_around(path: Path) -> tuple[Partition, Broker | None]:
 
 
 def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
-    """Returns the only partition in a broker directory.
-
-    Raises:
-        CannotOpen: no partition can be read, for example because it has just vanished.
-    """
     if broker.partitions:
         return broker.partitions[0]
     if broker.problems:

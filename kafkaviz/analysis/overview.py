@@ -1,15 +1,14 @@
-"""An overview of a broker directory: a table of segments, inactive segments, and topic sizes.
+"""Lists the segments of a broker directory in a table, with sums, and the sizes of its topics.
 
-The table has one row per segment. There are sums per topic-partition and for all. Names and sizes
-come from the directory listing. Other numbers are UNKNOWN until `with_entries` reads the index
-files, and `with_batches` adds the numbers of batches. If any part of a sum is unknown, so is the
-sum.
+Names and sizes come from the directory listing. `with_entries` reads the numbers of index entries,
+and `with_batches` reads the numbers of batches from a catalog. Until then these are UNKNOWN. A sum
+is unknown if any of its parts is.
 
-Three kinds of segments are inactive, which means that no lookup reads them. Each has a mark:
+Lookups do not read inactive segments. The mark of an inactive segment says why:
 
-- `.deleted`: the suffix of files that Kafka has renamed and will soon remove
-- `-delete`: the suffix of a whole directory that Kafka has renamed and will remove
-- no `.log`: only other files are left; the broker removes them when it starts
+- `.deleted`: Kafka has renamed the files and will soon delete them
+- `-delete`: Kafka has renamed the whole directory and will delete it
+- no `.log`: only other files are left; the broker removes them at start-up
 """
 
 from collections import defaultdict
@@ -39,7 +38,7 @@ SEGMENT: np.dtype = np.dtype(
         ("log_bytes", "i8"),
         ("length_bytes", "i8"),  # total length of the segment's files, including holes
         ("allocated_bytes", "i8"),  # disk space that the segment's files take
-        ("left_out", "?"),  # a file is unreadable, so sums of numbers from files skip the segment
+        ("left_out", "?"),  # a file is unreadable, so sums leave out the segment
         ("offset_entries", "i8"),  # this column and all below are UNKNOWN until read
         ("time_entries", "i8"),
         ("batches", "i8"),
@@ -75,10 +74,7 @@ READ_FILES = 4000
 
 
 class Sums(NamedTuple):
-    """Sums over some segments.
-
-    A sum is None if files have not been read yet, or cannot be read.
-    """
+    """Sums over some segments. None: a file has not been read yet, or cannot be read."""
 
     segments: int
     log_bytes: int
@@ -94,7 +90,7 @@ class Sums(NamedTuple):
 
     @property
     def index_bytes(self) -> int | None:
-        """The size of the entries in both indexes, without preallocated space."""
+        """The size of the entries in .index and .timeindex files, without preallocated space."""
         if self.offset_entries is None or self.time_entries is None:
             return None
         return (
@@ -104,12 +100,11 @@ class Sums(NamedTuple):
 
     @property
     def bytes_per_entry(self) -> float | None:
-        """The mean number of .log bytes per offset entry; None if unknown or without entries."""
+        """The mean number of .log bytes per offset entry. None: unknown, or no entries."""
         return self.covered_bytes / self.offset_entries if self.offset_entries else None
 
     @property
     def index_share(self) -> float | None:
-        """The size of the entries in both indexes, divided by the size of the .log."""
         if self.covered_bytes and self.index_bytes is not None:
             return self.index_bytes / self.covered_bytes
         return None
@@ -134,10 +129,10 @@ class PartitionRow:
 
 
 class EntryPositions(NamedTuple):
-    """The positions in all offset entries, one row per entry, ordered by topic-partition."""
+    """The positions in all .index files, one row per entry, ordered by topic-partition."""
 
     partition: np.ndarray
-    position: np.ndarray  # as if the .log files of the topic-partition followed one another
+    position: np.ndarray  # counted from the first .log of the topic-partition
 
 
 @dataclass(frozen=True)
@@ -150,7 +145,7 @@ class BrokerOverview:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The first row of each topic-partition, and at the end the total number of rows."""
+        """The first row of each topic-partition, followed by the number of rows."""
         return np.searchsorted(
             self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
         )
@@ -203,10 +198,9 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns a mask of the rows whose .log ends with bytes that are not a complete batch.
+    """Returns which rows have a .log that ends with bytes that are not a complete batch.
 
-    Segments that the broker has deleted, or will delete when it starts, are left out, because a
-    torn end does not matter there.
+    Segments that the broker deletes are never in the mask.
     """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
@@ -214,10 +208,9 @@ def torn_mask(segments: np.ndarray) -> np.ndarray:
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """Returns the segment with the longest .log.
+    """Returns the topic-partition's name in URLs and the base offset of the longest .log.
 
-    Returns:
-        The topic-partition's name as used in URLs, and the base offset; None without segments.
+    Returns None without segments.
     """
     if not len(overview.segments):
         return None
@@ -226,7 +219,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 
 
 def inventory(broker: Broker) -> BrokerOverview:
-    """Returns the overview that the directory listing alone gives, without opening a file."""
+    """Returns the overview that a directory listing gives. Opens no file."""
     rows = [
         row
         for partition_number, partition in enumerate(broker.partitions)
@@ -253,15 +246,11 @@ def _segment_rows(partition_number: int, partition: Partition) -> list[tuple]:
 
 
 def segment_kind(partition: Partition, segment: Segment) -> str:
-    """Returns the kind of a segment, one of KINDS."""
     return "deleted" if segment.is_in_use and partition.state == "delete" else segment.state
 
 
 def is_readable(broker: Broker) -> bool:
-    """Returns whether the index files are small enough to be read at once.
-
-    The limits are READ_BYTES on disk and READ_FILES files.
-    """
+    """Returns whether the index files are at most READ_FILES files and READ_BYTES on disk."""
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     files = [info for segment in segments for info in (segment.index, segment.timeindex) if info]
     return (
@@ -271,9 +260,9 @@ def is_readable(broker: Broker) -> bool:
 
 
 def with_entries(overview: BrokerOverview) -> BrokerOverview:
-    """Returns the overview with the numbers and positions of entries, read from the index files.
+    """Adds the numbers and positions of entries, read from the index files.
 
-    A segment whose index cannot be read is marked as left out.
+    Segments with an unreadable index are marked as left out.
     """
     segments = overview.segments.copy()
     positions_by_partition = []
@@ -308,12 +297,7 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 
 
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
-    """Returns the positions in the offset index and the number of time entries.
-
-    A segment object keeps the bytes that it has read. So this uses a copy, which is freed
-    afterwards.
-    """
-    copy = replace(segment)
+    copy = replace(segment)  # a segment keeps the bytes that it has read
     return copy.offset_index["position"], len(copy.time_index)
 
 
@@ -334,15 +318,13 @@ def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> E
 
 
 def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
-    """Returns the overview with the numbers of batches and records from a catalog.
+    """Adds the numbers of batches and records from a catalog.
 
-    A catalog row is used only if the .log still has the same length and modification time. A
-    segment with a problem is marked as left out. A null alone is not a problem, because a missing
-    file has no numbers.
+    Uses a catalog row only if the .log has the same length and modification time. Segments with a
+    problem in the catalog are marked as left out.
 
     Args:
-        catalog: the columns of the catalog's segments table, including `directory`, `suffix`,
-            `codecs` and `problems`.
+        catalog: columns of the catalog's table of segments, such as `directory` and `codecs`.
     """
     row_numbers = {
         key: number
@@ -374,7 +356,6 @@ def _count(segment: Segment, name: str, value: int | None) -> int:
 
 
 def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
-    """Returns each segment's values for CATALOG_KEY, in the order of the overview."""
     return [
         (
             (
@@ -410,12 +391,7 @@ def _sums(rows: np.ndarray) -> Sums:
 
 
 def _sum(column: np.ndarray, rows: int) -> int | None:
-    """Returns the sum of a column, or None if a value is unknown.
-
-    Args:
-        rows: the number of segments, including those that are left out. If all are, the sum is
-            None.
-    """
+    """Returns the sum of a column. None: a value is unknown, or no segment could be read."""
     return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())
 
 
@@ -423,11 +399,10 @@ NO_LOG = message("inactive_segments.mark_no_log")
 
 
 class InactiveSegment(NamedTuple):
-    """A segment that is not in use.
+    """A segment that no lookup reads.
 
     Attributes:
-        path: the path of the first of its files, relative to the broker directory.
-        mark: why it is not in use: the suffix of the file or directory, or NO_LOG.
+        mark: the suffix of the file or directory, such as ".deleted"; or NO_LOG.
     """
 
     path: str
@@ -435,10 +410,7 @@ class InactiveSegment(NamedTuple):
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
-    """Yields the segments that a broker does not use any more, or cannot use, each with a mark.
-
-    Such segments are in a renamed directory, have a suffix such as .deleted, or lack a .log.
-    """
+    """Yields the segments that are in a renamed directory, have a suffix, or lack a .log."""
     for partition in partitions:
         for segment in partition.segments:
             if partition.state != "current":
@@ -463,13 +435,9 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class TopicSize:
-    """How many partitions and bytes a topic has.
+    """The size of a topic's files in all its partition directories, even those to be deleted.
 
-    Attributes:
-        partitions: the number of its partition directories, including those that will be deleted.
-        log_bytes: the length of its .log files.
-        index_bytes: the length of its .index, .timeindex and .txnindex files. Preallocated files
-            may take less space on disk.
+    Preallocated index files may take less space on disk than `index_bytes`.
     """
 
     topic: str
@@ -483,10 +451,7 @@ class TopicSize:
 
 
 def topic_sizes(broker: Broker) -> tuple[TopicSize, ...]:
-    """Returns the size of each topic, the largest first.
-
-    Segments in tiered storage are not counted.
-    """
+    """Returns the size of each topic, the largest first. Counts only local segments."""
     directories = defaultdict(list)
     for partition in broker.partitions:
         directories[partition.topic].append(partition.without_remote())

@@ -1,8 +1,4 @@
-"""Rebuilds indexes, and replays a log with its own settings or with others.
-
-The input is a RebuildSource or a ReplaySource. WhatIf is the result of a replay with other
-settings.
-"""
+"""Rebuilds indexes, and replays a log with its own settings or with others."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,13 +37,13 @@ SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 
 @dataclass(frozen=True)
 class RebuildSource:
-    """The segments to rebuild, and their settings.
+    """The segments whose indexes are rebuilt, and their settings.
 
     Attributes:
-        base_offsets: the base offsets of all segments, or of the .log that the user gave.
-        release: the Kafka release whose recovery rebuilds the indexes.
-        settings: the two SETTINGS, each with its source.
-        assumed_settings: the names of unknown settings, for which Kafka's default is used.
+        base_offsets: the base offsets of all segments, or only of the given .log.
+        release: the Kafka release that rebuilds the indexes.
+        settings: the values of SETTINGS, each with its source.
+        assumed_settings: the settings for which Kafka's default is assumed.
     """
 
     partition: Partition
@@ -65,7 +61,7 @@ class RebuildSource:
         )
 
     def rebuild_segments(self) -> Iterator[RebuiltSegment]:
-        """Yields each segment after the release has recovered and closed it.
+        """Yields each segment as the release leaves it after recovery and clean shutdown.
 
         Raises:
             CannotOpen: recovery ends with an exception.
@@ -79,7 +75,7 @@ class RebuildSource:
             ) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
-        """Returns why each rebuilt segment was rolled, or None if no cause fits."""
+        """Returns why each segment was rolled. None: no known cause fits."""
         try:
             if len(self.base_offsets) != len(self.partition.live):
                 return [
@@ -107,11 +103,10 @@ def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> Reb
     """Returns the segments at a path that `open_log_path` has opened.
 
     Args:
-        overrides: settings that the user gave, by the name of the topic or broker setting.
+        overrides: the user's settings, by the name of the topic or broker setting.
 
     Raises:
-        RefusedSetting: an override is for a setting that does not affect indexes, or Kafka refuses
-            its value.
+        RefusedSetting: a setting does not affect indexes, or Kafka refuses its value.
         CannotOpen: the .log does not exist any more.
     """
     for name, text in overrides.items():
@@ -143,12 +138,11 @@ def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> Reb
 
 @dataclass(frozen=True)
 class ReplaySource:
-    """The input of a replay: a log and its settings.
+    """A log to replay, and its settings.
 
     Attributes:
         settings: known and inferred settings, by the name of the topic setting.
-        inferred_settings: only the settings that were inferred from where segments ended.
-        inputs: directories to which the replay must not write.
+        inferred_settings: the settings that were inferred from the ends of segments.
     """
 
     log: StoredLog
@@ -158,10 +152,10 @@ class ReplaySource:
 
 
 def open_replay_source(opened: OpenedPath) -> ReplaySource:
-    """Returns the log in a partition directory or in an archive of one.
+    """Returns the log in a partition directory, or in an archive of a partition directory.
 
     Raises:
-        CannotOpen: the path is neither of these.
+        CannotOpen: the path is something else.
     """
     partition = opened.partition
     if opened.base_offset is not None:
@@ -199,7 +193,7 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
 def _limits(partition: Partition) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
-    The result is empty if the segments cannot be read.
+    Returns an empty dictionary if the segments cannot be read.
     """
     try:
         facts = [segment_facts(segment) for segment in partition.live]
@@ -212,10 +206,10 @@ def _limits(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class IndexFileDiff:
-    """The comparison of an index file with the file that a replay writes.
+    """Where an index file differs from the file that a replay writes.
 
     Attributes:
-        from_position: the first byte that differs; None if the files are equal.
+        from_position: the first byte that differs. None: the files are equal.
     """
 
     name: str
@@ -225,8 +219,8 @@ class IndexFileDiff:
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
     """Compares the indexes of each segment with those that a replay writes.
 
-    If the replay does not write the segment, its indexes are compared with empty files. An index
-    that was not closed is compared only up to its last nonzero byte.
+    Zeros at the end of a file are ignored. A segment that the replay does not write counts as empty
+    files.
     """
     replayed_files = {
         replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
@@ -262,7 +256,7 @@ def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """The result of appending all batches of a log again and then closing the log.
+    """The result of a replay with some settings.
 
     Attributes:
         rolls: the number of rolls per cause. The last segment is not rolled.
@@ -284,7 +278,7 @@ class WhatIf:
 
     @property
     def maps(self) -> int:
-        """The number of memory maps if the indexes of all segments are loaded."""
+        """The number of memory maps when all indexes are loaded."""
         return MAPS_PER_SEGMENT * self.segments
 
     @property
@@ -300,7 +294,7 @@ def replay(
     *,
     is_leader: bool = True,
 ) -> WhatIf:
-    """Appends the batches of all chunks, each at its own time, and returns the result.
+    """Appends all batches, each at its own time, then closes the log and returns the result.
 
     Raises:
         KafkavizError: an append fails. The message has Kafka's exception.
@@ -343,10 +337,10 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the results with today's settings and with changed ones, each summed over the logs.
+    """Returns the results with today's settings and with changed settings, summed over all logs.
 
     Args:
-        logs: a function that returns, for each log, the appends and the first offset.
+        logs: a pair per log: a function that returns the appends, and the first offset.
         changed_settings: the changed values, by the field names of LogConfig.
     """
     changed_config = replace(config, **changed_settings)

@@ -1,13 +1,16 @@
-"""The retention of each segment of a log: which rule and which record keep it, and until when.
+"""Computes which rule deletes each segment of a log, or what keeps it, and until when.
 
-In a retention pass, a broker deletes the oldest segments and stops at the first one that is too
+In a retention pass, a broker deletes the oldest segments and stops at the first segment that is too
 young. For example, retention.ms is 7 days, and the first segment has a record of 2027-11-25. All
 later segments are then kept until 2027-12-02, even if their records are from 2026.
 
-The rules are those in UnifiedLog.deleteOldSegments (4.3.1), in this order:
-deleteLogStartOffsetBreachedSegments, which also applies to compacted topics,
-deleteRetentionSizeBreachedSegments, and deleteRetentionMsBreachedSegments. The last segment is
-rolled and deleted like the others, unless it is empty.
+UnifiedLog.deleteOldSegments (4.3.1) applies these rules in order:
+
+1. deleteLogStartOffsetBreachedSegments, also for compacted topics
+2. deleteRetentionSizeBreachedSegments
+3. deleteRetentionMsBreachedSegments
+
+The last segment is rolled and deleted like the others, unless it is empty.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +32,7 @@ from kafkaviz.messages import Message
 from kafkaviz.versions import Release
 
 NO_LIMIT = -1
-DUE_STATES = ("log-start", "size", "time")  # the rules by which the next pass deletes a segment
+DUE_STATES = ("log-start", "size", "time")  # the rule that deletes it in the pass
 # the reasons why a segment is kept
 KEPT_STATES = (
     "until",
@@ -49,15 +52,14 @@ ENTRY_BYTES = time_index.ENTRY.itemsize
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionLimits:
-    """The settings that limit the retention of a log.
+    """The settings that limit the retention of a log, each with its source.
 
-    Each setting has a value (-1: no limit, None: unknown), and a message that says where it came
-    from.
+    Limits of -1 mean no limit. None means unknown.
 
     Attributes:
-        deletes: whether cleanup.policy contains "delete"; None if unknown.
-        is_tiered: whether the topic has remote storage. If so, segments are deleted only after they
-            were copied there, and the limits apply to the local log.
+        deletes: whether cleanup.policy contains "delete".
+        is_tiered: whether the topic has remote storage. If so, the limits apply to the local log,
+            and only uploaded segments are deleted.
     """
 
     deletes: bool | None
@@ -70,7 +72,7 @@ class RetentionLimits:
 
     @property
     def is_known(self) -> bool:
-        """Whether all these settings are known. If not, only the log start deletes segments."""
+        """Whether all limits are known. If not, only the log start offset deletes segments."""
         return None not in (self.deletes, self.retention_ms, self.retention_bytes)
 
     @property
@@ -83,7 +85,7 @@ class RetentionLimits:
 
     @property
     def is_time_assumed(self) -> bool:
-        """Whether retention.ms is Kafka's default because no file sets it."""
+        """Whether Kafka's default of retention.ms is assumed, because no file sets it."""
         source = self.ms_source
         is_default = source is not None and source.key == "setting_source.default"
         return is_default and self.deletes is True
@@ -91,15 +93,15 @@ class RetentionLimits:
 
 @dataclass(frozen=True)
 class SegmentAge:
-    """A segment's size and newest time, as LogSegment.size and largestTimestamp give them.
+    """A segment's size and newest time, as in LogSegment.size and largestTimestamp.
 
-    Attributes:
-        timestamp_ms: the newest time; None if unknown.
-        counted_by: the source of the time. "record": the record at `offset` in the .log, or if that
-            record's batch cannot be read, some record of the batch. "entry": the last entry of the
-            .timeindex, which differs from the .log. "unwritten": a slot in the .timeindex that was
-            never written, and so has the value 0. "mtime": the modification time of the .log, for
-            lack of a time entry. "unknown": a file could not be read.
+    The source of the time, `counted_by`, has one of these values:
+
+    - "record": the record at `offset`. If its batch is damaged, another record of this batch.
+    - "entry": the last entry of the .timeindex. The .log has another newest time.
+    - "unwritten": a slot of the .timeindex that was never written, with time 0.
+    - "mtime": the modification time of the .log, for lack of a time entry.
+    - "unknown": a file cannot be read, and `timestamp_ms` is None.
     """
 
     base_offset: int
@@ -111,18 +113,17 @@ class SegmentAge:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentRetention:
-    """The reason why a segment is kept or deleted.
+    """Why a segment is kept or deleted.
 
     Attributes:
         state: one of STATES.
-        until_ms: the time until which the segment's own age keeps it.
-        gone_ms: the time until which its own age, or that of an earlier segment, keeps it, because
-            retention deletes the oldest segments first. If the next pass deletes the segment, only
-            its own age counts. None without a time limit, or if an age is unknown.
-        blocked_by: the base offset of the earlier segment because of which it is kept, or None.
-        more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
-            that limit.
-        why: why it is not uploaded; None if unknown, or if it is kept for another reason.
+        until_ms: the time until which its own age keeps it.
+        gone_ms: the time until which its own age or an earlier segment keeps it. None: no time
+            limit, or an age is unknown.
+        blocked_by: the base offset of the earlier segment that keeps it. None: none does.
+        more_bytes: how many bytes must be appended before retention.bytes deletes it. None: no such
+            limit.
+        why: why it is not uploaded. None: unknown, or kept for another reason.
     """
 
     age: SegmentAge
@@ -139,7 +140,7 @@ class SegmentRetention:
 
     @property
     def is_waiting_long(self) -> bool:
-        """Whether an older segment delays its deletion by more than a day."""
+        """Whether an earlier segment delays its deletion by more than a day."""
         if self.state != "behind" or self.gone_ms is None or self.until_ms is None:
             return False
         return self.gone_ms - self.until_ms > DAY_MS
@@ -147,17 +148,7 @@ class SegmentRetention:
 
 @dataclass(frozen=True)
 class LogRetention:
-    """The retention of a log's segments, the oldest first.
-
-    Attributes:
-        partition: the directory's name.
-        now_ms: the time of the retention pass.
-        log_directory: the path of the log directory.
-        log_start_offset: the log start offset in this pass; None if unknown.
-        high_watermark: the high watermark in this pass; None if unknown.
-        log_end_offset: the log end offset in this pass; None if unknown.
-        highest_remote_offset: the last offset in remote storage in this pass; None if unknown.
-    """
+    """The retention of a log's segments, the oldest first. Offsets are None if unknown."""
 
     partition: str
     limits: RetentionLimits
@@ -176,11 +167,9 @@ class LogRetention:
 
     @property
     def due_bytes(self) -> int:
-        """The .log bytes that the pass deletes."""
         return sum(segment.age.size_bytes for segment in self.segments if segment.is_due)
 
     def bytes_by_state(self) -> dict[str, int]:
-        """Returns the .log bytes per state in STATES; states without segments are left out."""
         sizes: dict[str, int] = {}
         for segment in self.segments:
             sizes[segment.state] = sizes.get(segment.state, 0) + segment.age.size_bytes
@@ -188,7 +177,7 @@ class LogRetention:
 
     @property
     def not_uploaded_bytes(self) -> int | None:
-        """The size of the segments that are not in remote storage; None if unknown or untiered."""
+        """The .log bytes that are not in remote storage. None: unknown, or not tiered."""
         if not self.limits.is_tiered or self.highest_remote_offset is None:
             return None
         following = [segment.age.base_offset for segment in self.segments[1:]]
@@ -197,20 +186,16 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """By how many bytes the log exceeds retention.bytes; negative if it is smaller.
-
-        It is None without that limit.
-        """
+        """The log's size minus retention.bytes; may be negative. None: no such limit."""
         limit = self.limits.retention_bytes
         return None if limit is None or limit < 0 else self.log_bytes - limit
 
 
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
-    """Returns the age of a segment that has been read.
+    """Returns the age of a segment that a check has read.
 
-    Args:
-        is_recovered: whether the broker recovers the segment when it starts. Its time entries then
-            do not count, and the bytes after its last batch are cut off.
+    If start-up recovers the segment (`is_recovered`), its time entries do not count, and bytes
+    after its last batch are cut off.
     """
     log = summary.segment.log
     newest = summary.newest
@@ -244,12 +229,11 @@ def segment_ages(
     recovery_point: int | None,
     release: Release = (),
 ) -> list[SegmentAge]:
-    """Returns the ages of a log's segments, in the state in which the next start leaves them.
+    """Returns the ages of a log's segments after the next broker start-up.
 
     Args:
-        clean: whether the broker was stopped cleanly; None if unknown.
-        recovery_point: the checkpointed recovery point, or None.
-        release: the release of the broker; () if unknown.
+        clean: whether the broker was shut down cleanly. None: unknown.
+        release: the release of the broker. (): unknown.
     """
     recovered_offsets = recovered_bases(
         [summary.segment for summary in summaries],
@@ -275,20 +259,19 @@ def log_retention(
     highest_remote_offset: int | None = None,
     log_directory: str | None = None,
 ) -> LogRetention:
-    """Returns which segments a retention pass at `now_ms` deletes, and why it keeps the others.
+    """Returns what a retention pass at `now_ms` deletes, and why it keeps the other segments.
 
-    A rule is not applied if the offset that it needs is None, that is unknown.
+    A rule is not applied if its offset is None (unknown).
 
     Args:
         segments: the ages of all segments, the oldest first.
-        highest_remote_offset: the last offset in remote storage; -1 if nothing was copied. Used
+        highest_remote_offset: the last offset in remote storage; -1 if nothing was uploaded. Used
             only for a tiered log.
     """
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
     log_start = log_start_offset or 0
 
     def is_not_empty(number: int) -> bool:
-        """Returns whether a segment has bytes, or is not the last one."""
         return number + 1 < len(segments) or segments[number].size_bytes > 0
 
     def is_below_watermark(number: int) -> bool:
@@ -296,11 +279,11 @@ def log_retention(
         return high_watermark is None or end is None or end <= high_watermark
 
     def is_uploaded(number: int) -> bool:
-        """Returns whether UnifiedLog.isSegmentEligibleForDeletion lets a segment be deleted."""
+        """Returns whether UnifiedLog.isSegmentEligibleForDeletion allows the deletion."""
         if not limits.is_tiered or highest_remote_offset is None:
             return True
         if number + 1 == len(segments):
-            return False  # the active segment must be rolled first, and then copied
+            return False  # the active segment must be rolled before it is uploaded
         end = segments[number + 1].base_offset
         return end - 1 <= highest_remote_offset or end <= log_start
 
@@ -350,7 +333,6 @@ def log_retention(
 
 
 def with_limits(log: LogRetention, limits: RetentionLimits) -> LogRetention:
-    """Returns the result that the same retention pass has with other limits."""
     return log_retention(
         log.partition,
         [segment.age for segment in log.segments],
@@ -371,7 +353,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns the rule that deletes each of the oldest segments, up to the first one that stays."""
+    """Returns a rule for each segment that the pass deletes, the oldest first."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -416,14 +398,12 @@ def _kept_retentions(
     upload_count: int,
     watermark_count: int,
 ) -> Iterator[SegmentRetention]:
-    """Yields the reason why each segment stays.
+    """Yields why each of the remaining segments is kept.
 
     Args:
-        segments: the segments that the next pass does not delete.
-        upload_count: how many of the first segments would be deleted if they were in remote
-            storage.
-        watermark_count: how many of the first segments would be deleted if they were in remote
-            storage and below the high watermark.
+        upload_count: how many of these would be deleted if all were uploaded.
+        watermark_count: how many of these would be deleted if all were uploaded and below the high
+            watermark.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms = None
@@ -488,9 +468,12 @@ def _retention_state(
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
     """Returns all segments of the logs, the most urgent first.
 
-    The order is: segments that the next pass deletes; segments that an older segment keeps for more
-    than a day longer; segments whose date is unknown or depends on a file's time; all others. In
-    each group the earliest date comes first.
+    In each of these groups, the earliest date comes first:
+
+    1. segments that the next retention pass deletes
+    2. segments that an earlier segment keeps for more than a day longer
+    3. segments whose date is unknown or depends on a file's time
+    4. all others
     """
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:
@@ -527,17 +510,12 @@ def segment_retention(
     clean: bool,
     now_ms: int,
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of a log, and of the one segment in it that was read completely.
+    """Returns the retention of a log, and that of the one segment that was read completely.
 
-    For earlier segments, only the last time entry is read (12 bytes), because a broker uses nothing
-    else of a closed segment. A check reads every .log instead. Its result only differs if a time
-    index is damaged, because it shows the log as the next start leaves it.
+    Reads only the last time entry of earlier segments (12 bytes). A check reads every .log instead,
+    with the same result unless a time index is damaged.
 
-    Args:
-        clean: whether the broker was stopped cleanly, according to the log directory.
-
-    Returns:
-        None if no limit applies to the segment.
+    Returns None if no limit applies to the segment.
     """
     live = partition.live
     bases = [live_segment.base_offset for live_segment in live]
@@ -588,11 +566,9 @@ def _age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
-    """Returns the age of the segment that was read.
+    """Returns the age of the segment that was read completely.
 
-    Args:
-        is_recovered: whether the broker recovers the segment when it starts. Its batches then count
-            instead of its time entries.
+    If `is_recovered`, its batches count instead of its time entries.
     """
     times = anatomy.times
     log = anatomy.segment.log

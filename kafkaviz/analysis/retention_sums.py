@@ -15,16 +15,11 @@ SCHEDULE_MS = (HOUR_MS, DAY_MS, 7 * DAY_MS)
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionSchedule:
-    """When a log's bytes are deleted after the next retention pass, if nothing more is written.
-
-    Each byte counts once. The date is unknown if a segment will be deleted because of the log's
-    size, waits for the high watermark, or stays.
+    """When a log's bytes are deleted if nothing more is written. Each byte counts once.
 
     Attributes:
-        due_bytes: bytes that the next pass deletes.
-        within_bytes: bytes deleted within each period in SCHEDULE_MS but not yet within the shorter
-            one before it.
-        later_bytes: bytes deleted after the last period in SCHEDULE_MS.
+        within_bytes: bytes per period in SCHEDULE_MS. A period excludes the shorter ones.
+        later_bytes: bytes deleted after the longest period in SCHEDULE_MS.
         undated_bytes: bytes without a date, per state in KEPT_STATES.
     """
 
@@ -57,13 +52,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """The retention of some logs with today's limits and with proposed limits.
-
-    Attributes:
-        name: the topic, or the directory of one log.
-        current_bytes: bytes of .log per state in STATES, with today's limits.
-        proposed_bytes: bytes of .log per state in STATES, with the proposed limits.
-    """
+    """The .log bytes per state in STATES, with today's limits and with proposed limits."""
 
     name: str
     current_bytes: Mapping[str, int]
@@ -79,12 +68,11 @@ class RetentionChange:
 
     @property
     def due_bytes(self) -> int:
-        """The bytes that the next pass deletes with the proposed limits."""
         return _sum_bytes(self.proposed_bytes, DUE_STATES)
 
     @property
     def dated_bytes(self) -> int:
-        """The bytes that the next pass keeps, but that retention.ms deletes at a known time."""
+        """The bytes that retention.ms deletes at a later, known time with the proposed limits."""
         return _sum_bytes(self.proposed_bytes, DATED_STATES)
 
     @property
@@ -103,10 +91,8 @@ def retention_changes(
 ) -> list[RetentionChange]:
     """Returns how retention changes for each group of logs, the largest group first.
 
-    Args:
-        logs: the logs with today's limits.
-        proposed_logs: the same logs with the proposed limits.
-        name_of: a function that returns the name of the group to which a log belongs.
+    `proposed_logs` are the same logs in the same order. `name_of` returns the name of a log's
+    group.
     """
     sizes: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
     for log, proposed in zip(logs, proposed_logs, strict=True):

@@ -1,7 +1,7 @@
 """Converts values to plain JSON and back.
 
 A dataclass becomes the list of its fields: `Gap(first=5, last=9, position=4096)` is `[5, 9, 4096]`.
-When values are read back, each field is checked against its type.
+Reading checks the type of each field.
 
 The format is JSON, not pickle, because stored values may come from an untrusted source.
 """
@@ -25,8 +25,8 @@ Plain = int | str | bool | None | list | dict
 def to_plain(value: Any) -> Plain:
     """Returns a value as plain JSON.
 
-    The value may consist of ints, strings, booleans, None, messages, lists, tuples, dictionaries
-    with string keys, and dataclasses of these.
+    Accepts ints, strings, booleans, None and messages; and lists, tuples, dictionaries with string
+    keys, and dataclasses of these.
     """
     if isinstance(value, Message):
         return value.to_json()
@@ -44,7 +44,7 @@ def encode(value: Any) -> str:
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:
-    """Returns a value of type `value_type` from the form that `to_plain` gave it.
+    """Returns the value of type `value_type` that `to_plain` has converted.
 
     Args:
         value_type: a type as in an annotation, such as `tuple[int, ...]`.
@@ -57,9 +57,9 @@ def from_plain(value_type: Any, plain: Any) -> Any:
 
 @cache
 def _reader(value_type: Any) -> Callable[[Any], Any]:
-    """Returns the function that makes a value of that type from plain JSON.
+    """Returns a function that converts plain JSON to a value of that type.
 
-    The function for each type is built only once, because a catalog has millions of values.
+    Cached per type, because a catalog has millions of values.
     """
     origin = get_origin(value_type)
     arguments = get_args(value_type)
@@ -104,8 +104,6 @@ def _reader(value_type: Any) -> Callable[[Any], Any]:
 def _union_reader(
     scalars: tuple, readers: tuple[Callable[[Any], Any], ...]
 ) -> Callable[[Any], Any]:
-    """Returns a function that accepts these scalar types, or else tries the readers in order."""
-
     def read_union(plain: Any) -> Any:
         if type(plain) in scalars:
             return plain

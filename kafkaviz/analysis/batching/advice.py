@@ -1,8 +1,7 @@
-"""Whether the batches and the codec of a topic should change, and what that would save.
+"""Advises on the batches and the codec of a topic, with the bytes that a change would save.
 
-`advise` measures topics and returns an answer for each. The bytes saved by larger batches are
-inferred from the gaps between batches. The bytes saved by another codec are measured on the sampled
-records. The sums are scaled from the sample to the whole log.
+The saving of larger batches is inferred from the gaps between batches. The saving of another codec
+is measured on sampled records. These bytes are scaled from the sample to the whole log.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +40,7 @@ INDEX = "index"
 SECONDS = 4.0
 MIN_SECONDS = 0.05  # each topic gets at least this time
 MIN_SAMPLE_BYTES = 256 << 10  # each topic has at least this many bytes sampled
-# topics that brokers write, with settings of their own
+# topics that brokers write; producer settings do not apply
 INTERNAL_TOPICS = (
     METADATA_TOPIC,
     "__consumer_offsets",
@@ -56,11 +55,9 @@ class BatchingTopic:
     """A topic to advise on.
 
     Attributes:
-        windows: the parts of its logs whose headers are read.
-        log_bytes: the size of all its .log files.
-        interval_bytes: index.interval.bytes.
-        by_base_offset: whether a scan reads 17 bytes per header, as since Kafka 4.1, instead of 61.
-        facts: the facts about the windows' batches, if they are known already.
+        windows: the parts of its logs whose batch headers are read.
+        by_base_offset: whether a lookup reads 17 bytes per batch header (since Kafka 4.1), not 61.
+        facts: the facts about the batches in `windows`. None: they are read.
     """
 
     name: str
@@ -73,12 +70,7 @@ class BatchingTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicQuota:
-    """How much time and how many bytes one topic may take at most.
-
-    Attributes:
-        seconds: how long packing and merging may take.
-        most_bytes: how many stored bytes may be decompressed.
-    """
+    """The most seconds for compressing and merging, and the most stored bytes to decompress."""
 
     seconds: float
     most_bytes: int
@@ -86,14 +78,12 @@ class TopicQuota:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleExtent:
-    """The part of a topic that was read.
+    """How much of a topic was read.
 
     Attributes:
-        log_bytes: the size of its .log files.
-        window_bytes: the bytes of the batches whose headers were read.
-        stored_bytes: the bytes of the batches whose records were decompressed.
-        plain_bytes: the size of these records before compression.
-        is_whole: whether these are all records of the topic.
+        window_bytes: the size of the batches whose headers were read.
+        stored_bytes: the size of the batches whose records were decompressed.
+        plain_bytes: the size of these records after decompression.
         skipped: the number of batches whose records were not read, by reason; see RecordSample.
     """
 
@@ -110,13 +100,11 @@ class SampleExtent:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingAnswer:
-    """The advice for one topic, and the measurements that it is based on.
+    """The advice for one topic, and its measurements.
 
     Attributes:
-        facts: sizes and codecs of its batches, from their headers.
-        merging: its batches today, and those that other settings would have given; None without
-            records.
-        packed: the sizes of its records when compressed with each codec; empty without records.
+        merging: the batches with other settings. None: no records.
+        packed: the sizes of its records with each codec. Empty: no records.
     """
 
     name: str
@@ -129,7 +117,7 @@ class BatchingAnswer:
 
     @property
     def saved_bytes(self) -> int:
-        """The bytes that the advised changes save at least, or at most if only that is known."""
+        """The least that the advised changes save, in bytes. If unknown, the most."""
         return sum(saved for _, saved in order(self))
 
 
@@ -142,17 +130,16 @@ def advise(
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
 
-    Every topic gets an answer. If something cannot be read, the answer has a reason. Memory is
-    bounded by the sample of one topic.
+    A topic that cannot be read gets an answer with a reason. Memory is bounded by the sample of one
+    topic.
 
     Args:
-        seconds: the time for packing and merging, divided among the topics in proportion to their
-            sizes. Each topic gets at least MIN_SECONDS. The time to read headers and records is
-            extra.
-        most_bytes: how many stored bytes to decompress, divided in the same way. Each topic gets at
-            least MIN_SAMPLE_BYTES.
-        on_progress: called with the name of a topic and the share of its work that is done. An
-            exception that it raises, such as JobCancelled, ends the work.
+        seconds: the time for compressing and merging, without reading. Topics share it in
+            proportion to their sizes, but each gets at least MIN_SECONDS.
+        most_bytes: the stored bytes to decompress. Topics share them in the same way, but each gets
+            at least MIN_SAMPLE_BYTES.
+        on_progress: called with a topic's name and the share of its work that is done, 0 to 1. May
+            raise an exception such as JobCancelled to end the work.
     """
     return tuple(
         answer_topic(topic, quota, partial(on_progress, topic.name))
@@ -161,7 +148,7 @@ def advise(
 
 
 def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> list[TopicQuota]:
-    """Divides the time and the bytes to sample among topics, in proportion to their sizes."""
+    """Divides the time and the bytes to decompress among topics, in proportion to their sizes."""
     total_bytes = max(1, sum(topic.log_bytes for topic in topics))
     shares = [topic.log_bytes / total_bytes for topic in topics]
     return [
@@ -174,12 +161,13 @@ def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> 
 
 
 def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
-    """Returns the parts that should change and how many bytes each change saves, the largest first.
+    """Returns pairs of a part to change and the bytes that it saves, the largest saving first.
 
-    If the codec was measured in larger batches, "batches" comes before "codec".
+    The parts are "batches", "codec" and "index". If the codec was measured in larger batches,
+    "batches" comes before "codec".
 
     Args:
-        index_saved_bytes: the bytes saved by the advised change of the index; 0 if none is advised.
+        index_saved_bytes: the saving of the advised index.interval.bytes; 0 if none is advised.
     """
     saved_bytes = {}
     if answer.batches.verdict == CHANGE:
@@ -202,7 +190,7 @@ def answer_topic(
     quota: TopicQuota,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> BatchingAnswer:
-    """Measures one topic. `report_share` is called with the share of the work that is done."""
+    """Measures one topic. Calls `report_share` with the share of the work done, 0 to 1."""
     facts = topic.facts or _read_facts(topic.windows)
     report_share(0.1)
     sample = read_sample(

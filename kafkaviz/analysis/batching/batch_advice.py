@@ -1,6 +1,6 @@
-"""Whether producers should build larger batches, with which linger.ms and batch.size.
+"""Advises whether producers should build larger batches, and with which linger.ms and batch.size.
 
-The saved bytes are inferred from the gaps between batches, as a range, and scaled to the whole log.
+The saving is inferred from the gaps between batches, as a range, and scaled to the whole log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,13 @@ CHANGE = "change"
 WORTH_BATCHES = 0.05  # larger batches must save this share of the log
 # the smallest linger.ms that saves this share of the largest saving is advised
 ENOUGH_SAVING = 0.8
-# if this share of the batches has no producer id, or times set by the broker, a reason says so
+# share of batches without a producer id, or with LogAppendTime, from which on a reason says so
 NOTABLE_SHARE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceReason:
-    """A reason, as a code with values; REASON_VALUES describes the values for each code."""
+    """A reason for an advice. REASON_VALUES describes the codes and their values."""
 
     code: str
     values: Mapping[str, object]
@@ -65,7 +65,7 @@ REASON_VALUES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """How many bytes a change saves in the whole log, as a range, and their share of the log."""
+    """The bytes that a change saves in the whole log, and the same as shares of the log."""
 
     low_bytes: int
     high_bytes: int
@@ -80,21 +80,16 @@ NO_SAVING = Saving(low_bytes=0, high_bytes=0, low_share=0.0, high_share=0.0)
 class BatchAdvice:
     """Whether producers should build larger batches.
 
+    `_low` fields assume that as few of today's batches as possible are merged, `_high` fields as
+    many as possible. `_after` fields assume the fewest, or the most if `is_up_to`.
+
     Attributes:
-        verdict: KEEP or CHANGE.
-        settings: pairs of a producer's setting and the advised value; empty if nothing changes.
-        saving: the saving with these settings, or with the best settings if the verdict is KEEP.
-        is_up_to: whether the change is worth it only if the high end of the saving is true.
-        batches_before: the number of batches in the whole log today.
-        batches_low: the number of batches if as few of today's batches as possible are merged.
-        batches_high: the number of batches if as many of today's batches as possible are merged.
-        index_entries_before: the number of entries in all .index files today.
-        index_entries_after: the same, with the fewest merged (the most if `is_up_to`).
-        headers_before: how many headers a lookup reads today; None without records.
-        headers_after: the same, with the fewest merged (the most if `is_up_to`).
-        latency_ms: how much longer a record waits at most.
-        producer_memory_bytes: the memory that a producer needs for an open batch, per partition
-            that it writes to.
+        settings: pairs of a producer setting and its advised value. Empty: no change.
+        saving: the saving with `settings`. If the verdict is KEEP, with the best settings tried.
+        is_up_to: whether the saving is only worth a change at its high end.
+        headers_before: the batch headers that a lookup reads today, on average. None: no records.
+        latency_ms: how much longer a record may wait in the producer.
+        producer_memory_bytes: a producer's memory for one open batch. It needs one per partition.
     """
 
     verdict: str
@@ -115,7 +110,7 @@ class BatchAdvice:
 
 
 def sample_reasons(sample: RecordSample) -> list[AdviceReason]:
-    """Returns a reason for each kind of batch whose records are missing from a sample."""
+    """Returns a reason for each kind of batch whose records are not in the sample."""
     reasons = []
     if not sample.has_records:
         reasons.append(AdviceReason(code="no-records", values={}))
@@ -131,11 +126,12 @@ def advise_batches(
 ) -> BatchAdvice:
     """Returns the advice on linger.ms and batch.size.
 
-    The smallest linger.ms that reaches 80 % of the largest saving is advised, with 16 KiB batches,
-    or with larger ones if they save another 5 %. The change is worth it if it saves 5 % of the log,
-    or if a lookup reads half as many headers. The low end of the range decides, or the high end if
-    at least half of the batches have no producer id. If batches have 16 KiB or more on average,
-    nothing is changed.
+    - linger.ms: the smallest that reaches 80 % of the largest saving.
+    - batch.size: 16 KiB, or more if that saves another 5 %.
+    - A change must save 5 % of the log, or halve the batch headers that a lookup reads.
+    - The low end of the saving decides. If at least half of the batches have no producer id, the
+      high end may decide.
+    - Batches with a mean size of 16 KiB or more are kept.
     """
     reasons = sample_reasons(sample)
     total = facts.total
@@ -249,20 +245,18 @@ def no_batch_advice(reasons: Sequence[AdviceReason]) -> BatchAdvice:
 
 
 def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
-    """Returns which share of the batches with records are counted."""
     has_records = sample.batches["end_record"] > sample.batches["first_record"]
     return float((is_counted & has_records).sum() / max(1, has_records.sum()))
 
 
 class _MeasuredBatches:
-    """Compares a sample's merged batches with today's, and scales the result to the whole log."""
+    """Compares merged batches with today's batches, and scales the result to the whole log."""
 
     def __init__(self, log_bytes: int, merging: Merging) -> None:
         self._factor = log_bytes / max(1, merging.stored_bytes)
         self._merging = merging
 
     def scale(self, count: int) -> int:
-        """Returns a count in the sample, scaled to the whole log."""
         return round(count * self._factor)
 
     def saved_share(self, merged: MergedBatches) -> float:
@@ -270,11 +264,7 @@ class _MeasuredBatches:
         return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
-        """Returns the best batch.size and linger.ms.
-
-        Args:
-            end: the end of each saving that is compared, "low" or "high".
-        """
+        """Returns the best batch.size and linger.ms at one end of the saving, "low" or "high"."""
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:
             shares = by_size.setdefault(merge.batch_bytes, {})

@@ -1,7 +1,7 @@
-"""Facts about the batches of a topic: their records, sizes and codecs, per producer id.
+"""Counts the records, sizes and codecs of a topic's batches, per producer id.
 
-Only headers are read. Transaction markers are not counted. Batches of magic 0 or 1 are not counted
-if their number of records is unknown.
+Reads only headers. Does not count transaction markers, nor batches of magic 0 or 1 with an unknown
+number of records.
 """
 
 from dataclasses import dataclass
@@ -26,14 +26,13 @@ _BIN_COUNT = _EXACT + 32 * _BINS_PER_DOUBLING
 class ProducerFacts:
     """The batches of one producer id, or of several.
 
-    Quantiles above 64 are up to 3 % too low, because numbers are counted in bins.
+    Medians and other quantiles above 64 are up to 3 % too low, because numbers are counted in bins.
 
     Attributes:
-        producer_id: -1 for batches without a producer id; None for several producers together.
-        stored_bytes: the size of the batches in the .log.
-        header_bytes: the size of their headers: 61 bytes per batch of magic 2.
-        codecs: the share of each codec in `stored_bytes`, the largest first; "unknown" if Kafka
-            does not know the codec id.
+        producer_id: -1: batches without a producer id. None: several producers together.
+        header_bytes: the size of their headers, 61 bytes per batch of magic 2.
+        codecs: pairs of a codec and its share of `stored_bytes`, the largest first. "unknown": a
+            codec id that Kafka does not know.
     """
 
     producer_id: int | None
@@ -52,12 +51,11 @@ class ProducerFacts:
 
     @property
     def fill(self) -> float:
-        """The mean size of a batch, divided by 16 KiB, the default of batch.size."""
+        """The mean batch size divided by 16 KiB, the default of batch.size."""
         return self.batch_bytes_mean / DEFAULT_BATCH_BYTES
 
     @property
     def header_share(self) -> float:
-        """The share of headers in `stored_bytes`."""
         return self.header_bytes / self.stored_bytes if self.stored_bytes else 0.0
 
 
@@ -66,15 +64,12 @@ class BatchFacts:
     """The batches of a topic, in total and by producer id.
 
     Attributes:
-        by_producer: up to MAX_PRODUCERS producers, the one with the most bytes first.
-        others: the sum of the producers that are not in `by_producer`; None if all are in it.
-        other_producers: the number of these producers. It may be too large, because a producer is
-            counted again if it reappears.
-        control_batches: the number of control batches, such as transaction markers. They are not
-            counted above.
-        legacy_batches: the number of batches of magic 0 and 1. They are counted above too if their
+        by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.
+        other_producers: the number of other producers. May be too large: a producer that reappears
+            after it was added to `others` counts again.
+        control_batches: the number of control batches, which no other field counts.
+        legacy_batches: the number of batches of magic 0 and 1. `total` also counts them if their
             number of records is known.
-        append_time_batches: the number of batches whose timestamps the broker set (LogAppendTime).
     """
 
     total: ProducerFacts
@@ -116,7 +111,6 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
             self._fold()
 
     def _fold(self) -> None:
-        """Keeps the largest producers separate, and adds up the others."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))
@@ -140,8 +134,6 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
 
 
 class _Counts:
-    """Sums and histograms for some batches."""
-
     def __init__(self) -> None:
         self.batches = 0
         self.records = 0
@@ -222,10 +214,9 @@ def _bin_start(number: int) -> int:
 
 
 def _quantile(bins: np.ndarray, share: float) -> int:
-    """Returns a quantile: the lower end of the bin that contains it; 0 without numbers.
+    """Returns the lower end of the bin with a quantile, such as `share=0.5` for the median.
 
-    Args:
-        share: the quantile as a share, such as 0.5 for the median.
+    Returns 0 if nothing was counted.
     """
     total = int(bins.sum())
     if not total:

@@ -1,4 +1,4 @@
-"""The messages for the advice on batches and codecs, and the first sentence of an answer."""
+"""The messages about advised batches and codecs."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -20,11 +20,9 @@ TOLD_CODES = ("header-share", "fewer-headers", "ratio")
 
 
 def main_sentence(topics: Sequence[RankedTopic], log_bytes: int) -> Message:
-    """Returns the most important change and its saving as a message, or that nothing should change.
+    """Returns a message with the change that saves most, or that nothing should change.
 
-    Args:
-        topics: the result of rank_topics.
-        log_bytes: the size of all .log files of the topics.
+    `topics` come from `rank_topics`.
     """
     first = topics[0]
     if not first.savings:
@@ -69,7 +67,7 @@ def _describe_effect(part: str, topic: RankedTopic) -> Message:
 
 
 def setting_lines(advice: BatchAdvice | CodecAdvice) -> tuple[str, ...]:
-    """Returns the advised settings as lines of a producer's properties file."""
+    """Returns the advised settings as lines for a producer's properties file."""
     return tuple(f"{name}={value}" for name, value in advice.settings)
 
 
@@ -93,7 +91,7 @@ def describe_saving(advice: BatchAdvice | CodecAdvice, log_bytes: int) -> Messag
 
 
 def describe_effects(answer: BatchingAnswer) -> Message:
-    """Returns a message with the saved bytes, and the headers per lookup if these become fewer."""
+    """Returns a message with the saved bytes and, if fewer, the batch headers per lookup."""
     advice = answer.batches
     saved = describe_saving(advice, answer.sample.log_bytes)
     before = advice.headers_before
@@ -171,7 +169,7 @@ def describe_sample(answer: BatchingAnswer) -> Message:
 
 
 def main_reasons(advice: BatchAdvice | CodecAdvice) -> tuple[AdviceReason, ...]:
-    """Returns the reasons that the other lines of the short answer do not give."""
+    """Returns the reasons that other lines of the short answer do not already give."""
     return tuple(reason for reason in advice.reasons if reason.code not in TOLD_CODES)
 
 

@@ -1,6 +1,6 @@
-"""Whether producers should use another codec (compression.type), and what that would save.
+"""Advises whether producers should use another codec (compression.type).
 
-The saving is measured on the sampled records and scaled to the whole log.
+The saving is measured on sampled records and scaled to the whole log.
 """
 
 import math
@@ -28,7 +28,7 @@ WORTH_CODEC = 0.10  # share of the log that a codec must save
 # The fastest of the codecs with at most this many times the fewest bytes is advised. For example,
 # gzip and zstd often differ by 5 to 8 %, but gzip takes three times as long.
 NEAR_BEST = 1.10
-# factor for the worse end of a ratio that has no interval, because it comes from a single block
+# factor for the worse end of a ratio that comes from a single block, and so has no interval
 UNKNOWN_MARGIN = 1.1
 
 
@@ -36,21 +36,16 @@ UNKNOWN_MARGIN = 1.1
 class CodecAdvice:
     """Whether producers should use another codec.
 
+    A ratio is the size of the log divided by the size of the uncompressed records. Times are
+    processor time on this machine to compress (`pack`) or decompress (`unpack`) a MiB of records.
+
     Attributes:
-        verdict: KEEP or CHANGE.
-        settings: pairs of a producer's setting and the advised value; empty if nothing changes.
-        saving: the saving with this codec, or with the best codec if the verdict is KEEP. If larger
-            batches are advised, it comes on top of theirs.
-        codec_before: the codec of most of the records today; None if unknown.
-        codec_after: the advised codec, or the best one if the verdict is KEEP.
-        batch_bytes: the size of the batches in which codecs were compared; None for today's
-            batches.
-        ratio_before: bytes of the log per byte of records, with today's codecs.
-        ratio_after: bytes of the log per byte of records, with `codec_after`.
-        pack_us_per_mib_before: processor time on this machine to compress a MiB of records with
-            `codec_before`. The next three attributes are the times with `codec_after`, and the
-            times to decompress.
-        certainty: "exact" if all records of the topic were packed, otherwise "sampled".
+        settings: pairs of a producer setting and its advised value. Empty: no change.
+        saving: the saving with `codec_after`, in addition to that of advised larger batches.
+        codec_before: the codec of most records today. None: unknown.
+        codec_after: the advised codec. If the verdict is KEEP, the best codec.
+        batch_bytes: the batch size in which codecs were compared. None: today's batches.
+        certainty: "exact" if all records of the topic were compressed, otherwise "sampled".
     """
 
     verdict: str
@@ -76,12 +71,11 @@ def advise_codec(
     merging: Merging | None,
     batch_advice: BatchAdvice,
 ) -> CodecAdvice:
-    """Returns the advice on compression.type; only default levels are considered.
+    """Returns the advice on compression.type. Considers only default compression levels.
 
-    If larger batches are advised, codecs are compared in batches of about their size. The codec
-    with the fewest bytes is advised, or one that packs faster and needs at most 10 % more bytes.
-    The change is worth it if it saves 10 % of the log, even at the worse end of the interval of its
-    ratio.
+    - If larger batches are advised, codecs are compared in batches of about that size.
+    - The codec with the fewest bytes is advised, or a faster one with at most 10 % more bytes.
+    - A change must save 10 % of the log, at the worse end of the ratio's interval.
     """
     reasons = sample_reasons(sample)
     shares = _plain_shares(sample)
@@ -91,7 +85,7 @@ def advise_codec(
     if batch_advice.verdict == CHANGE:
         batch_bytes = _reference_size(merging, batch_advice, packed)
     rows = default_rows(packed, batch_bytes)
-    # today's level may differ from the default: compare the same batches, stored and written again
+    # today's level may not be the default: compare stored batches with the same batches rewritten
     level_factor = merging.stored_bytes / max(1, merging.today.log_bytes)
     ratio_today = level_factor * _mixed_ratio(default_rows(packed, None), shares)
     ratio_before = level_factor * _mixed_ratio(rows, shares)
@@ -105,7 +99,7 @@ def advise_codec(
     best_ratio = chosen.ratio if chosen.ratio_low is None else chosen.ratio_low
     low_share = max(0.0, (ratio_before - worst) / ratio_today)
     high_share = max(0.0, (ratio_before - header_ratio - best_ratio) / ratio_today)
-    # even today's most frequent codec may be advised, for batches with another codec
+    # today's most frequent codec may be advised too, if some batches have another codec
     is_change = low_share >= WORTH_CODEC and shares.get(chosen.codec, 0.0) < 1
     if batch_bytes is not None:
         reasons.append(
@@ -176,14 +170,14 @@ def no_codec_advice(reasons: Sequence[AdviceReason]) -> CodecAdvice:
 
 
 def default_rows(packed: Sequence[PackedCodec], batch_bytes: int | None) -> dict[str, PackedCodec]:
-    """Returns the results for each codec at its default level and at one batch size."""
+    """Returns the result per codec, at its default level and at one batch size."""
     return {
         row.codec: row for row in packed if row.level is None and row.batch_bytes == batch_bytes
     }
 
 
 def _plain_shares(sample: RecordSample) -> dict[str, float]:
-    """Returns each codec's share of the records, by their size before compression."""
+    """Returns each codec's share of the uncompressed record bytes."""
     sums: Counter[str] = Counter()
     codec_ids = batch_format.codec(sample.batches)
     for codec_id, name in enumerate(codec.CODECS):
@@ -193,14 +187,14 @@ def _plain_shares(sample: RecordSample) -> dict[str, float]:
 
 
 def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -> float:
-    """Returns the bytes of the log per byte of records, for a mix of codecs with these shares."""
+    """Returns the ratio when each codec compresses its share of the records."""
     return math.fsum(share * rows[name].stored_ratio for name, share in shares.items())
 
 
 def _reference_size(
     merging: Merging, batch_advice: BatchAdvice, packed: Sequence[PackedCodec]
 ) -> int | None:
-    """Returns the batch size used for packing that is nearest to the size of the merged batches."""
+    """Returns the tried batch size that is nearest to the mean size of the merged batches."""
     settings = dict(batch_advice.settings)
     merge = merging.at(int(settings["linger.ms"]), int(settings["batch.size"]))
     merged = merge.high if batch_advice.is_up_to else merge.low

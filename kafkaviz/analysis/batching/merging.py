@@ -1,36 +1,40 @@
-"""The batches that a producer would have written with another linger.ms and batch.size.
+"""Writes the batches that producers would have sent with another linger.ms and batch.size.
 
-The rules are from RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor of Kafka
-4.3.1. A producer has one open batch per partition. The batch is sent when it has no room for the
-next record, or when linger.ms has passed since it was opened; later if the connection is busy. The
-log does not show when a batch was sent; it has only the timestamps of the records. So the answer is
-a range:
+The rules are from RecordAccumulator, ProducerBatch and MemoryRecordsBuilder.hasRoomFor (4.3.1). A
+producer has one open batch per partition. It sends the batch when the next record has no room, or
+when linger.ms has passed since the batch was opened, or later if the connection is busy. The log
+has the timestamps of records, but not the time of sending. So the answer is a range:
 
     today, linger.ms 0      |a b|   |c|      |d e|             |f|
     time in ms               0 1     4        9 11              30
     linger.ms 10, low       |a b     c|      |d e|             |f|     d e ends after 0 + 10
     linger.ms 10, high      |a b     c        d e|             |f|     d is at or before 0 + 10
 
-- *low*, the fewest merged: today's batch joins the open batch if the times of all its records are
-  at or after the opening of that batch, and before the opening + linger.ms. Bytes before
-  compression decide when a batch is full. Batches without a producer id are not merged, because
-  each may come from another producer. RecordAccumulator.drain sends the open batches of all
-  partitions of a broker once one of them is ready. So if a producer id is in several partitions, an
-  open batch is sent at the next multiple of linger.ms: in the worst case, batches of other
-  partitions cause a request every linger.ms.
-- *high*, the most merged: today's batch joins if its first record is at or before the opening +
-  linger.ms + a delay, because the producer's thread may be late (`delay_ms`). Compressed bytes
-  decide when a batch is full. They are estimated as in CompressionRatioEstimator, with 1.05 times
-  the ratio of the topic. Batches without a producer id count as if one producer had sent them.
+*Low* merges the fewest batches:
 
-These rules assume that a producer does not wait for each record's acknowledgement, and that the
-application does not call flush; the log shows neither. They also assume that records come at the
-same times as today. A producer that sends as fast as it can is faster with larger batches, and so
-it may merge a few more.
+- A batch joins the open batch if all its records are at or after the opening, and before the
+  opening + linger.ms.
+- The size before compression decides when a batch is full.
+- Batches without a producer id are not merged: each may be from another producer.
+- If a producer id writes to several partitions, an open batch ends at the next multiple of
+  linger.ms. RecordAccumulator.drain sends the open batches of all partitions of a broker once one
+  is ready, in the worst case every linger.ms.
 
-By both rules, a batch of today is never divided because of linger.ms. If today's batch is too large
-to join as a whole, its first records join, and the others begin the next batch. A new epoch,
-another transaction or another codec ends a batch.
+*High* merges the most batches:
+
+- A batch joins if its first record is at or before the opening + linger.ms + `delay_ms`, because
+  the producer's thread may be late.
+- The compressed size decides when a batch is full. It is estimated as in
+  CompressionRatioEstimator, with 1.05 times the ratio of the topic.
+- Batches without a producer id count as if from one producer.
+
+Batches of today are never divided because of linger.ms. If a batch is too large to join, its first
+records join, and the others begin the next batch. A new epoch, another transaction or another codec
+ends a batch.
+
+The two rules assume that records arrive at the same times as today, that the producer does not wait
+for each acknowledgement, and that the application does not call flush. A producer that sends as
+fast as it can may merge a few more batches.
 """
 
 import time
@@ -62,17 +66,13 @@ _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 @dataclass(frozen=True, kw_only=True)
 class MergedBatches:
-    """A log written with the records of a sample, in today's batches or in others.
+    """The log that a sample's records give in some batches.
 
     Attributes:
         batches: the number of batches, including transaction markers.
-        records: the number of records, without markers.
         plain_bytes: the size of the records before compression.
-        log_bytes: the size of the .log.
-        header_bytes: the size of the batch headers in the .log.
-        index_entries: the number of entries of the .index.
-        headers_mean: how many headers a lookup reads on average, if it looks up a batch's base
-            offset; NaN without batches.
+        headers_mean: the mean number of batch headers that a lookup of a base offset reads. NaN: no
+            batches.
     """
 
     batches: int
@@ -86,7 +86,7 @@ class MergedBatches:
 
 @dataclass(frozen=True, kw_only=True)
 class Merge:
-    """The logs with the fewest and the most merged batches, for one linger.ms and batch.size."""
+    """The results for one linger.ms and batch.size, with the fewest and the most batches merged."""
 
     linger_ms: int
     batch_bytes: int
@@ -96,16 +96,13 @@ class Merge:
 
 @dataclass(frozen=True, kw_only=True)
 class Merging:
-    """Today's batches of a sample, and the batches that other settings would have given.
+    """Today's batches of a sample, and its batches with other settings.
 
-    All were compressed in the same way, so that their sizes can be compared. The original log may
-    have another size, because its level of compression is unknown.
+    All are compressed in the same way, so that sizes can be compared. Sizes in the original log
+    differ because its compression level is unknown.
 
     Attributes:
-        today: today's batches, written again.
-        merges: one value for each linger.ms and batch.size.
-        windows: the number of windows that were written. The sample may have more, if there was not
-            enough time.
+        windows: the number of windows that were written. The sample has more if time ran out.
         stored_bytes: the size of these windows' batches in the original log.
     """
 
@@ -115,7 +112,7 @@ class Merging:
     stored_bytes: int
 
     def at(self, linger_ms: int, batch_bytes: int) -> Merge:
-        """Returns the merge for two settings.
+        """Returns the result for two settings.
 
         Raises:
             KeyError: these settings were not tried.
@@ -137,15 +134,12 @@ def measure_merges(
     by_base_offset: bool = True,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Merging | None:
-    """Writes a sample in today's and in merged batches, and measures them; None without records.
+    """Writes a sample in today's batches and in merged batches. Returns None if it has no records.
 
     Args:
-        ratios: the compressed bytes per byte of records, by codec.
-        seconds: the time to use. At least one window is written. Windows for which no time is left
-            are left out.
-        interval_bytes: index.interval.bytes.
-        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
-        on_progress: called with the share of the work that is done.
+        ratios: the compressed size divided by the uncompressed size, by codec.
+        seconds: the time to use. Windows are left out when time runs out, except the first.
+        by_base_offset: whether a lookup reads 17 bytes per batch header (since Kafka 4.1), not 61.
     """
     if not sample.has_records:
         return None
@@ -186,13 +180,10 @@ def merge_range(
     *,
     shared_ids: Sequence[int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns each record's new batch number, when the fewest and when the most batches are merged.
+    """Returns each record's new batch number, by the rule "low" and by the rule "high".
 
-    If the timestamps of the records do not ascend, the rule "high" may give more batches than the
-    rule "low". Then the result of "low" is returned for both.
-
-    Args:
-        shared_ids: producer ids that write to several partitions; by default, those in the sample.
+    If "high" gives more batches, the result of "low" is returned twice. This happens
+    if timestamps do not ascend.
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)
@@ -216,14 +207,14 @@ def merge_batches(
     late_ms: int = 0,
     shared_ids: Sequence[int] = (),
 ) -> np.ndarray:
-    """Returns each record's new batch number by one of the two rules, shape (records,).
+    """Returns each record's new batch number by one rule, shape (records,).
 
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
 
     Args:
-        is_high: whether the rule "high" (the most merged) applies instead of "low".
-        late_ms: how late a batch may be sent; used only with `is_high`.
-        shared_ids: producer ids that write to several partitions; used only without `is_high`.
+        is_high: whether the rule is "high" (most merged) or "low" (fewest merged).
+        late_ms: how late a batch may be sent. Used only by "high".
+        shared_ids: the producer ids that write to several partitions. Used only by "low".
     """
     batches = sample.batches
     factors = np.ones(CODEC_MASK + 1)
@@ -253,11 +244,10 @@ def merge_batches(
 
 
 def delay_ms(sample: RecordSample) -> int:
-    """Returns how much longer than usual a producer may take to send a batch.
+    """Returns how much longer than usual a producer may take to send a batch, in ms.
 
-    This is the 99th percentile minus the median of the times for which today's batches were open. A
-    batch is open from its first record to its last. Today's linger.ms is in both numbers, so it
-    cancels out.
+    This is the 99th percentile minus the median of the time between a batch's first and last
+    record. Today's linger.ms is in both numbers, so it cancels out.
     """
     batches = sample.batches
     is_read = batches["end_record"] > batches["first_record"]
@@ -270,7 +260,6 @@ def delay_ms(sample: RecordSample) -> int:
 
 
 def _shared_ids(sample: RecordSample) -> list[int]:
-    """Returns the producer ids that write to several partitions of the sample."""
     directories = [window.partition.directory for window in sample.windows]
     if len(set(directories)) < 2:
         return []
@@ -282,10 +271,9 @@ def _shared_ids(sample: RecordSample) -> list[int]:
 
 
 def _streams(batches: np.ndarray) -> np.ndarray:
-    """Returns a number per batch. Batches with equal numbers may be merged.
+    """Returns a number per batch. Only batches with equal numbers may be merged.
 
-    They have the same window, producer id, epoch, transaction and codec. A producer's markers show
-    where its transactions end.
+    They have the same window, producer id, epoch, transaction and codec.
     """
     is_control = batch_format.is_control(batches)
     order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))
@@ -324,7 +312,7 @@ def _merge(
     is_high: bool,
     numbers: np.ndarray,
 ) -> int:
-    """Fills `numbers` with the new batch of each record, and returns the number of batches."""
+    """Fills `numbers` with each record's new batch. Returns the number of batches."""
     open_numbers = np.full(stream_count, -1, np.int64)
     opened_ms = np.zeros(stream_count, np.int64)
     plain_bytes = np.zeros(stream_count, np.int64)
@@ -385,21 +373,21 @@ def _merge(
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:
-    """Returns which of today's batches each record is in, numbered as by `merge_batches`."""
+    """Returns each record's batch today, numbered as by `merge_batches`."""
     return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
 
 
 def write_window(
     sample: RecordSample, numbers: np.ndarray, window: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Writes the records of one window in batches; `numbers` has the batch of each record.
+    """Writes the records of one window in new batches. `numbers` has each record's new batch.
 
-    Batches are in the order of their last records; transaction markers keep their place among the
-    records. Offsets begin with the offset of the window's first batch and have no gaps. A batch is
-    compressed with the codec that its first record has today, at Kafka's default level.
+    - Batches are in the order of their last records.
+    - Transaction markers keep their place among the records.
+    - Offsets begin at the window's first offset and have no gaps.
+    - A batch gets the codec of its first record, at Kafka's default level.
 
-    Returns:
-        An array of BATCH, and the bytes of the log, with headers and checksums.
+    Returns an array of BATCH, and the bytes of the log.
     """
     is_here = sample.batches["window"] == window
     today = sample.batches[is_here]
@@ -453,9 +441,9 @@ def write_window(
 def _pack_bodies(
     rows: np.ndarray, is_marker: np.ndarray, bodies: np.ndarray, ends: np.ndarray
 ) -> list[bytes]:
-    """Returns the bytes after the header of each batch, and stores the batches' sizes.
+    """Returns each batch's bytes after the header. Fills in the column `size_bytes` of `rows`.
 
-    The record of a marker was not read, so zeros are used for it.
+    A marker's record was not read, so it becomes zeros.
     """
     pieces = []
     body_ends = iter(ends.tolist())
@@ -473,12 +461,9 @@ def _pack_bodies(
 
 
 class _SampleWriter:
-    """Writes a sample several times, in different batches, and measures the resulting logs.
+    """Writes a sample several times in different batches, and measures the logs.
 
-    Attributes:
-        sample: the part of the sample that is written, decided by `write_today`.
-        windows: the windows of that part.
-        stored_bytes: the size of its batches in the original log.
+    `write_today` comes first. It decides which windows of the sample there is time to write.
     """
 
     def __init__(self, sample: RecordSample, interval_bytes: int, *, by_base_offset: bool) -> None:
@@ -490,7 +475,7 @@ class _SampleWriter:
         self._written: list[tuple[np.ndarray, MergedBatches]] = []
 
     def write_today(self, seconds: float) -> MergedBatches:
-        """Writes windows in today's batches until the time is up, and drops the other windows."""
+        """Writes windows in today's batches until the time is up. Drops the other windows."""
         batches = self.sample.batches
         windows = np.unique(batches["window"][self.sample.records["batch"]])
         numbers = today_numbers(self.sample)
@@ -510,7 +495,7 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), sums)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Writes the same windows in other batches, unless equal batches were written before."""
+        """Writes the windows in other batches. Reuses an earlier result for equal batches."""
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged
@@ -550,7 +535,6 @@ class _SampleWriter:
 
 
 def _take_windows(sample: RecordSample, windows: Sequence[int]) -> RecordSample:
-    """Returns the sample with only the batches and records of some windows."""
     is_taken = np.isin(sample.batches["window"], windows)
     records = sample.records[is_taken[sample.records["batch"]]]
     batches = sample.batches[is_taken]
@@ -562,7 +546,7 @@ def _take_windows(sample: RecordSample, windows: Sequence[int]) -> RecordSample:
 
 
 def spread_order(count: int) -> list[int]:
-    """Returns 0 to count - 1 in an order whose beginning is spread evenly: 0, 4, 2, 6, 1 ..."""
+    """Returns 0 to count - 1, ordered so that any first part is evenly spread: 0, 4, 2, 6, 1 ..."""
     bits = max(1, (count - 1).bit_length())
     reversed_numbers = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits)]
     return [number for number in reversed_numbers if number < count]

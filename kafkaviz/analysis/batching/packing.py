@@ -1,8 +1,8 @@
-"""The records of a sample packed again with each codec, at several batch sizes.
+"""Packs (compresses) the records of a sample with each codec, at several batch sizes.
 
-To pack means to compress. Blocks of neighbouring records from all parts of the windows are packed
-until the time is up. Every codec and level gets the same blocks. The result has the same bytes as
-from Kafka's classes (codec.compress_as_broker). The times are measured on this machine.
+A block is a run of neighbouring records. Blocks from all parts of the windows are packed until the
+time is up, the same blocks for every codec and level. The bytes are the same as from Kafka's
+classes (codec.compress_as_broker). Times are processor time on this machine.
 """
 
 import time
@@ -25,7 +25,7 @@ LEVELS: dict[str, tuple[int | None, ...]] = {
     "lz4": (None, 8),
     "zstd": (None, 1, 6),
 }
-TODAY = None  # the "batch size" in results for today's batches
+TODAY = None  # PackedCodec.batch_bytes for today's batches
 BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
 # the batch sizes in which all levels are tried
 LEVEL_BATCH_SIZES = (TODAY, 16 << 10, 128 << 10)
@@ -44,21 +44,17 @@ _STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
 
 @dataclass(frozen=True, kw_only=True)
 class PackedCodec:
-    """The sampled records packed with one codec and level, at one batch size.
+    """The result for one codec, level and batch size.
+
+    Times are processor time on this machine to pack or unpack a MiB of records.
 
     Attributes:
-        level: None for the default level of Kafka, and for codecs without levels.
-        batch_bytes: the size of the batches before compression; None for today's batches.
-        batches: the number of batches that were packed.
-        blocks: the number of blocks that these batches come from.
-        plain_bytes: the size of the records before compression.
+        level: the compression level. None: Kafka's default, or the codec has no levels.
+        batch_bytes: the batch size before compression. None: today's batches.
         packed_bytes: the size of the packed records, without batch headers.
         ratio: `packed_bytes` / `plain_bytes`.
-        ratio_low: the low end of the 95 % interval of the ratio. It equals `ratio` if all records
-            of the topic were packed. It is None if only one of several blocks was packed.
-        ratio_high: the high end of that interval.
-        pack_us_per_mib: processor time on this machine to pack a MiB of records.
-        unpack_us_per_mib: processor time on this machine to unpack a MiB of records.
+        ratio_low: the low end of the ratio's 95 % interval. Equals `ratio` if all records of the
+            topic were packed. None: unknown, because only one of several blocks was packed.
     """
 
     codec: str
@@ -76,26 +72,22 @@ class PackedCodec:
 
     @property
     def name(self) -> str:
-        """The codec, and its level unless that is Kafka's default, such as "zstd" or "zstd 6"."""
+        """The codec and, unless it is the default, the level: "zstd" or "zstd 6"."""
         return self.codec if self.level is None else f"{self.codec} {self.level}"
 
     @property
     def stored_ratio(self) -> float:
-        """The size of packed batches with their headers, per byte of records before compression."""
+        """The size of packed batches with headers, divided by `plain_bytes`."""
         return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Neighbouring records of a window: the rows [first, end) of a sample's `records`."""
-
     first: int
     end: int
 
 
 class _Sums:
-    """The bytes of each block and the total time, for one codec, level and batch size."""
-
     def __init__(self) -> None:
         self.batches = 0
         self.plain: list[int] = []
@@ -143,13 +135,8 @@ def pack(
 ) -> tuple[PackedCodec, ...]:
     """Packs a sample, and returns one result per batch size, codec and level.
 
-    The result is empty without records. Otherwise at least one block is packed, even if the time is
-    too short.
-
-    Args:
-        is_whole: whether the sample has all records of the topic.
-        on_progress: called with the share of the blocks that are done, or the share of the time
-            that is used if larger.
+    Returns an empty tuple without records. Otherwise packs at least one block, even if the
+    time is too short.
     """
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
@@ -166,7 +153,7 @@ def pack(
         if level is None or batch_bytes in LEVEL_BATCH_SIZES
     }
     for name, level in {(name, level): None for _, name, level in sums}:
-        # creates the codec, so that this takes no measured time
+        # creates the codec before the time is measured
         codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))
     packed_records = dict.fromkeys(batch_sizes, 0)
     start = time.monotonic()
@@ -198,7 +185,7 @@ def pack(
 def packed_times(
     codec_name: str, level: int | None, bodies: Sequence[bytes]
 ) -> tuple[int, int, int]:
-    """Returns the processor time to pack and to unpack batch bodies in ns, and the packed size."""
+    """Returns the ns of processor time to pack and to unpack batch bodies, and the packed size."""
     start_ns = time.thread_time_ns()
     packed = [codec.compress_as_broker(codec_name, body, level) for body in bodies]
     packed_ns = time.thread_time_ns()
@@ -231,10 +218,10 @@ def ratio_interval(
 
 
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
-    """Returns the blocks of a sample: first one from each window, then a second one from each ...
+    """Returns the first block of each window, then the second block of each window, and so on.
 
-    The blocks of a window are in spread order (`spread_order`), because the first batches of a log
-    are often unusual: a producer that has just started expects that records cannot be compressed.
+    The blocks of a window are in the order of `spread_order`, because the first batches of a log
+    are unusual: a new producer expects that its records cannot be compressed.
     """
     records = sample.records
     if not len(records):
@@ -258,7 +245,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
 def _part(
     sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the part of a block to pack in batches of this size."""
+    """Returns the first records of a block, as many as are packed at this batch size."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)
@@ -269,7 +256,6 @@ def _part(
 
 
 def _bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> list[bytes]:
-    """Returns neighbouring records as bodies of batches, before compression."""
     if batch_bytes is None:
         edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
     else:

@@ -1,4 +1,4 @@
-"""All advised changes for a source: what each topic would save, the largest saving first."""
+"""Ranks topics by the bytes that their advised changes would save."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class RankedTopic:
     """A topic, and the changes that are advised for it.
 
     Attributes:
-        recommendation: the recommendation for index.interval.bytes; None without a batch.
-        batching: the advice on batches and codec; None for a workload, which has no records.
-        savings: pairs of a part that should change ("batches", "codec" or "index") and the bytes
-            that it saves, the largest first. An index that becomes larger saves 0.
+        recommendation: the recommendation for index.interval.bytes. None: the topic has no batch.
+        batching: the advice on batches and codec. None: a workload, which has no records.
+        savings: pairs of a part to change ("batches", "codec" or "index") and the bytes that it
+            saves, the largest first. The saving is 0 if the index becomes larger.
     """
 
     case: TuningCase
@@ -37,10 +37,7 @@ class RankedTopic:
 
 
 def batching_topics(source: TuningSource) -> dict[str, BatchingTopic]:
-    """Returns the topics whose records can be read, by the name of their tuning case.
-
-    The result is empty for a workload.
-    """
+    """Returns the topics with records, by the name of their tuning case. A workload has none."""
     return {
         case.name: BatchingTopic(
             name=case.today.topic or case.name,
@@ -62,10 +59,7 @@ def measure_batching(
 ) -> dict[str, BatchingAnswer]:
     """Returns the advice on batches and codec by case name; empty for a workload.
 
-    Args:
-        seconds: the time for packing and merging; see advice.advise.
-        on_progress: called with the name of a topic and the share of its work that is done.
-        advise_all: a function that measures the topics, in this process or on Spark.
+    `advise_all` measures the topics, in this process or on Spark.
     """
     topics = batching_topics(source)
     answers = advise_all(list(topics.values()), seconds=seconds, on_progress=on_progress)
@@ -77,7 +71,7 @@ def rank_topics(
     recommendations: Mapping[str, Recommendation | None],
     batching: Mapping[str, BatchingAnswer],
 ) -> tuple[RankedTopic, ...]:
-    """Returns the topics, sorted by the bytes that their changes would save, the largest first."""
+    """Returns the topics, ordered by the bytes that their changes save, the largest first."""
     topics = [
         _ranked(case, recommendations.get(case.name), batching.get(case.name))
         for case in source.cases

@@ -1,7 +1,7 @@
-"""A sample of a topic's records, decompressed, together with their batches.
+"""Reads a sample of a topic's records, decompressed, together with their batches.
 
-The records of a window are a contiguous part of its log. So the gaps between batches, and the
-similarity of neighbouring records, are the same as in the log:
+A window is a contiguous part of a log. So the gaps between batches and the similarity of
+neighbouring records are the same as in the log:
 
     window   |------ whole batches are read here ------|----- only headers are read ------|
     batches  row 0 (records 0 to 3), row 1 (records 4 to 8), row 2 (a transaction marker) ...
@@ -39,7 +39,7 @@ MAX_WINDOWS = 64  # records are read from at most this many windows
 MIN_WINDOWS = 16
 MAX_RECORDS = 1 << 20
 MAX_PLAIN_FACTOR = 8  # a sample may decompress to at most this many times its stored bytes
-MAX_DELTA_BYTES = 21  # most bytes of a record's length, attributes and two deltas
+MAX_DELTA_BYTES = 21  # upper bound for a record's length, attributes and two deltas
 LEGACY = "legacy"
 CONTROL = "control"
 UNKNOWN_CODEC = "unknown-codec"
@@ -70,20 +70,16 @@ SAMPLED_RECORD: np.dtype = np.dtype(
 
 @dataclass(frozen=True, kw_only=True)
 class RecordSample:
-    """Records of some windows of one topic, and their batches.
+    """Records from some windows of one topic, and their batches.
 
-    - Batches and records are in the order of `windows`, and in a window in the order of the log.
+    - Batches and records are ordered by window, and in a window as in the log.
     - The records of a batch are contiguous in `data`, and so are the records of a window.
     - A control batch has no records here.
 
     Attributes:
-        windows: the parts of the log that the sample is from.
-        batches: an array of SAMPLED_BATCH.
-        records: an array of SAMPLED_RECORD.
-        data: the records' bytes, uint8.
         skipped: the number of batches whose records were not read, by reason: "legacy" (magic 0 and
-            1), "control", "unknown-codec", "damaged", "too-large" (after decompression). For the
-            reason "unreadable-file", it is the number of windows that could not be read.
+            1), "control", "unknown-codec", "damaged", "too-large" (after decompression). The number
+            for "unreadable-file" counts windows.
         stored_bytes: the size of the read batches in the .log.
     """
 
@@ -106,15 +102,15 @@ def read_sample(
 ) -> RecordSample:
     """Reads whole batches from the start of each window, at least one per window.
 
-    Damage ends the reading of a window. Files that cannot be read are counted in `skipped`; no
-    exception is raised. Memory is bounded: at most MAX_RECORDS records are read. Their size before
-    compression is at most MAX_PLAIN_FACTOR times `most_bytes`, or 8 MiB if that is more.
+    Damage ends the reading of a window. `skipped` counts unreadable files; no exception is raised.
+    Reads at most MAX_RECORDS records. Their size after decompression is at most MAX_PLAIN_FACTOR
+    times `most_bytes`, or 8 MiB if that is more.
 
     Args:
-        windows: the windows of one topic. If there are more than MAX_WINDOWS, records are read only
-            from some, which are evenly spread.
-        on_progress: called with the share of the windows that were read. An exception that it
-            raises, such as JobCancelled, ends the work.
+        windows: the windows of one topic. If there are more than MAX_WINDOWS, only some are read,
+            evenly spread.
+        on_progress: called with the share of windows that are done, 0 to 1. May raise an exception
+            such as JobCancelled to end the work.
     """
     count = min(len(windows), MAX_WINDOWS)
     chosen = [windows[number * len(windows) // count] for number in range(count)]
@@ -133,9 +129,10 @@ def read_sample(
 
 
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
-    """Divides a window into windows that begin at batches, evenly spread over it.
+    """Divides a window evenly into parts that begin at batches.
 
-    It stays whole if all its bytes may be read, or if its headers cannot be read.
+    Returns the window undivided if `most_bytes` allow reading it whole, or if a header is
+    unreadable.
     """
     size_bytes = window.stop - window.start
     if size_bytes <= most_bytes:
@@ -160,7 +157,7 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
 def _skip_legacy(window: LogWindow) -> tuple[int, int]:
     """Returns the position of the first batch of magic 2, and the number of batches before it.
 
-    The earlier batches are skipped, because BatchChunks needs a second per MiB to convert them.
+    These batches are skipped because BatchChunks takes a second per MiB to convert them.
     """
     count = 0
     for batches in window.segment.scan(window.start, window.stop):
@@ -185,7 +182,7 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads at least one batch of a window, up to the window's share of the remaining bytes."""
+        """Reads at least one batch of a window, and at most its share of the remaining bytes."""
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
         used = np.zeros(len(quotas), np.int64)
@@ -222,7 +219,7 @@ class _SampleBuilder:
         self.stored_bytes += int(used[0])
 
     def _take(self, number: int, position: int, chunk: BatchChunk, count: int) -> None:
-        """Adds the first batches of a chunk, and their records as far as they can be read."""
+        """Adds the first `count` batches of a chunk, and their readable records."""
         batches = np.zeros(count, SAMPLED_BATCH)
         for name in BATCH.names or ():
             batches[name] = chunk.batches[name][:count]
@@ -301,18 +298,13 @@ def _take_records(
     first_record: int,
     first_byte: int,
 ) -> tuple[int, int]:
-    """Copies the records of the batches, and fills in their positions.
+    """Copies the records of the batches to `out`, and fills in `records`.
 
-    Args:
-        batches: rows of SAMPLED_BATCH, whose last three columns are filled in.
-        is_taken: whether to copy the records of each batch; set to False for a batch with a damaged
-            record.
-        first_batch: the number of batches that are in the sample already.
-        first_record: the number of records that are in the sample already.
-        first_byte: the number of record bytes that are in the sample already.
+    Fills in the last three columns of `batches`. Sets `is_taken` to False for a batch with a
+    damaged record. `first_batch`, `first_record` and `first_byte` count the rows and bytes already
+    in the sample.
 
-    Returns:
-        The number of records, and the number of their bytes.
+    Returns the number of records and of their bytes.
     """
     rows = np.zeros(1, record.ROW)
     record_count = 0
@@ -369,15 +361,12 @@ def write_records(
 ) -> int:
     """Writes records as the uncompressed bodies of new batches (DefaultRecord.writeTo, 4.3.1).
 
-    Only the deltas of records change: the offset delta is the record's number in the new batch, and
-    the timestamp delta is relative to the first record of the new batch.
+    Only the offset and timestamp deltas of a record change: they become relative to the new batch.
 
     Args:
-        data: the bytes of a RecordSample.
         records: the records in their new order, rows of SAMPLED_RECORD.
         starts: the first record of each new batch, followed by the number of records.
-        out: filled with the bodies, one after another. It must have the size from
-            `most_body_bytes`.
+        out: filled with the bodies, one after another. Its size comes from `most_body_bytes`.
         ends: filled with the end of each body in `out`.
 
     Returns:
@@ -402,11 +391,7 @@ def write_records(
 
 
 def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> list[bytes]:
-    """Returns one body per batch, as `write_records` writes them.
-
-    Args:
-        starts: the first record of each new batch.
-    """
+    """Returns one body per batch, as `write_records` writes it."""
     out = np.empty(most_body_bytes(records), np.uint8)
     ends = np.zeros(len(starts) + 1, np.int64)
     write_records(data, records, np.append(starts, len(records)), out, ends[1:])
@@ -415,11 +400,11 @@ def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> 
 
 @njit(cache=True)
 def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
-    """Returns the first record of each batch when every batch gets as many records as fit.
+    """Returns the first record of each batch when batches get as many records as fit.
 
     Args:
-        batch_bytes: the size of a batch with its header, before compression. A larger record gets a
-            batch of its own.
+        batch_bytes: the most bytes of a batch before compression, with header. A larger record gets
+            its own batch.
     """
     starts = np.empty(len(records), np.int64)
     count = 0

@@ -1,1 +1,1 @@
-"""Infers settings, the causes of rolls and the Kafka version from the files in a directory."""
+"""Infers settings, the causes of rolls and the Kafka release from the files in a directory."""

@@ -1,4 +1,8 @@
-"""Infers bounds for index.interval.bytes from which batches have an index entry."""
+"""Infers the range of index.interval.bytes from which batches have an index entry.
+
+Kafka writes an entry for a batch if more than index.interval.bytes were appended since the last
+entry.
+"""
 
 from dataclasses import dataclass
 from typing import cast
@@ -8,36 +12,33 @@ import numpy as np
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.walk import BatchObserver
 
-# how many of the longest gaps are kept; gaps that a restart made longer are ignored later
+# the longest gaps are kept, because those that a broker restart made longer are ignored later
 MAX_GAPS = 64
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # the columns that interval_evidence uses
 EVIDENCE = np.dtype([(name, BATCH[name]) for name in EVIDENCE_COLUMNS])
-MAX_WAITING = 65_536  # with more pending batches of a gap, those without evidence are dropped
+MAX_WAITING = 65_536  # if a gap has more batches, those without evidence are dropped
 
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The smallest and the largest possible interval, both inclusive; None if unknown."""
+    """The smallest and the largest possible index.interval.bytes, inclusive. None: unknown."""
 
     low_bytes: int | None
     high_bytes: int | None
     # whether an entry covers an append of several batches (on followers up to 3.9.0, and in 4.0.0)
     per_append: bool = False
-    # number of gaps that are too long for these bounds, because a restart reset the counter to 0
+    # gaps that are too long for these bounds, because a broker restart set Kafka's counter to 0
     restarts: int = 0
 
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """The evidence about the interval from one part of a log.
-
-    Evidence from consecutive parts can be merged into the evidence from the whole.
-    """
+    """The evidence about index.interval.bytes from one part of a log."""
 
     least_indexed_bytes: int | None = None  # fewest bytes from an entry to the next one
     # most bytes after which a batch still got no entry, one value per gap, in descending order
     longest_unindexed_bytes: tuple[int, ...] = ()
-    # the same, counting only batches that surely start an append
+    # the same, only for batches that certainly begin an append
     longest_after_append_bytes: tuple[int, ...] = ()
     per_append: bool = False
 
@@ -57,9 +58,8 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the range of possible intervals.
 
-        Without entries, nothing is known: the whole segment may be one append, and a segment's
-        first append never gets an entry. Gaps that contradict the other gaps are ignored, because a
-        restart has made them longer.
+        Ignores gaps between entries that contradict the others: a broker restart made them longer.
+        The range is unknown without entries, because the segment may be a single append.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -80,11 +80,9 @@ def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
 def interval_evidence(
     batches: np.ndarray, entries: np.ndarray, entry_before: int = 0
 ) -> IntervalEvidence:
-    """Returns the evidence from consecutive batches and the entries that point to them.
+    """Returns what consecutive batches and their entries show.
 
-    Args:
-        entry_before: the position of the last entry before these batches. It is 0 at the start of
-            the segment, where Kafka starts counting bytes.
+    `entry_before` is the position of the last entry before the batches, or 0.
     """
     if not len(batches):
         return IntervalEvidence()
@@ -115,19 +113,16 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns, for each batch, the slot of the last index position not above it, or -1.
+    """Returns the slot of the last entry at or before each batch, or -1. `positions` ascend.
 
-    There are fewer entries than batches, so each entry is looked up among the batches.
-
-    Args:
-        positions: the positions in the index, in ascending order.
+    Looks up entries among the batches, not the reverse, because there are fewer entries.
     """
     first_rows = np.searchsorted(batch_positions, positions)
     return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns which batches surely begin an append, because an entry has the offset before them."""
+    """Returns which batches begin an append: the batch before has its last offset in an entry."""
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (
@@ -139,7 +134,6 @@ def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarr
 def _gap_maxima(
     appended_bytes: np.ndarray, gap: np.ndarray, is_unindexed: np.ndarray
 ) -> tuple[int, ...]:
-    """Returns the most bytes appended without an entry in each gap, sorted in descending order."""
     if not is_unindexed.any():
         return ()
     gaps = gap[is_unindexed]
@@ -153,28 +147,19 @@ def _largest(values: list[int] | tuple[int, ...]) -> tuple[int, ...]:
 
 
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
-    """Collects evidence of index.interval.bytes while a log is read in chunks.
+    """Collects evidence about index.interval.bytes while a log is read in chunks.
 
-    A gap between two entries must be judged as a whole. So the batches after the last entry of a
-    chunk are kept until the next chunk.
+    Keeps the batches after the last entry of a chunk, because the gap continues in the next chunk.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
-        """Starts with no batch observed.
-
-        Args:
-            entries: all entries of the index (log.segment.OFFSET_ENTRY), ordered by position.
-        """
+        """Takes all entries of the index (log.segment.OFFSET_ENTRY), ordered by position."""
         self._entries = entries
         self._keys = np.sort(entries["offset"])
         self._pending: list[np.ndarray] = []
         self._evidence = IntervalEvidence()
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches.
-
-        An index without entries gives no evidence, so nothing is kept for it.
-        """
         if not len(self._entries):
             return
         # keep only the needed columns of pending batches, to save memory
@@ -189,12 +174,9 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Drops those batches of a gap that give no evidence.
+        """Returns the first and the last batch, and all batches that begin or end an append.
 
-        It keeps the first and the last batch, and all batches that begin or end an append.
-
-        Args:
-            batches: batches of which at most the first has an entry.
+        The others give no evidence, because at most the first of `batches` has an entry.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -224,10 +206,9 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the entries whose positions are between the first and the last of these batches.
+    """Returns the entries from the first to the last of these batches.
 
-    Args:
-        entries: entries ordered by position.
+    `entries` must be ordered by position.
     """
     if not len(batches):
         return entries[:0]

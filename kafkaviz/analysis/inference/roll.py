@@ -1,10 +1,9 @@
-"""The cause of each roll, inferred from the sizes, times and entries of a partition's segments.
+"""Infers why segments rolled from their sizes, times and numbers of index entries.
 
-A segment rolls when one of its values exceeds a limit. So rolls also show between which bounds an
-unknown setting is: the limit is between the largest value that did not cause a roll and the
-smallest value that did. For example, segments of 1 047 315 and 1 048 043 bytes are followed by
-batches of 2871 and 1200 bytes. So segment.bytes was between 1 048 043 and 1 049 242. The roundest
-number in this range is 1 048 576.
+A segment rolls when a value would exceed its limit. So an unknown limit is at least the largest
+value without a roll, and less than the smallest value with a roll. For example, two segments have
+1 047 315 and 1 048 043 bytes. The next batches have 2871 and 1200 bytes. So segment.bytes was from
+1 048 043 to 1 049 242. The roundest number in this range is 1 048 576.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +37,7 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
-    """The facts about a segment that show a roll's cause; an unknown timestamp is -1."""
+    """The facts about a segment that show why it rolled. Timestamps are -1 if unknown."""
 
     base_offset: int
     log_bytes: int
@@ -52,8 +51,6 @@ class SegmentFacts:
 
 @dataclass(frozen=True)
 class _FittingCause:
-    """A possible cause: the rolls that it explains, and the range in which the setting must be."""
-
     reason: RollCause
     rolls: frozenset[int]
     low: int
@@ -69,14 +66,10 @@ class _FittingCause:
 
 
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
-    """Returns why each segment was rolled.
+    """Returns why each segment was rolled. The active segment is the last.
 
-    Args:
-        segments: the segments of a partition in ascending order, the active one last.
-
-    Returns:
-        One cause per segment. It is None for the last segment, and if no cause fits, for example
-        because the log was compacted or truncated.
+    None: the last segment, or no cause fits, for example because the log was compacted or
+    truncated.
     """
     causes = sorted(
         filter(None, (_size_cause(segments), _time_cause(segments), *_index_causes(segments))),
@@ -93,9 +86,10 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 
 
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.bytes as a cause, or None if it does not fit.
+    """Returns segment.bytes as a cause; None if it explains no roll.
 
-    It fits a roll if no segment exceeds the limit, but the rolled one would with the next batch.
+    It explains a roll if no segment exceeds the limit, but the rolled segment with the next batch
+    would.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -110,10 +104,10 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.ms as a cause, or None if it does not fit.
+    """Returns segment.ms as a cause; None if it explains no roll.
 
-    It fits if in each segment all batches came within that time after the first batch, but the next
-    segment's first batch did not.
+    segment.ms counts from a segment's first batch. It explains a roll if no segment exceeds the
+    limit, but the rolled segment with the next batch would.
     """
     longest_ms = max(
         (
@@ -137,9 +131,9 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
-    """Returns segment.index.bytes as a cause, for a full offset index and for a full time index.
+    """Returns segment.index.bytes as a cause, for a full .index and for a full .timeindex.
 
-    All segments that rolled for this reason have the same number of entries, and none has more.
+    It explains the rolls of all segments with the most entries, if there are several.
     """
     closed_segments = list(segments[:-1])
     most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
@@ -184,9 +178,9 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 
 
 def _pairs_entries(segment: SegmentFacts) -> bool:
-    """Returns whether a segment has about as many time entries as offset entries.
+    """Returns whether the numbers of time entries and offset entries differ by at most 1.
 
-    Every segment that rolled because its time index was full does.
+    This is so in every segment that rolled because its time index was full.
     """
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
@@ -196,10 +190,9 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """Returns how likely a value in this range is.
+    """Returns how likely a value from `low` to `high` is.
 
-    The result is 3 if the default fits, 2 if a power of two or some whole hours fit, 1 if a round
-    number fits, and otherwise 0.
+    3: the default. 2: a power of two, or whole hours. 1: a round number. 0: none of these.
     """
     default, round_values, round_steps = {
         RollCause.SIZE: (
@@ -222,10 +215,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """The smallest and the largest possible value of a setting, and the roundest value in between.
-
-    The bounds are inclusive.
-    """
+    """The smallest and the largest possible value of a setting, and the roundest value between."""
 
     low: int
     high: int
@@ -235,11 +225,7 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
-    """Returns the limits that the rolls show, by setting name; only settings that caused a roll.
-
-    Args:
-        reasons: the result of inference.roll.roll_reasons for these segments.
-    """
+    """Returns the limits that the rolls show, by setting name. Only settings that caused a roll."""
     rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
     limits = {}
     for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX):

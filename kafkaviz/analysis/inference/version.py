@@ -1,4 +1,4 @@
-"""Infers which Kafka version wrote a directory, from traces in its files."""
+"""Infers which Kafka release wrote a directory."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ReleaseTrace:
-    """Something on disk that only some Kafka releases leave."""
+    """Something on disk that only some Kafka releases write."""
 
     reason: Message
     first: Release | None = None  # the first release that leaves it
@@ -50,7 +50,7 @@ class ReleaseTrace:
 
 @dataclass(frozen=True)
 class InferredRelease:
-    """The range of releases that agree with every trace, and the traces that bound this range."""
+    """The releases that agree with every trace, and the traces that bound this range."""
 
     first: Release | None
     last: Release | None
@@ -82,7 +82,7 @@ class InferredRelease:
 
 @dataclass(frozen=True)
 class AssumedRelease:
-    """The release whose behaviour is assumed, and why: traces, or other reasons."""
+    """The release whose behaviour is assumed, with reasons."""
 
     release: Release
     traces: tuple[Message, ...]
@@ -97,22 +97,18 @@ class AssumedRelease:
 
     @property
     def newer_than_known(self) -> Message | None:
-        """Why the directory is newer than all known releases; None if it is not."""
+        """Why the directory is newer than all known releases. None: not newer."""
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property
     def is_decided(self) -> bool:
-        """Whether a trace decides the release; otherwise the newest known one is assumed."""
+        """Whether the caller or a trace decides the release."""
         undecided = {NOTHING_DECIDES, READ_AS_NEWEST, METADATA_LOG_ELSEWHERE}
         return not undecided.intersection(self.traces[-1:])
 
     @property
     def is_known(self) -> bool:
-        """Whether the release can be known.
-
-        This is False if there are several log directories and the one with the metadata log was not
-        opened. Even then the rules of `release` are applied.
-        """
+        """Whether the release can be inferred. False: the metadata log was not opened."""
         return METADATA_LOG_ELSEWHERE not in self.traces
 
 
@@ -135,17 +131,16 @@ def infer_release(broker: Broker) -> InferredRelease:
 def assume_release(broker: Broker | None, version: str | None = None) -> AssumedRelease:
     """Returns the release whose behaviour is assumed.
 
-    This is the given version, such as "3.9" or "4.3.1", or else the release that traces in the
-    directory suggest, or else the newest known release.
+    It is the first of these that applies:
 
-    Most traces only show that the release is not older than some release. Then the newest
-    metadata.version decides, because a broker is rarely much newer. But a trace of a later release
-    counts more, because operators raise metadata.version only some time after an upgrade. If the
-    directory is newer than all known releases, the newest known one is assumed.
-
-    If the log directory with the metadata log was not opened, the release is unknown and the newest
-    is assumed, unless bootstrap.checkpoint shows with which metadata.version the directory was
-    formatted.
+    1. `version`, such as "3.9" or "4.3.1".
+    2. The newest known release, if the directory is newer than all known releases.
+    3. The newest known release, if the log directory with the metadata log was not opened. Not if a
+       trace shows the last possible release, or bootstrap.checkpoint has a metadata.version.
+    4. The last release that agrees with all traces.
+    5. The release that introduced the newest metadata.version in the files, unless a trace shows a
+       later release. A broker is rarely much newer than its metadata.version.
+    6. The newest known release.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -203,7 +198,6 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields traces of a release later than all known ones: unknown versions or feature levels."""
     versions_by_file = {
         META_PROPERTIES: broker.properties.get("version"),
         CLEAN_SHUTDOWN: (broker.clean_body or {}).get("version"),
@@ -230,7 +224,6 @@ def _unknown_level_trace(file: str, name: str, level: int) -> ReleaseTrace:
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields traces that only a broker of 4.4 leaves, when it formats a directory or stops."""
     if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
         yield ReleaseTrace(
             message("release.first_snapshot"),
@@ -254,7 +247,7 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 def is_untrimmed(segment: Segment) -> bool:
     """Returns whether both indexes of a segment still end in preallocated slots.
 
-    Returns False if one of them cannot be read.
+    Returns False if an index cannot be read.
     """
     try:
         return bool(
@@ -274,7 +267,6 @@ def formatting_release(broker: Broker) -> Release | None:
 
 
 def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields the metadata.version that formatting set, and the one that replaced it later."""
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
             yield _unknown_level_trace(file, METADATA_VERSION, level)
@@ -291,10 +283,9 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """Returns the metadata.version that formatting set, and the newest one in the metadata log.
+    """Returns the metadata.version from formatting and, if different, the newest metadata.version.
 
-    Returns:
-        Pairs of file and level. The newest level is included only if it differs.
+    Each comes as a pair of the file's name and the level.
     """
     formatting = _formatting_level(broker)
     newest = _newest_level(broker)
@@ -305,9 +296,9 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the file that sets the last metadata.version in the metadata log, and that version.
+    """Returns the last metadata.version in the metadata log, after the name of its file.
 
-    If the log cannot be read, the newest readable snapshot is used.
+    Uses the newest readable snapshot if the log cannot be read.
     """
     image = metadata_log.read_image(broker)
     features = image.features
@@ -319,10 +310,9 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the file with the metadata.version that formatting set, and that version.
+    """Returns the metadata.version from formatting, after the name of its file.
 
-    The file is bootstrap.checkpoint, or since 4.4 the first snapshot. Formatting writes it, and it
-    never changes.
+    The file is bootstrap.checkpoint or, since 4.4, the first snapshot. It never changes.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -332,10 +322,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
-    """Returns the newest snapshot of the metadata log that sets features, and these features.
-
-    Without such a snapshot, both are empty.
-    """
+    """Returns the newest snapshot of the metadata log that sets features, and these features."""
     try:
         log = metadata_log.find_partition(broker)
     except KafkavizError:
@@ -347,11 +334,10 @@ def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
 
 
 def _features(path: Path) -> dict[str, int]:
-    """Returns the feature levels in a .checkpoint file of metadata records.
+    """Returns the feature levels in a .checkpoint file of metadata records; {} if unreadable.
 
-    The file is read up to the batch that sets metadata.version, because a snapshot begins with the
-    features. The result is empty if there is a fault before, or no file. No compiled code is used:
-    it would take time to load, and every lookup needs the release.
+    Reads only the batches up to metadata.version, because a snapshot begins with the features.
+    Runs no compiled code, which takes time to load: every lookup calls this.
     """
     levels: dict[str, int] = {}
     try:

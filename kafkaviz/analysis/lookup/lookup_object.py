@@ -39,10 +39,10 @@ _MISSES = {
 
 
 def lookup_object(lookup: Lookup, start_error: str | None = None) -> dict:
-    """Returns a lookup in a partition or segment as an object.
+    """Returns a lookup in a partition or segment as a JSON object.
 
-    The key `error` exists only if Kafka answers with an exception, `start_error` only if the next
-    broker start fails, and `wrong_entries` only if an .index entry points beyond its own batch.
+    Some keys are optional. `error`: Kafka answers with an exception. `start_error`: the next broker
+    start-up fails. `wrong_entries`: an .index entry points beyond its own batch.
     """
     answer = lookup.answer
     fields = {
@@ -75,7 +75,7 @@ def refusal_object(
     timestamp_ms: int | str | None,
     fault: KafkavizError,
 ) -> dict:
-    """Returns the object for a lookup that Kafka would do but kafkaviz refuses."""
+    """Returns a lookup that kafkaviz refuses, but Kafka would do, as a JSON object."""
     if isinstance(timestamp_ms, str):
         timestamp_ms = by_time.NAMES[timestamp_ms]
     return {
@@ -93,10 +93,9 @@ def index_object(
     partition: str,
     start_error: str | None = None,
 ) -> dict:
-    """Returns a search in a single index file as an object.
+    """Returns a search in a single index file as a JSON object.
 
-    Args:
-        answer: the entry found, or the base of the index if none was.
+    `answer` is the entry found, or else the base of the index.
     """
     target = (
         {"offset": search.slot_search.target}
@@ -134,10 +133,6 @@ def _start_error(error: str | None) -> dict:
 
 
 def search_object(search: IndexSearch) -> dict:
-    """Returns a search in one index as an object.
-
-    If nothing was found, `slot` is -1 and `entry` is null.
-    """
     return to_json_object(search) | {"entry": search.entry and _entry(search.kind, search.entry)}
 
 

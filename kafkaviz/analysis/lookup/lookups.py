@@ -1,9 +1,9 @@
-"""Lookups in a partition directory, in the state in which the broker's next start leaves it.
+"""Looks up offsets and timestamps in a partition directory, as the broker would after start-up.
 
-If the broker was stopped cleanly, it serves the files unchanged, even if they have wrong bytes.
-Otherwise it first recovers the segments with offsets above the recovery point. In both cases it
-recovers a segment that has no .index or an invalid .txnindex. Up to Kafka 2.2, it also recovers a
-segment with any other invalid index.
+After a clean shutdown, the broker serves the files unchanged, even if they have wrong bytes. After
+an unclean shutdown, start-up recovers the segments with offsets above the recovery point. It always
+recovers segments without an .index or with an invalid .txnindex. Up to Kafka 2.2, it recovers
+segments with any invalid index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_beha
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, StoredLog
 from kafkaviz.versions import Release
 
-# segment.index.bytes for a segment that no start can open: its rebuilt indexes have all entries
+# segment.index.bytes with room for all entries of a segment that start-up cannot open
 MAX_BYTES = 2**31 - 1
 
 
@@ -54,12 +54,11 @@ def lookup(
 
     Args:
         timestamp_ms: a time in ms, or "earliest", "latest" or "max".
-        version: the Kafka release that searches; by default the assumed one.
-        search: "plain" or "warm" to replace the index search of the release.
+        version: the Kafka release that searches. None: the assumed release.
+        search: "plain" or "warm", to replace the index search of the release.
         isolation: "read_uncommitted" or "read_committed".
-        as_is: whether to search the files as a broker start finds them, not as it leaves them.
-        broker: the broker with all log directories that were opened; by default only the one that
-            has the partition.
+        as_is: whether to search the files without recovering them first.
+        broker: the broker with all opened log directories. None: only the partition's directory.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
@@ -79,7 +78,7 @@ def lookup(
 
 
 def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
-    """Returns the log that a lookup searches: all segments of a partition, or only a given .log.
+    """Returns the log that a lookup searches: all segments of a partition, or only one .log.
 
     Raises:
         CannotOpen: the path is neither a partition nor a .log.
@@ -109,7 +108,7 @@ def open_log(opened: OpenedPath, *, as_is: bool = False) -> LogView:
 
 
 def open_index(opened: OpenedPath, *, as_is: bool = False) -> SegmentView:
-    """Returns the segment of an index file; the other files of the segment may be missing."""
+    """Returns the segment of an index file. The segment's other files may be missing."""
     name = cast(SegmentName, opened.file_name)
     partition = opened.partition
     index_info = file.info(opened.path)
@@ -139,10 +138,7 @@ def open_log_view(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> LogView:
-    """Returns the log as a broker of that version sees it after its start.
-
-    Args:
-        broker: the same as for `lookup`.
+    """Returns the log as a broker of that version sees it after start-up.
 
     Raises:
         CannotOpen: the partition has no .log.
@@ -161,15 +157,11 @@ def open_log_view(
 
 
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
-    """Returns whether a starting broker of that release may change what a search reads.
+    """Returns whether broker start-up may change what a search reads.
 
-    A starting broker recovers segments with an invalid index, and more segments if it was not
-    stopped cleanly. It always recovers the metadata log. Up to 4.3 this changes nothing if it was
-    stopped cleanly, because it then trimmed the indexes. A partition directory without a broker's
-    files next to it is never recovered.
-
-    Args:
-        release: the release of the broker; the assumed one if None.
+    Start-up never recovers a partition directory without a broker's files next to it. It always
+    recovers the metadata log. After a clean shutdown of a release up to 4.3 this changes nothing,
+    because the shutdown trimmed the indexes.
     """
     root = lone_files.folder_of(partition.path).parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
@@ -185,11 +177,7 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
 
 
 def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a starting broker rebuilds a segment's indexes, or fails because of one.
-
-    A lookup must show that failure. recovery_scope.recovered_bases, in contrast, does not count an
-    index at which the start fails.
-    """
+    """Returns whether start-up rebuilds a segment's indexes, or fails because of an index."""
     try:
         return distrust_reason(segment, behaviour) is not None
     except CorruptBytes:
@@ -197,12 +185,9 @@ def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bo
 
 
 def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
-    """Returns a message saying that some files are shown as they will be after recovery, or None.
+    """Returns a message that some files are shown as after recovery; None if `names` is empty.
 
-    Args:
-        names: the names of these files.
-        is_assumed: whether index.interval.bytes is assumed, so that recovery may write other
-            entries; see SegmentView.has_assumed_settings.
+    If index.interval.bytes `is_assumed`, recovery may write other entries.
     """
     if not names:
         return None
@@ -217,21 +202,14 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """Returns a message saying that no broker will serve this log, because it cannot start.
-
-    Args:
-        has_unopened: whether a .log is longer than Kafka can open (has_unopened_log).
-    """
+    """Returns a message that no broker serves this log, because start-up fails."""
     if has_unopened:
         return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
     return message("recovered_files.start_fails", error=error)
 
 
 def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
-    """Returns whether one of the .log files is longer than Kafka can open.
-
-    No recovery changes such a file.
-    """
+    """Returns whether a .log is longer than Kafka can open. Recovery never changes such a file."""
     return any(segment_view.size_bytes > MAX_LOG_BYTES for segment_view in segments)
 
 
@@ -307,7 +285,7 @@ def _recovered_log_view(
 def _recover_alone(
     files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
 ) -> dict[str, FileView]:
-    """Returns the files after one segment was recovered as if it were the only one in the log.
+    """Returns the files after recovery of one segment, as if the log had no other segment.
 
     The rebuilt indexes have room for all entries, whatever segment.index.bytes is.
     """

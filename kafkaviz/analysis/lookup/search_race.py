@@ -1,15 +1,16 @@
-"""Compares the two index searches for one target: plain binary search, and warm section first.
+"""Compares plain binary search with a search that tries the warm section first.
 
-A probe takes nanoseconds if its page is in memory; otherwise it waits for the disk. The slots and
-pages that are read are exact. The model in page_replay says which pages are in memory: it assumes
-that a reader at the tail of the log has looked up every entry with the same search. For example, an
-index grows from 13 full pages to 14 (KAFKA-6432):
+The warm section is the last 8192 bytes of an index. A probe is one slot that a search reads. A
+probe waits for the disk unless its memory page is in the page cache. The slots and pages are exact.
+Which pages are in memory comes from the model in page_replay: a reader at the end of the log has
+looked up every entry with the same search. For example, an index grows from 13 full pages to 14
+(KAFKA-6432):
 
     plain    reads pages 0 7 10 12 13    waits for page 7, last read 7.9 MB of log earlier
     warm     reads pages 11 12 13        waits for none
 
-One entry earlier, the middle was on page 6, which the previous lookup had read. So plain binary
-search did not wait.
+With one entry less, the middle is on page 6, which the previous lookup has read. So plain binary
+search does not wait.
 """
 
 from collections.abc import Iterable
@@ -32,10 +33,10 @@ DISKS = tuple(storage for name, storage in STORAGES.items() if name not in ("mem
 
 
 class RaceProbe(NamedTuple):
-    """A probe, and the pages that it reads.
+    """A probe, and the memory pages that it reads.
 
     Attributes:
-        cold_pages: the subset of these pages that is not in memory when the probe needs it.
+        cold_pages: the pages that are not in memory at this probe.
     """
 
     slot: int
@@ -45,7 +46,7 @@ class RaceProbe(NamedTuple):
 
 @dataclass(frozen=True)
 class RacedSearch:
-    """One of the two searches: its probes, and the pages in memory.
+    """A search, its probes, and the pages in memory.
 
     Attributes:
         hot_pages: the pages in memory before the search, in ascending order.
@@ -66,13 +67,12 @@ class RacedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """The two searches in one index, each with its own model of the pages in memory.
+    """The two searches in one index. Each has its own model of the pages in memory.
 
     Attributes:
-        kind: "offset" or "time".
-        warm_from_slot: the first slot of the warm section; None if the index has no entries.
-        lagging: the two searches for a lagging reader's target in front of the warm section, with
-            the same pages in memory; None if no such target was given.
+        warm_from_slot: the first slot of the warm section. None: the index has no entries.
+        lagging: both searches (plain, warm) for a target before the warm section, with the same
+            pages in memory. None: no such target was given.
     """
 
     kind: str
@@ -91,17 +91,16 @@ class SearchRace:
 
     @property
     def warm_entries(self) -> int:
-        """The number of entries in the warm section, not counting its first one."""
+        """The number of entries in the warm section after its first entry."""
         return self.entries - 1 - (self.warm_from_slot or 0)
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the search ends at the last entry, like that of a reader at the tail."""
+        """Whether the search ends at the last entry."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
     def is_even(self) -> bool:
-        """Whether both searches have equally many probes, pages and cold pages."""
         plain, warm = (
             (len(raced.probes), len(raced.pages), len(raced.cold_pages))
             for raced in (self.plain, self.warm)
@@ -119,14 +118,12 @@ def race(
     entries: int | None = None,
     lagging_target: int | None = None,
 ) -> SearchRace:
-    """Runs both searches in an index of the segment, for an offset or a timestamp in ms.
+    """Runs both searches in an index, for an offset or a timestamp in ms.
 
     Args:
-        kind: "offset" or "time".
-        warm_bytes: the size of the warm section. In Kafka it is 8192; lessons use smaller sections
-            and pages, to show small indexes.
-        entries: how many of the first entries to use; None for all.
-        lagging_target: the target of a lagging reader, if it may be in this index.
+        warm_bytes: the size of the warm section. Lessons use less than 8192 to show small indexes.
+        entries: how many of the first entries to use. None: all.
+        lagging_target: the target of a lagging reader.
     """
     column, base_offset = (
         (segment.time_slots["timestamp_ms"], 0)
@@ -152,7 +149,7 @@ def race(
     lagging = None
     if lagging_target is not None:
         lagging_warm = run(lagging_target, warm_hot, warm=True)
-        # a target of another segment is above all keys here, or below them
+        # the target of another segment is above or below all keys of this segment
         if lagging_warm.search.section == "cold" and lagging_warm.search.slot >= 0:
             lagging = (run(lagging_target, plain_hot, warm=False), lagging_warm)
     return SearchRace(
@@ -169,16 +166,12 @@ def race(
 
 
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
-    """Returns the race before the last entry was added, if this entry made plain search wait.
+    """Returns the race without the last entry, if only the last entry makes plain search wait.
 
-    The entry moved a midpoint of plain binary search to a page that is not in memory.
+    The last entry moves a midpoint of plain binary search to a page that is not in memory. `jump`
+    is the race with the last entry.
 
-    Args:
-        jump: the race for the target with the last entry.
-
-    Returns:
-        None if plain binary search reads no cold page with the last entry, or also reads one
-        without it.
+    Returns None if plain search does not wait in `jump`, or also waits without the last entry.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
         return None
@@ -195,9 +188,9 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
 
 
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
-    """Returns how many bytes of the .log come before the batch of each entry, as ascending int64.
+    """Returns the .log bytes before the batch of each entry, ascending, int64.
 
-    Without a .log, the entries are evenly spaced, as in IndexGrowth.
+    Entries are evenly spaced if there is no .log.
     """
     offset_slots = segment.offset_slots
     time_slots = segment.time_slots
@@ -244,17 +237,16 @@ PAGES = 2
 
 @dataclass(frozen=True)
 class WarmTargets:
-    """Targets of lookups in one index that show how the warm section works.
+    """Targets of lookups that show how the warm section works.
 
     Attributes:
-        tail: the last target whose search ends in the warm section; if possible one that needs
-            fewer probes or pages than with plain binary search. None if no search ends there.
-        behind: a target before the warm section; if possible one that needs one probe more than
-            with plain binary search.
-        default: `tail`, or else `behind`, if the search for it differs from plain binary search;
-            else None.
-        is_all_warm: whether the warm section begins at slot 0, so that no target shows a
-            difference.
+        tail: the last target whose search ends in the warm section. Preferred: a target with fewer
+            probes or pages than in plain binary search. None: no such target.
+        behind: a target before the warm section. Preferred: a target with one more probe than in
+            plain binary search. None: no such target.
+        default: the first of `tail` and `behind` whose search differs from plain binary search.
+            None: neither differs.
+        is_all_warm: whether the warm section is the whole index, so that no target differs.
     """
 
     tail: int | None = None
@@ -266,15 +258,10 @@ class WarmTargets:
 def warm_range(
     keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
 ) -> tuple[int, int] | None:
-    """Returns the range of targets whose search ends in the warm section, or None.
+    """Returns the first and the last target whose search ends in the warm section, or None.
 
-    These are the targets above the first key of the section. A search for that key itself continues
-    before the section.
-
-    Args:
-        keys: the keys of the index, as a search compares them.
-        first: the lowest target to choose from.
-        last: the highest target to choose from.
+    These targets are above the first key of the warm section. The search for this key itself
+    continues before the section.
     """
     if not len(keys):
         return None
@@ -292,11 +279,7 @@ def choose_targets(
     warm_bytes: int,
     page_bytes: int = PAGE_BYTES,
 ) -> WarmTargets:
-    """Returns targets from `first` to `last` (inclusive) that show the warm section.
-
-    Args:
-        keys: the keys of the index, as a search compares them.
-    """
+    """Returns targets from `first` to `last` (inclusive) that show the warm section."""
     if not len(keys) or first > last:
         return WarmTargets()
     warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
@@ -333,11 +316,9 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns a candidate from the first preferred group that has one, or else any candidate.
+    """Returns a candidate from the first preferred group with candidates, or else any candidate.
 
-    Args:
-        preferred: one mask of the targets per group.
-        share: position of the candidate in the group, from 0 (the first) to 1 (the last).
+    Each mask in `preferred` is a group. `share` says which candidate: 0 is the first, 1 the last.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

@@ -1,9 +1,9 @@
 """Explains the offset that a lookup by timestamp returns.
 
-Kafka takes the first segment whose largest timestamp is not below the target. From that segment it
-returns the first record, by offset, that is not older than the target. For example, with record
-times 10, 30, 20, 40 and the target 15, it returns the second record although the third is closer. A
-consumer that started at the third record would miss the record of time 30.
+Kafka searches the first segment whose largest timestamp is not below the target. It returns the
+first record, by offset, that is not older than the target. For example, with record times 10, 30,
+20, 40 and the target 15, it returns the second record, although the third is closer. A consumer
+that started at the third record would miss the record of time 30.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -42,13 +42,13 @@ class SegmentTimes:
     """A segment, and whether Kafka searches it for the target.
 
     Attributes:
-        end_offset: the base offset of the next segment, or the end offset of the log.
-        largest_ms: the largest timestamp, which Kafka uses to choose the segment.
+        end_offset: the base offset of the next segment, or else the end offset of the log.
+        largest_ms: the largest timestamp, by which Kafka chooses the segment.
         is_file_time: whether `largest_ms` is the .log's modification time, because there are no
             time entries.
-        fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
-            segment is searched).
-        batches: None if the .log was not read.
+        fate: "searched", "older" (`largest_ms` is below the target) or "later" (Kafka searches an
+            earlier segment).
+        batches: None: the .log was not read.
     """
 
     base_offset: int
@@ -65,10 +65,10 @@ class OffsetExplanation:
 
     Attributes:
         answer: the record that Kafka returns, or None.
-        closest: the decoded record whose time is nearest to the target.
-        older_batches: how many batches after the answer have only records that are older than the
+        closest: the record whose time is nearest to the target, among the decoded records.
+        older_batches: the number of batches after the answer with only records older than the
             target.
-        faults: faults in batches near the target, which Kafka itself may not read.
+        faults: faults in batches near the target, which Kafka may not read.
     """
 
     target_ms: int
@@ -88,8 +88,9 @@ def explain_offset(
     """Explains the result of a lookup by timestamp.
 
     Args:
-        batches: a function that returns the batches of a segment, or None to skip it.
-        records: a function that returns the records of a batch, with offset and timestamp_ms.
+        batches: returns the batches of a segment, by base offset. None skips the segment.
+        records: returns the records of a batch, by the segment's base offset and the batch's
+            position.
     """
     target_ms = cast(int, result.timestamp_ms)
     segments = tuple(
@@ -155,7 +156,7 @@ def _closest(
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
     """Returns the record that is closest in time, and the faults of damaged batches.
 
-    Only the batches whose times include the target, or are nearest to it, are decoded.
+    Decodes only the batches whose times are nearest to the target.
     """
     nearest_batches = sorted(
         batch_distance
@@ -181,9 +182,8 @@ def _closest(
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
     """Returns the batches in a segment that may have the record closest in time.
 
-    Returns:
-        For each batch, how far its times are from the target in ms, the base offset of its segment,
-        and its position.
+    Per batch: the distance of its times from the target in ms, the segment's base offset, and the
+    batch's position.
     """
     batches = cast(BatchTable, segment.batches)
     blocks = batches.blocks

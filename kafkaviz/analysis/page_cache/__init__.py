@@ -1,1 +1,1 @@
-"""Which memory pages searches in an index touch, and which of these have left the page cache."""
+"""Which memory pages searches in an index read, and which of these have left the page cache."""

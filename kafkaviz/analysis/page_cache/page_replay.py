@@ -1,19 +1,14 @@
-"""Replays searches in a growing index, and counts the pages that are no longer in memory.
+"""Replays lookups in a growing index, and counts the memory pages that have left the page cache.
 
-This is the problem in KAFKA-6432. A reader at the log's end looks up its offset after every append.
+This is the problem in KAFKA-6432. A reader at the log's end looks up an offset after every append.
 Plain binary search reads the middle of the index, its three-quarter point and so on. As the index
-grows, these points move to pages that have not been read for long. A search that tries the last
-entries first (kafkaviz.search.slots) only reads the newest pages.
+grows, these points move to pages that were last read long ago. A search that tries the last entries
+first (kafkaviz.search.slots) reads only the newest pages.
 
-Time is counted in bytes appended to this log. In the model of the page cache, the page that was
-unused for longest leaves first. So a page that was not touched for `cold_after_bytes` has left it.
-For example, with 512 entries per page and 13 full pages, a plain search for the end reads pages 0,
-6, 9, 11 and 12. Page 6 has been the middle since the 6145th entry.
-
-A TailLookup is such a lookup in an index with a number of full pages. It has the slots that the
-search reads, and the pages that were not in memory when lookups needed them while the index grew by
-its last page. At 14 full pages, plain binary search reads among others pages 7, 10 and 12; pages 7
-and 10 were last touched 7.9 and 1.8 MB of log earlier.
+Time is counted in bytes appended to the log. A page leaves the modelled page cache when it was not
+touched for `cold_after_bytes`. For example, with 512 entries per page and 13 full pages, a plain
+search for the end reads pages 0, 6, 9, 11 and 12. At 14 full pages, it reads among others pages 7,
+10 and 12. Page 7 was last touched 7.9 MB of log earlier.
 """
 
 from dataclasses import dataclass
@@ -33,7 +28,7 @@ EXPONENTIAL = "exponential"
 FIXED = "fixed"
 TAIL = 0
 LAGGING = 1
-MAX_FAULTS = 20_000  # at most this many page faults are listed; all are counted
+MAX_FAULTS = 20_000  # more page faults are counted, but not listed
 # This fits, for example, a log written at 4.7 kB/s on a broker that writes 300 MB/s in total and
 # has a page cache of 64 GB.
 COLD_AFTER_BYTES = 1_000_000
@@ -50,8 +45,8 @@ class IndexGrowth:
 
     Attributes:
         gap_bytes: .log bytes between two entries.
-        counted_from: lookups are counted from the time when the index has this many entries.
-            Earlier lookups only fill the page cache.
+        counted_from: the number of entries from which lookups are counted. Earlier lookups only
+            fill the page cache.
     """
 
     entries: int
@@ -61,7 +56,6 @@ class IndexGrowth:
 
     @property
     def clock(self) -> np.ndarray:
-        """The length of the .log when each entry is written, shape (entries,), int64."""
         return np.arange(1, self.entries + 1, dtype=np.int64) * self.gap_bytes
 
 
@@ -70,10 +64,9 @@ class Memory:
     """A model of the page cache.
 
     Attributes:
-        cold_after_bytes: a page leaves memory if it is not touched while so many bytes are
+        cold_after_bytes: a page leaves memory when it is not touched while so many bytes are
             appended.
-        read_around_bytes: the bytes that the kernel reads around a missing page; 0 if it reads only
-            that page.
+        read_around_bytes: the bytes that the kernel reads around a missing page. 0: only the page.
     """
 
     page_bytes: int = PAGE_BYTES
@@ -83,14 +76,15 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """The readers that look up offsets: one lookup per `appends_per_lookup` appends.
+    """The readers that look up offsets, once every `appends_per_lookup` appends.
 
-    Most lookups are for the end of the log ("tail"). The others come from lagging readers.
+    Readers at the tail look up the end of the log. The share `lagging_share` of lookups is by
+    lagging readers.
 
     Attributes:
-        lag: how far from the end lagging readers look up. "uniform": anywhere in the index;
-            "exponential": `lag_entries` on average; "fixed": always `lag_entries`.
-        from_entries: lookups begin when the index has this many entries.
+        lag: how far before the end lagging readers look up. "uniform": anywhere in the index.
+            "exponential": `lag_entries` on average. "fixed": always `lag_entries`.
+        from_entries: the number of entries at which lookups begin.
     """
 
     lagging_share: float = 0.0
@@ -105,21 +99,18 @@ class Readers:
 class Replay:
     """The result of a replay.
 
-    Except in `touched` and `faulted`, only lookups from `IndexGrowth.counted_from` on count. Pairs
-    have one value for readers at the tail and one for lagging readers.
+    All numbers but `touched` and `faulted` count lookups from `IndexGrowth.counted_from` on. Pairs
+    are for readers at the tail and for lagging readers.
 
     Attributes:
-        grown_pages: the number of pages by which the index grew while lookups were counted.
-        lookups: the number of lookups.
-        faults: the number of page faults.
-        pages_read: the number of pages touched.
-        most_pages: the largest number of pages that one lookup touched.
-        touched: how often each page was touched, shape (pages, columns). Column c begins when c /
-            columns of all entries have been written.
-        faulted: how often each page was touched but not in memory, in the same form.
-        first_faults: the first page faults in order, at most MAX_FAULTS, an array of FAULT.
-        idle_bytes: how many .log bytes ago each page was last touched, shape (pages,), after the
-            last entry is appended and before it is looked up.
+        grown_pages: the number of pages that the index grew while lookups were counted.
+        most_pages: the most pages that one lookup touched.
+        touched: how often each page was touched, shape (pages, columns). The columns divide the
+            growth of the index into equal parts.
+        faulted: how often each page was not in memory when touched, in the same shape.
+        first_faults: the first page faults, at most MAX_FAULTS, an array of FAULT.
+        idle_bytes: how many .log bytes ago each page was last touched, shape (pages,), before the
+            last lookup.
     """
 
     entries: int
@@ -136,11 +127,11 @@ class Replay:
 
     @property
     def faults_per_new_page(self) -> float:
-        """Page faults per page by which the index grew, summed over all readers."""
+        """Page faults of all readers per page of `grown_pages`."""
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_per_thousand(self, reader: int) -> float | None:
-        """Returns the page faults per 1000 lookups of TAIL or LAGGING readers, or None."""
+        """Returns the page faults per 1000 lookups of TAIL or LAGGING readers. None: no lookups."""
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
@@ -155,13 +146,13 @@ def replay(
 ) -> Replay:
     """Grows an index while readers look up offsets, and counts the pages that they touch.
 
-    The targets are between two keys, as usual unless batches have only one record. The first write
-    to a page is not a fault.
+    Targets are between two keys, as usual for batches of several records. The first write to a page
+    is not a page fault.
 
     Args:
-        warm_bytes: the length of the warm section; None for plain binary search.
-        clock: the length of the .log at each entry of a real index, ascending, shape (entries,). By
-            default, entries are `gap_bytes` apart.
+        warm_bytes: the length of the warm section. None: plain binary search.
+        clock: the length of the .log at each entry, ascending, shape (entries,). None: entries are
+            `gap_bytes` apart.
     """
     entry_counts, target_slots, is_lagging = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
@@ -226,12 +217,8 @@ def hot_pages(
 ) -> tuple[int, ...]:
     """Returns the pages in memory after the last entry is appended, before it is looked up.
 
-    It is assumed that a reader at the tail looks up every entry. Only the last `cold_after_bytes`
-    are replayed, because pages that were read before have left memory.
-
-    Args:
-        memory: a page cache without read-around.
-        clock: the length of the .log at each entry; see `replay`.
+    A reader at the tail looks up every entry. Only the last `cold_after_bytes` are replayed: pages
+    that were read earlier have left memory. `memory` must be without read-around.
     """
     if not growth.entries:
         return ()
@@ -243,11 +230,9 @@ def hot_pages(
 
 
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns all lookups that the readers make while the index grows.
+    """Returns all lookups that the readers make while the index grows, as three arrays.
 
-    Returns:
-        Three arrays with one value per lookup: how many entries the index has, the slot that is
-        found, and whether the reader is lagging.
+    These are the number of entries, the slot that is found, and whether the reader is lagging.
     """
     entry_counts = np.arange(
         readers.appends_per_lookup, growth.entries + 1, readers.appends_per_lookup, dtype=np.int64
@@ -287,7 +272,7 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Replays the lookups. Fills the last five arrays, and returns the number of faults listed."""
+    """Replays the lookups into the last five arrays. Returns how many `fault_rows` are filled."""
     entry_bytes = sizes[0]
     page_bytes = sizes[1]
     cold_after = sizes[2]
@@ -343,7 +328,7 @@ def _replay(
 
 @njit(cache=True)
 def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray) -> int:
-    """Fills `probed_slots` with the slots that a search for `slot` reads, and returns how many.
+    """Fills `probed_slots` with the slots that a search for `slot` reads. Returns how many.
 
     No key equals the target, so a search never ends early.
     """
@@ -374,14 +359,14 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """Marks a missing page and the pages around it as read now; half of these are before it."""
+    """Marks the pages around a missing page as read now, half of them before this page."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """Returns the search that a reader at the log's end makes: for a key above the last one."""
+    """Returns the search of a reader at the log's end, for a target above the last key."""
     return slots.floor(
         np.arange(entries),
         entries,
@@ -396,14 +381,12 @@ MEMORY = Memory()
 
 @dataclass(frozen=True)
 class TailLookup:
-    """One search for the end of an index.
+    """A search for the end of an index with full pages.
 
     Attributes:
-        probes: the slots that the search reads, in order.
-        pages: the pages that it reads.
-        warm_from_slot: the first slot of the warm section; None for plain binary search.
-        waits: an array of FAULT: one row per page that was not in memory when a lookup needed it,
-            while the index grew by its last page.
+        warm_from_slot: the first slot of the warm section. None: plain binary search.
+        waits: the pages that were not in memory when a lookup needed them, while the index grew by
+            its last page. An array of FAULT.
         hot_pages: the pages in memory after the search.
     """
 

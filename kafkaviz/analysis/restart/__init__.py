@@ -1,1 +1,1 @@
-"""The effects of a broker's next start on its log directories."""
+"""The effects of the next broker start-up on the log directories."""

@@ -1,4 +1,7 @@
-"""Predicts a broker's next start from its directories on disk, with simulate.startup.restart."""
+"""Predicts the next broker start-up from the directories on disk.
+
+simulate.startup.restart has the rules of start-up.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -57,14 +60,14 @@ def predict_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """Predicts the start of a broker; nothing in its directories is changed.
+    """Predicts a broker start-up. Writes nothing.
 
-    Reads the whole .log of each segment that would be recovered, and only little of other files.
+    Reads the whole .log of each segment that start-up recovers, and little of other files.
 
     Args:
-        find_config: a function that returns the settings of a partition's log; by default they
-            come from the broker's own files.
-        on_recovered: called for each recovered segment with its directory, its base offset and a
+        find_config: returns the settings of a partition's log. None: those in the broker's own
+            files.
+        on_recovered: called for each recovered segment, with its directory, its base offset and a
             RecoveredSegment.
 
     Raises:
@@ -106,9 +109,9 @@ def predict_partition_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """Predicts what a broker start does to one partition directory.
+    """Predicts what broker start-up does to one partition directory.
 
-    In the result, `starts` says whether nothing in this directory makes the start fail.
+    `Restart.starts` then says only whether this directory makes start-up fail.
     """
     log = restart_log(broker, partition, config or IndexConfig())
     is_clean = broker.directory_of(partition).is_clean
@@ -118,16 +121,14 @@ def predict_partition_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that a starting broker loads, and what the broker's files say about it.
+    """A partition directory that start-up loads, and what the broker's files say about it.
 
-    It is small enough to be sent to another process.
+    Small enough to send to another process.
 
     Attributes:
-        recovery_point: the checkpointed recovery point.
-        log_start_offset: the checkpointed log start offset.
-        stray: why the broker will consider the partition stray, or None.
-        replay_error: the exception that replaying the metadata log throws, or None.
-        log_directory: the path to show for the log directory; None without a broker directory.
+        stray: why start-up considers the partition stray. None: not stray.
+        replay_error: the exception from replaying the metadata log. None: no exception.
+        log_directory: the path of the log directory for display. None: no broker directory.
     """
 
     partition: Partition
@@ -147,10 +148,7 @@ class RestartLog:
 def own_file_steps(
     broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps that the log directories' own files cause before the first log is loaded.
-
-    Args:
-        properties: the settings of a server.properties, which may name the log directories.
+    """Returns the start-up steps before the first log is loaded, from files outside partitions.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -168,11 +166,11 @@ def own_file_steps(
 
 
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
-    """Yields the step at which the start fails, if the only controller lost its metadata log.
+    """Yields a failing step if the only controller of the cluster lost its metadata log.
 
-    With controller.quorum.bootstrap.servers, only that log contains the voters. Without it, no
-    controller is elected: a broker of 4.4.0 stopped after initial.broker.registration.timeout.ms.
-    With controller.quorum.voters, the broker started with an empty cluster instead.
+    With controller.quorum.bootstrap.servers, only the metadata log has the voters, so no controller
+    is elected. A broker of 4.4.0 stopped after initial.broker.registration.timeout.ms. With
+    controller.quorum.voters, the broker started with an empty cluster instead.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -196,14 +194,11 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
-    """Returns the path to show for the log directory with the metadata log.
+    """Returns the path (for display) of the log directory for the metadata log; None if not opened.
 
-    It is metadata.log.dir in server.properties, or else the first of log.dirs. Since these may be
-    paths on another machine, an opened directory with the same last name is accepted. Without
-    server.properties, it is the directory in which the metadata log is.
-
-    Returns:
-        None if this directory was not opened.
+    metadata.log.dir in server.properties names the directory, or else the first of log.dirs. These
+    may be paths on another machine, so the last name of the path is enough. Without
+    server.properties, the directory that has a metadata log is returned.
     """
     configured = configured_metadata_directory(broker, properties or {})
     if configured is not None:
@@ -218,9 +213,8 @@ def configured_metadata_directory(
 ) -> LogDirectory | None:
     """Returns the log directory in which a server.properties puts the metadata log.
 
-    Returns:
-        None if server.properties names no directory, or if it is unclear which one it names:
-        exactly one opened directory must have the path, or else the last name in the path.
+    Returns None if server.properties names no directory, or if not exactly one opened directory has
+    that path (or else the last name of that path).
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -237,7 +231,7 @@ def configured_metadata_directory(
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """Returns the files that a broker with one log directory reads first when it starts.
+    """Returns the files outside partitions that start-up reads in a broker's only log directory.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -276,8 +270,7 @@ def _is_full_folder(path: Path) -> bool:
 def is_file(path: Path) -> bool:
     """Returns whether a file or link exists.
 
-    A folder with the name of a checkpoint does not count, because the start fails at it in any
-    case.
+    A folder with the name of a checkpoint does not count. Start-up fails because of it in any case.
     """
     return os.path.lexists(path) and not (
         path.name in small_files.CHECKPOINT_WAY_OUTS and path.is_dir()
@@ -285,7 +278,6 @@ def is_file(path: Path) -> bool:
 
 
 def has_replicas(broker: Broker) -> bool:
-    """Returns whether the directory has a replica in use other than the metadata log."""
     return any(
         partition.state == "current" and partition.directory != DIRECTORY
         for partition in broker.partitions
@@ -311,12 +303,7 @@ def all_logs(
     image: MetadataImage,
     partitions: Iterable[Partition] | None = None,
 ) -> Iterator[RestartLog]:
-    """Yields the partition directories that a starting broker loads.
-
-    Args:
-        image: the content of the broker's metadata log.
-        partitions: the partitions to load; by default all.
-    """
+    """Yields the partition directories that start-up loads."""
     for partition in broker.partitions if partitions is None else partitions:
         local = partition.without_remote()
         if partition.remote_bases and not local.live:
@@ -335,7 +322,7 @@ def restart_steps(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps of a broker start for one log, as if the broker had no other log.
+    """Returns the start-up steps for one log, as if the broker had no other log.
 
     simulate.startup.restart.join_steps combines the steps of all logs.
 
@@ -375,7 +362,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps that the cluster's metadata causes, each with its directory's path."""
+    """Yields the start-up steps from the cluster's metadata, each with a directory's path."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -387,7 +374,7 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """Returns the step at which the start fails, if metadata.version is too new for the release.
+    """Returns the failing step if metadata.version is too new for the release.
 
     For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the version of 4.4.0.
     """
@@ -413,12 +400,14 @@ def _refuse_level(
 def _replica_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps that follow the loading of all logs, each with its directory's path.
+    """Yields the start-up steps after all logs are loaded, each with a directory's path.
 
-    If a -future replica is in the directory that the cluster assigns, it replaces the replica in
-    use. If an assigned replica does not exist, the broker creates it without records. Directories
-    that were not opened are left out. The rules are LogManager.recoverAbandonedFutureLogs and
-    Partition.createLogInAssignedDirectoryId (4.3.1, 4.4.0).
+    - A -future replica in the directory that the cluster assigns replaces the replica in use
+      (LogManager.recoverAbandonedFutureLogs, 4.3.1 and 4.4.0).
+    - An assigned replica that does not exist is created without records
+      (Partition.createLogInAssignedDirectoryId, 4.3.1 and 4.4.0).
+
+    Leaves out directories that were not opened.
     """
     is_known = versions.STRAYS_RENAMED.applies_to(release) and not image.problems
     if broker.node_number is None or not is_known:
@@ -446,7 +435,6 @@ def _replica_steps(
 def _promotion_steps(
     broker: Broker, successor: Partition, replica: Partition | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the steps that put a -future replica into use and delete the former replica."""
     directory = broker.directory_of(successor)
     why = message("start.becomes_current", name=successor.label)
     becomes_current = StartupStep(
@@ -485,16 +473,13 @@ def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
 def stray_reason(
     broker: Broker, partition: Partition, image: MetadataImage, release: Release
 ) -> Message | None:
-    """Returns why a starting broker would consider a partition stray, or None.
+    """Returns why start-up considers a partition stray, or None.
 
     The rules are LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
-    Args:
-        image: the content of the broker's metadata log. If that log is missing or damaged, the
-            result is None, because the broker may get the metadata from the controllers before it
-            loads its logs. But if this node is the only controller, no other node has the metadata.
-            If nothing shows who the controllers are, this node may be the only one, so the
-            partition counts as stray (may_have_lost_metadata).
+    If the metadata log is missing or damaged, the partition is not stray: controllers may send the
+    metadata before logs are loaded. But it is stray if this node may be the only controller
+    (`may_have_lost_metadata`).
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -522,11 +507,10 @@ def stray_reason(
 
 
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
-    """Returns whether this may be the only controller of a cluster and has lost its metadata log.
+    """Returns whether this may be the only controller of a cluster, without its metadata log.
 
-    The directory itself does not show that. If a KRaft node has no metadata log, the log is lost,
-    or it is in a log directory that was not opened. The second is assumed if other partitions are
-    missing too.
+    A missing metadata log may also be in a log directory that was not opened. This is assumed if
+    other partitions are missing too.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False
@@ -551,7 +535,7 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """Yields the directories whose names make the broker fail to start.
+    """Yields the directories whose names make start-up fail.
 
     LogManager deletes the clean-shutdown marker before it checks the names.
     """
@@ -570,10 +554,9 @@ def _misnamed_in(root: Path) -> Iterator[str]:
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
-    """Returns the offsets that the checkpoints have for a partition.
+    """Returns a partition's offsets in the checkpoints.
 
-    For a directory that was renamed to -delete or -stray, these are the offsets of the directory in
-    use.
+    A -delete or -stray directory has the offsets of the directory in use with the same partition.
     """
     if partition.state in ("current", "future"):
         return partition.checkpoints

@@ -1,8 +1,7 @@
-"""Which segments of a log the broker recovers when it next starts.
+"""Finds the segments of a log that broker start-up recovers, without recovering them.
 
-These are the segments that were not flushed, and those whose indexes the broker does not trust. The
-rules match simulate.startup.log_loader, but nothing is recovered here. The checks of retention use
-the result. A lookup reads the files of all other segments unchanged.
+These are the segments that were not flushed, and those with an index that Kafka does not trust. The
+rules match simulate.startup.log_loader.
 """
 
 from collections.abc import Sequence
@@ -23,15 +22,13 @@ def recovered_bases(
     recovery_point: int | None,
     release: Release = (),
 ) -> frozenset[int]:
-    """Returns the base offsets of the segments that a starting broker should recover.
+    """Returns the base offsets of the segments that start-up should recover.
 
-    This is the plan, before anything goes wrong. A segment is included even if the broker then
-    deletes it, because an earlier segment lost bytes, or never reaches it, because the start fails
-    earlier.
+    Start-up may end earlier: it deletes segments after a segment that lost bytes, or it fails.
 
     Args:
-        clean: whether the broker was stopped cleanly; None if unknown.
-        release: the release of the broker; () if unknown.
+        clean: whether the broker was shut down cleanly. None: unknown.
+        release: the release of the broker. (): unknown.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
     bases = [segment.base_offset for segment in segments]
@@ -49,20 +46,20 @@ def recovered_bases(
 
 
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Returns why a starting broker rebuilds a segment's indexes although it was flushed, or None.
+    """Returns why start-up rebuilds the indexes of a flushed segment, or None.
 
     Raises:
-        CorruptBytes: an index is so damaged that the start fails.
+        CorruptBytes: an index is so damaged that start-up fails.
     """
     segment_view = log_view.view_segment(segment)
     return distrust(lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour)
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """Returns whether a starting broker does not trust an index, and so recovers the segment.
+    """Returns whether start-up recovers a segment because of an index.
 
-    An index that cannot be read here counts as trusted, because the broker may be able to read it.
-    An index that makes the start fail also counts as trusted, because nothing is recovered then.
+    False for an index that is unreadable here, because the broker may be able to read it. False for
+    an index that makes start-up fail, because nothing is recovered then.
     """
     try:
         return distrust_reason(segment, behaviour) is not None

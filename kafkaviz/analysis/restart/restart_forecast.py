@@ -1,4 +1,4 @@
-"""The effects of a broker start, in numbers. The page and the command both show these.
+"""The effects of a broker start-up in numbers.
 
 For example, `forecast(restart, logs=30)` may return `RestartForecast(logs=30, cut_logs=3,
 cut_bytes=1021, rebuilt_segments=24, ...)`.
@@ -15,25 +15,21 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 @dataclass(frozen=True, kw_only=True)
 class RestartForecast:
-    """The effects of a broker start, in numbers. A "log" is one topic-partition directory.
+    """The effects of a broker start-up in numbers. A log is one topic-partition directory.
 
     Attributes:
-        logs: the number of all logs of the broker.
         cut_logs: logs that lose bytes at their ends.
-        cut_bytes: the bytes that these logs lose in total.
-        deleted_files: files that are deleted, except those that any start may delete.
-        deleted_directories: directories of deleted topics, which are deleted too.
-        read_logs: logs that are read from their recovery points on, because the broker was not
-            stopped cleanly.
-        rebuilt_segments: segments whose indexes are rebuilt from their batches, for any reason.
-        waiting_files: files that Kafka had already marked for deletion.
-        snapshots: producer snapshots that are written or removed, as at any start.
+        deleted_files: deleted files, except those that start-up may delete in a healthy directory.
+        deleted_directories: deleted directories of deleted topics.
+        read_logs: logs that are read from their recovery points after an unclean shutdown.
+        rebuilt_segments: segments whose indexes are rebuilt from their batches.
+        waiting_files: deleted files that Kafka had already marked for deletion.
+        snapshots: producer snapshots that are written or removed.
         epochs: leader-epoch files that are rewritten from the batches.
         created_replicas: empty directories that are created for assigned replicas.
-        stray_directories: directories that the broker considers stray and does not use.
-        possible_strays: directories that are stray unless a log directory that was not opened shows
-            otherwise.
-        is_unchanged: whether all recovered files end up with the same bytes as before.
+        possible_strays: directories that become stray unless a log directory that was not opened
+            shows otherwise.
+        is_unchanged: whether all recovered files keep their bytes.
     """
 
     is_clean: bool
@@ -55,11 +51,7 @@ class RestartForecast:
 
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
-    """Returns the effects of a broker start, in numbers.
-
-    Args:
-        logs: the number of topic-partition directories of the broker.
-    """
+    """Returns the effects of a broker start-up in numbers."""
     truncations = [step for step in restart.steps if step.action == "truncate"]
     deletions = [step for step in restart.steps if step.action == "delete"]
     unflushed_steps = [step for step in restart.steps if step.cause == "unflushed"]
@@ -117,15 +109,12 @@ def is_as_before(steps: Iterable[StartupStep]) -> bool:
 class RecoveryReads:
     """The .log files in one log directory that recovery reads completely.
 
-    A file that recovery truncates counts in full, although it is read only up to the damage.
+    A .log that recovery truncates counts in full, although recovery stops at the damage.
 
     Attributes:
-        log_directory: the path of the log directory.
         logs: the number of logs with such files. One thread recovers each log.
-        segments: the number of such files.
-        log_bytes: the bytes that are read in total.
-        largest_log_bytes: the bytes that are read from the log from which most is read.
-        threads: num.recovery.threads.per.data.dir; None if unknown.
+        largest_log_bytes: the most bytes that are read from one log.
+        threads: num.recovery.threads.per.data.dir. None: unknown.
     """
 
     log_directory: str
@@ -136,11 +125,10 @@ class RecoveryReads:
     threads: int | None
 
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
-        """Returns the shortest and the longest time that it may take to read these files.
+        """Returns the shortest and the longest time that reading these files may take.
 
-        For the longest time, all threads together read at this rate. For the shortest time, each
-        thread reads at this rate, and no two threads read one log. If the number of threads is
-        unknown, the shortest time assumes one thread per log.
+        Longest: all threads together read at this rate. Shortest: each thread reads at this rate,
+        and a log has one thread. If `threads` is None, there is one thread per log.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
@@ -150,13 +138,9 @@ class RecoveryReads:
 def recovery_reads(
     restart: Restart, broker: Broker, threads: int | None
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what recovery reads in each log directory, in the order of the log directories.
+    """Returns what recovery reads in each log directory, in the broker's order.
 
-    Log directories in which nothing is recovered are left out. The metadata log is left out too,
-    because it is loaded before the other logs.
-
-    Args:
-        threads: num.recovery.threads.per.data.dir; None if unknown.
+    Leaves out log directories without recovery, and the metadata log, which is loaded earlier.
     """
     return reads_of_segments(recovered_segments(restart, broker), broker, threads)
 
@@ -164,7 +148,7 @@ def recovery_reads(
 def recovered_segments(
     restart: Restart, broker: Broker
 ) -> dict[tuple[str | None, str | None], set[int]]:
-    """Returns the base offsets of the segments that recovery reads, by log directory and log."""
+    """Returns the base offsets of recovered segments, by log directory and partition directory."""
     bases_by_log: dict[tuple[str | None, str | None], set[int]] = defaultdict(set)
     for step in restart.steps:
         if step.cause in RECOVERY_CAUSES and step.segment is not None:
@@ -183,12 +167,9 @@ def reads_of_segments(
     broker: Broker,
     threads: int | None,
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what recovery reads in each log directory if it recovers the given segments.
+    """Returns what recovery of these segments reads in each log directory.
 
-    Args:
-        bases_by_log: the base offsets of the segments. The key is the path of the log directory and
-            the partition's name.
-        threads: num.recovery.threads.per.data.dir; None if unknown.
+    The keys of `bases_by_log` are pairs of log directory and partition directory.
     """
     log_bytes: dict[str, list[int]] = defaultdict(list)
     segments: dict[str, int] = defaultdict(int)

@@ -1,16 +1,15 @@
-"""The time after which each limit alone would roll a segment, by formulas.
+"""Computes after which time each limit alone would roll a segment.
 
-The limit with the shortest time ends the segment. The formulas also say how large the indexes must
-be to never end a segment. They assume that batches of one size arrive at a constant speed, so that
-index entries are G bytes apart. For example, with batches of 1000 B and index.interval.bytes 4096,
-every 5th batch gets an entry and G is 5000 B:
+The limit with the shortest time rolls the segment. The formulas assume that batches of one size
+arrive at a constant speed, so that index entries are G bytes apart. For example, with batches of
+1000 B and index.interval.bytes 4096, every 5th batch gets an entry and G is 5000 B:
 
     segment.bytes        1 GiB / 1 MB/s                    1074 s
     offset index         12 800 slots * 5000 B / 1 MB/s      64 s
     time index            8 532 slots * 5000 B / 1 MB/s      43 s   the first
 
-So with indexes of 100 KiB, the log rolls every 43 s. The rules follow LogSegment.shouldRoll of
-Kafka 4.3.1 on a leader, where each append is a single batch.
+So with indexes of 100 KiB, the log rolls every 43 s. The rules follow LogSegment.shouldRoll (4.3.1)
+on a leader, where each append is a single batch.
 """
 
 from collections.abc import Mapping
@@ -54,10 +53,9 @@ class WriteLoad:
     """The batches that a topic-partition receives.
 
     Attributes:
-        batch_bytes: the mean batch size.
-        spread: the standard deviation of the batch sizes divided by their mean; 0 if all are equal.
-        time_share: the share of offset entries that come with a time entry, because the largest
-            timestamp has grown; None if timestamps follow a clock in milliseconds.
+        spread: the standard deviation of batch sizes divided by their mean. 0: all are equal.
+        time_share: the share of offset entries with a time entry. None: computed for timestamps
+            that follow a clock in milliseconds.
     """
 
     batch_bytes: float
@@ -68,8 +66,6 @@ class WriteLoad:
 
 @dataclass(frozen=True)
 class SpeedRange:
-    """A range of write speeds, in bytes per second, in which the same limit is reached first."""
-
     cause: RollCause
     first: float
     last: float
@@ -78,7 +74,7 @@ class SpeedRange:
 def index_room(segment_index_bytes: int) -> IndexRoom:
     """Returns whether a log can work with indexes of this size.
 
-    Kafka allows sizes that are too small: a minimum exists only since 3.3, and is 4 bytes.
+    Kafka allows sizes that are too small: the minimum is 4 bytes, and exists only since 3.3.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -96,10 +92,9 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Returns the share of offset entries at which the largest timestamp has grown.
+    """Returns the share of offset entries with a time entry: the largest timestamp has grown.
 
-    A time entry is added only with these. It is assumed that timestamps follow a clock in
-    milliseconds.
+    Timestamps follow a clock in milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
@@ -109,25 +104,21 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """Returns the size of the .log at which the time index is full.
-
-    Args:
-        share: the share of the offset entries that come with a time entry.
-    """
+    """Returns the size of the .log at which the time index is full."""
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
-    """Returns the least segment.index.bytes with which no index is full before the segment is."""
+    """Returns the least segment.index.bytes with which no index is full before the .log is."""
     offset = offset_index.ENTRY.itemsize
     time = time_index.ENTRY.itemsize
     return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
 
 
 def mean_jitter_ms(config: LogConfig) -> float:
-    """Returns the mean jitter of a segment's maximum age.
+    """Returns the mean jitter by which Kafka shortens segment.ms.
 
-    Each segment gets a random jitter below segment.jitter.ms, or below segment.ms if that is less.
+    The jitter is random, from 0 to segment.jitter.ms, at most segment.ms.
     """
     return min(config.segment_jitter_ms, config.segment_ms) / 2
 
@@ -135,7 +126,7 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """Returns, for each speed, in how many seconds each limit alone would roll a segment.
+    """Returns after how many seconds each limit alone rolls a segment, for each speed.
 
     The time is infinite if the limit is never reached.
     """
@@ -170,10 +161,7 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Returns the ranges of speeds in which the same limit is reached first, in ascending order.
-
-    The borders between ranges are found by binary search.
-    """
+    """Returns the ranges of speeds in which the same limit is reached first, ascending."""
 
     def deciding_limits(speeds: np.ndarray) -> np.ndarray:
         return first_limit(seconds_until_roll(config, load, speeds))[0]
@@ -215,12 +203,9 @@ class LimitRace:
 
     Attributes:
         at_ms: broker time since the segment's first append.
-        log_bytes: size of the .log before the append.
         amounts: the amounts that Kafka compares with each limit.
-        limits: the value of each limit.
-        reached: the number of the first append that each limit does not allow; None if it allows
-            all.
-        cause: the limit reached first; if one append reaches several, the first in Kafka's order.
+        reached: the number of the first append that each limit rejects. None: none rejected.
+        cause: the limit reached first. If one append reaches several, the first in Kafka's order.
     """
 
     at_ms: np.ndarray
@@ -235,19 +220,17 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """Returns which share of a limit is used at each append; 1 or more if it is reached."""
+        """Returns the used share of a limit at each append; 1 or more if the limit is reached."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))
 
 
 def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
-    """Returns how the segment that begins with the first of these appends approaches its limits.
+    """Returns how the segment that begins with the first append approaches its limits.
 
-    The segment has no jitter. It is on a leader, where each append is a single batch.
-
-    Args:
-        rows: appends, a non-empty array of roll_history.APPEND. There may be more after the roll.
+    Assumes no jitter, and a leader, where each append is a single batch. `rows` is an array of
+    roll_history.APPEND, and may have appends after the roll.
     """
     sizes = rows["size_bytes"]
     log_bytes = np.cumsum(sizes) - sizes
@@ -277,10 +260,7 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
 
 
 def _waited_ms(rows: np.ndarray) -> np.ndarray:
-    """Returns the time since the first append, as LogSegment.timeWaitedForRoll counts it.
-
-    It uses the records' timestamps, or the broker's clock if records have none.
-    """
+    """Returns the time since the first append, as LogSegment.timeWaitedForRoll counts it."""
     column = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     return rows[column] - rows[column][0]
 
@@ -288,7 +268,7 @@ def _waited_ms(rows: np.ndarray) -> np.ndarray:
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """Returns the number of entries in each index before each append.
 
-    A time entry is written together with an offset entry if the largest timestamp has grown.
+    A time entry is written with an offset entry if the largest timestamp has grown.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]
@@ -301,10 +281,10 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 
 
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
-    """Returns the first append that a limit does not allow, or None.
+    """Returns the first append that a limit rejects, or None.
 
-    Once its entries reach the limit, an index allows no more appends. Other amounts may be equal to
-    their limits but not above.
+    An index is full when its number of entries equals the limit. Other amounts may equal their
+    limits.
     """
     is_index = cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     beyond = amounts >= limit if is_index else amounts > limit

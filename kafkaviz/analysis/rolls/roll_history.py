@@ -1,7 +1,7 @@
-"""The history of each segment until it rolled: bytes, time and index entries, and their limits.
+"""Shows how each segment filled until it rolled: bytes, time and index entries.
 
-The history of a simulated log comes from its appended batches. The history of a partition on disk
-comes from its index files, whose entries show the size of the .log at some points in time:
+The states of a simulated log come from its appended batches. The states of a partition on disk come
+from its index files, whose entries show the size of the .log at some times:
 
     .index       (99, 4500) (199, 9000)
     .timeindex   (..:00.450, 99) (..:00.900, 199) (..:01.000, 219)
@@ -9,8 +9,8 @@ comes from its index files, whose entries show the size of the .log at some poin
 At ..:00.450 the segment had 4500 B and one entry in each index. At ..:00.900 it had 9000 B and two
 entries in each.
 
-For a partition on disk, the cause of a roll is inferred by comparing neighbouring segments: file
-sizes, the first header of each .log, and the index files.
+For a partition on disk, the cause of a roll is inferred from neighbouring segments
+(inference.roll).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -59,7 +59,7 @@ APPEND: np.dtype = np.dtype(
 
 
 def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
-    """Returns why the live segment with this base offset was rolled, or None if no cause fits."""
+    """Returns why the segment with this base offset was rolled, or None if no cause fits."""
     live = partition.live
     number = next(
         (
@@ -81,9 +81,9 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Returns the facts from which a roll's cause is inferred; does not read the batches.
+    """Returns the facts from which the cause of a roll is inferred. Reads only the first batch.
 
-    The largest timestamp comes from the last time entry, which is added when the segment rolls.
+    The largest timestamp comes from the last time entry, which the roll adds.
     """
     first = _first_batch(segment)
     offsets, times = segment.index_ends()
@@ -100,7 +100,7 @@ def segment_facts(segment: LogSegment) -> SegmentFacts:
 
 
 def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
-    """Returns the first batch in the .log; its offset and timestamp are -1 if the .log is empty."""
+    """Returns the first batch in the .log. Offset and timestamp are -1 if the .log is empty."""
     header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
         empty_row = np.zeros((), batch.BATCH)
@@ -117,10 +117,9 @@ class SegmentHistory:
     Attributes:
         opened_ms: the time of its first batch.
         ended_ms: the time of the next segment's first batch, or else of its own last batch.
-        time_entries: the number of time entries, without the one that was added by the roll.
-        reason: None if the segment is active, or if no known cause fits.
-        read_fills: a function that returns the states of the segment, an array of FILL. They are
-            read only when needed, because a page draws only some of many segments.
+        time_entries: the number of time entries, without the entry that the roll added.
+        reason: None: the segment is active, or no known cause fits.
+        read_fills: returns the states of the segment, an array of FILL.
     """
 
     base_offset: int
@@ -144,7 +143,7 @@ class RollHistory:
 
     Attributes:
         inferred_limits: limits that were inferred from the rolls, by setting name.
-        batches: the number of batches; None for a partition on disk.
+        batches: the number of batches. None: a partition on disk.
     """
 
     segments: tuple[SegmentHistory, ...]
@@ -162,14 +161,10 @@ class RollHistory:
 
     @property
     def bytes_per_s(self) -> float:
-        """The mean write speed; 0 if the time span is 0."""
         return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
 
     def rolls(self) -> dict[RollCause | None, int]:
-        """Returns the number of rolls by cause, in Kafka's order.
-
-        The key None counts the rolls without a known cause.
-        """
+        """Returns the number of rolls by cause, in Kafka's order. The key None: unknown cause."""
         causes = [
             segment.reason.cause if segment.reason else None
             for segment in self.segments
@@ -189,11 +184,7 @@ def appended_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -> RollHistory:
-    """Returns the history of a simulated log (simulate.writer.writer).
-
-    Args:
-        appends: all appended batches, an array of APPEND.
-    """
+    """Returns the history of a simulated log. `appends` is an array of APPEND with all batches."""
     bases = [segment.base_offset for segment in segments]
     first = np.searchsorted(appends["base_offset"], bases)
     edges = zip(segments, first, [*first[1:], len(appends)], strict=True)
@@ -233,7 +224,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
 def history_of_rolled_log(
     segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
 ) -> RollHistory:
-    """Returns the history of a simulated log in which Kafka does not refuse any append."""
+    """Returns the history of a simulated log without refused appends."""
     filled = [segment for segment in segments if segment.end_row > segment.first_row]
     ends = np.array([segment.end_row for segment in filled], int)
     opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
@@ -263,14 +254,10 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 
 
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
-    """Returns a segment's states after some of its appends, including the last one.
+    """Returns a segment's states after some of its appends, including the last append.
 
-    A time entry counts from the offset entry with which it was written. The time entry that a roll
-    adds has no such offset entry, so it is left out.
-
-    Args:
-        positions: positions in the offset index.
-        timestamps_ms: timestamps in the time index.
+    A time entry counts from its offset entry on. The time entry that a roll adds has no offset
+    entry and does not count.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
@@ -311,8 +298,8 @@ def history_of_partition(
     """Returns the history of a partition on disk.
 
     Args:
-        known_settings: the settings (topic names) whose values in `config` are known. Any other
-            setting is inferred from the rolls if a roll contradicts its value.
+        known_settings: topic settings whose values in `config` are known. Others are inferred from
+            the rolls if a roll contradicts the value.
 
     Raises:
         KafkavizError: the index files cannot be read.
@@ -399,9 +386,9 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether the numbers at a roll reach the limit that caused it.
+    """Returns whether the numbers at a roll reach its limit.
 
-    If not, the settings may have been changed after the roll.
+    If not, the settings may have changed since the roll.
     """
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit

@@ -1,19 +1,19 @@
-"""The exact cost that each index.interval.bytes would have caused for a log (a "sweep").
+"""Computes the exact cost that each index.interval.bytes would have had for a log (a "sweep").
 
-The cost is the number of index entries, and of batch headers that lookups read. For example, with
-twenty batches of 1000 bytes and ten records each, these are the costs if the base offset of batch 7
-is fetched:
+The cost is the number of index entries, and the number of batch headers that lookups read. For
+example, a log has twenty batches of 1000 bytes and ten records each. The base offset of batch 7 is
+looked up:
 
 - interval 4096: entries at batches 5, 10, 15. The scan starts at 5 and reads 3 headers.
 - interval 3999: entries at batches 4, 8, 12, 16. The scan starts at 4 and reads 4 headers.
 - interval 0: entries at batches 1 to 19. The scan starts at 6 and reads 2 headers, the fewest
   possible.
 
-The key of an entry is its batch's last offset. So a fetch at the base offset of an indexed batch
+The key of an entry is the last offset of its batch. So the lookup of an indexed batch's base offset
 starts at the previous entry, unless the batch has only one record. The rules are those in
-LogSegment.append of Kafka 2.0 to 4.3.1; a full index is not considered.
+LogSegment.append of Kafka 2.0 to 4.3.1. Full indexes are not considered.
 
-Sweeps of segments can be added without loss: parts(one) + parts(other) equals parts([one, other]).
+Sweeps of segments can be added: parts(a) + parts(b) equals parts([a, b]).
 """
 
 from kafkaviz.analysis.sweep.sums import (

@@ -1,4 +1,4 @@
-"""The sums of a sweep over one or more segments, and their table with one row per interval.
+"""The sums of a sweep over segments, and their table with one row per interval.
 
 A histogram counts lookups by the number of headers that they read.
 """
@@ -34,10 +34,9 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 
 
 class HeaderCounts:
-    """A histogram per interval, one after another; the k-th begins at `starts[k]`.
+    """One histogram per interval, in one array. The histogram of interval k begins at `starts[k]`.
 
-    `flat` has counts. `steps` has differences between neighbouring counts; their running sums are
-    later added to `flat`.
+    The counts are `flat` plus the running sums of `steps`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -47,10 +46,10 @@ class HeaderCounts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Makes room for every number of headers that a lookup can read.
+        """Makes room for the most headers that a lookup can read.
 
-        The number is limited, because a part of the log without an entry is at most as long as the
-        interval plus the appends around it.
+        A part of the log without an entry is at most as long as the interval plus the appends
+        around it.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -68,11 +67,7 @@ class HeaderCounts:
         self.starts = starts
 
     def each(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the histograms of all intervals without trailing zeros.
-
-        Returns:
-            The histograms one after another, and the start of each.
-        """
+        """Returns the histograms without trailing zeros in one array, and the start of each."""
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
         lengths = _lengths(counts, self.starts)
@@ -83,20 +78,13 @@ class HeaderCounts:
 
 
 def mean(counts: np.ndarray) -> float:
-    """Returns the mean of a histogram; NaN if it is empty.
-
-    Args:
-        counts: the number of lookups with the value 0, 1, 2 ...
-    """
+    """Returns the mean of a histogram; NaN if it is empty."""
     total = counts.sum()
     return float((np.arange(len(counts)) * counts).sum() / total) if total else float("nan")
 
 
 def quantile(counts: np.ndarray, share: float) -> int:
-    """Returns a quantile of a histogram: a value that at least this share of lookups do not exceed.
-
-    The result is 0 if the histogram is empty.
-    """
+    """Returns the least value that the share of lookups do not exceed; 0 without lookups."""
     return int(
         quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0]
     )
@@ -135,9 +123,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds histograms to the histograms of the same intervals in `flat`.
+    """Adds histograms to those of the same intervals in `flat`.
 
-    If `flat` has fewer bins for an interval, the further bins of the added histogram must be zero.
+    Bins for which `flat` has no room must be zero.
     """
     for interval_number in range(len(starts) - 1):
         length = min(
@@ -164,21 +152,16 @@ def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
 class SweepParts:
     """The sums of a sweep over one or many segments.
 
-    All arrays except `headers` have one int64 value per interval, shape (k,).
+    All arrays except `headers` and `starts` have one int64 value per interval, shape (k,).
 
     Attributes:
-        intervals: the values of index.interval.bytes.
-        entries: the number of offset entries.
-        time_entries: the number of time entries.
         skipped_bytes: the bytes that scans skip, summed over all lookups.
         last_times: the number of time entries that were written only at the end of a segment.
-        batches_to_entry: the number of batches before each segment's last entry, summed over the
+        batches_to_entry: the number of batches before each segment's last entry, summed over
             segments.
-        headers: `headers[starts[k] : starts[k + 1]]` says how many lookups read 0, 1, 2 ... headers
-            with the k-th interval.
-        targets: the number of lookups.
-        least_batch_bytes: the size of the smallest batch, not counting the last batch of each
-            segment; None without such a batch.
+        headers: one histogram per interval; `headers[starts[k] : starts[k + 1]]` for interval k.
+        least_batch_bytes: the size of the smallest batch that is not the last of its segment. None:
+            no such batch.
     """
 
     intervals: np.ndarray
@@ -196,11 +179,6 @@ class SweepParts:
     least_batch_bytes: int | None = None
 
     def __add__(self, other: "SweepParts") -> "SweepParts":
-        """Adds the sums of other segments.
-
-        Raises:
-            ValueError: the sweeps have different intervals.
-        """
         if not np.array_equal(self.intervals, other.intervals):
             raise ValueError("sweeps over different intervals do not add up")
         batch_sizes = [
@@ -262,11 +240,6 @@ class SweepParts:
         return self.headers[self.starts[place] : self.starts[place + 1]]
 
     def at_interval(self, interval_bytes: int) -> "SweepParts":
-        """Returns the sums of one interval.
-
-        Raises:
-            KeyError: the interval was not swept.
-        """
         place = self.index_of(interval_bytes)
         rows = slice(place, place + 1)
         counts = self.headers_at(place)
@@ -283,16 +256,15 @@ class SweepParts:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
-        """Returns the estimated sums for a whole log, if these are the sums for windows of it.
+        """Returns estimated sums for a whole log from the sums for some windows (parts) of the log.
 
-        A window ends in a gap between two entries. So the number of entries is estimated from the
-        batches up to each window's last entry.
+        The number of entries is estimated from the batches up to each window's last entry, because
+        the window ends between two entries.
 
         Args:
-            log_bytes: the size of the whole log.
-            segments: the number of its segments with a batch.
-            first_lookups: the number of lookups for the first batch of a window. They are left out,
-                because they seem to read only one header: the entry before is not in the window.
+            segments: the number of the log's segments with a batch.
+            first_lookups: the number of lookups for the first batch of a window. They are left out:
+                they read too few headers, because the entry before is not in the window.
         """
         if not self.log_bytes:
             return self
@@ -326,11 +298,8 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    Rounds the running sums, not each count, so that means and totals stay the same.
-
-    Args:
-        first_lookups: how many of the lookups that read one header to leave out. The remaining
-            lookups are scaled up so that the total stays the same.
+    Rounds the running sums, not each count, so that means and totals stay the same. Leaves out
+    `first_lookups` lookups that read one header, and scales the others up to the same total.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

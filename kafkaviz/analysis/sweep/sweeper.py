@@ -1,6 +1,6 @@
 """Sweeps a segment chunk by chunk, or complete segments.
 
-The compiled loops simulate all intervals together. One or more offsets are looked up per batch.
+Compiled loops simulate all intervals together, with one or more lookups per batch.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,11 +47,9 @@ CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one 
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns an array of TARGETS for the batches of a segment when every offset is looked up.
+    """Returns an array of TARGETS for the batches of a segment, if every offset is looked up.
 
-    Args:
-        batches: an array of format.batch.BATCH.
-        is_end: whether these are the last batches of the segment.
+    `batches` is an array of format.batch.BATCH. `is_end`: these are the segment's last batches.
     """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     reads_next = (base != last) & by_base_offset
@@ -75,10 +73,7 @@ def _count_base_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Counts all offsets of each batch as targets, from the first to the last.
-
-    Offsets of records that compaction removed also count.
-    """
+    """Counts all offsets of each batch, even those of records that compaction removed."""
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)
     targets["near"] = offset_counts - targets["far"]
@@ -101,7 +96,7 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Simulates each interval, jumping from entry to entry; each append is a batch with one target.
+    """Simulates each interval from entry to entry. Each append is one batch with one target.
 
     Args:
         position_sums: the sum of the positions of all batches before each batch.
@@ -164,13 +159,13 @@ def scan_blocks(
     headers: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Simulates each interval batch by batch, for one block of batches after another.
+    """Simulates each interval batch by batch, one block of batches after another.
 
     Args:
         newest: the largest timestamp up to each batch.
         opens: whether a batch is the first of its append.
         closes: whether a batch is the last of its append.
-        headers: the histograms of all intervals; the k-th begins at `starts[k]`.
+        headers: the histograms of all intervals. The histogram of interval k begins at `starts[k]`.
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))
@@ -243,10 +238,7 @@ def _scan_block(
 
 @njit(cache=True)
 def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
-    """Returns the end row of each append, if each has as many whole batches as fit.
-
-    An append has at least one batch.
-    """
+    """Returns the end row of each append. Appends have as many whole batches as fit, or one."""
     ends = np.empty(len(sizes), np.int64)
     count = 0
     filled_bytes = 0
@@ -271,12 +263,12 @@ def sweep(
     """Returns a SWEEP table with one row per interval, for one or several segments.
 
     Args:
-        batches: an array of format.batch.BATCH for each segment.
+        batches: an array of format.batch.BATCH per segment.
         targets: the offsets to look up, "base_offset" or "every_offset".
-        by_base_offset: whether scans work as since Kafka 4.1: they read one more header if the
-            target is inside a batch.
-        append_bytes: the largest size of an append, if an append gets at most one entry, as on
-            followers and after compaction up to 4.0.0 (KAFKA-806). None if each batch may get an
+        by_base_offset: whether a scan reads one more header if the target is inside a batch, as
+            since Kafka 4.1.
+        append_bytes: the most bytes of an append, if each append gets at most one entry. This is so
+            on followers, and after compaction up to 4.0.0 (KAFKA-806). None: each batch may get an
             entry.
     """
     return parts(
@@ -313,7 +305,7 @@ def parts(
 class Sweeper(BatchObserver[SweepParts]):
     """Sweeps one segment while it is read chunk by chunk.
 
-    Memory is bounded by a chunk and the counts, for a .log of any length.
+    Memory is bounded by one chunk and the histograms.
     """
 
     def __init__(
@@ -325,11 +317,10 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """Starts with no batch observed; `sweep` explains the other arguments.
+        """Takes the arguments of `sweep`.
 
-        Args:
-            by_append: whether the batches have a column "append", which shows which batches were
-                appended together. It replaces `append_bytes`.
+        If `by_append`, a column "append" replaces `append_bytes`. It shows which batches were
+        appended together.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -365,11 +356,7 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """Returns the sums over the whole segment.
-
-        The sums include the final time entry, which Kafka writes when the segment rolls or the
-        broker stops.
-        """
+        """Returns the sums over the whole segment, with the final time entry."""
         if self._open_append is not None:
             self._sweep_batches(
                 self._open_append[0], np.array([self._open_append[0].shape[1]]), is_end=True

@@ -1,16 +1,16 @@
-"""The cost of lookups by timestamp that each index.interval.bytes would have caused.
+"""Computes the cost of lookups by timestamp that each index.interval.bytes would have had.
 
-A lookup takes the last time entry that is not above its timestamp, and looks up that entry's offset
-in the offset index. From there it reads headers until a batch is new enough. A time entry is
-written only if the largest timestamp has grown. So if a producer appends old records, no time
-entries are written. A lookup just above the largest timestamp before them then reads the headers of
-all their batches.
+A lookup takes the last time entry that is not above the target, and looks up the entry's offset in
+the offset index. From there it reads batch headers until a batch is new enough.
 
-The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup
-is the same for each interval: one whole batch is read and decompressed.
+A time entry is written only if the largest timestamp has grown. So old records, appended late, get
+no time entries. A lookup just above the largest timestamp before them reads the headers of all
+their batches.
 
-Some lookups can be counted only when the end of the segment is known. So 21 bytes per batch stay in
-memory while the segment is read.
+The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The cost of reading
+and decompressing one batch is the same for each interval and does not count.
+
+21 bytes per batch stay in memory, because some lookups can be counted only at the segment's end.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,13 +30,9 @@ MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at o
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how many headers a fetch at each batch's base offset reads, in one segment.
+    """Returns how many headers a lookup of each batch's base offset reads, in one segment.
 
-    Args:
-        batches: an array of format.batch.BATCH or SIZES.
-
-    Returns:
-        The number of headers, and whether the batch has an entry, each of shape (n,).
+    `batches` is an array of format.batch.BATCH or SIZES. Also returns which batches have an entry.
     """
     is_own = (
         batches["is_single"]
@@ -51,7 +47,6 @@ def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.nd
 
 
 def sizes(batches: np.ndarray) -> np.ndarray:
-    """Returns batches as an array of SIZES, with five bytes per batch."""
     table = np.empty(len(batches), SIZES)
     table["size_bytes"] = batches["size_bytes"]
     table["is_single"] = batches["base_offset"] == batches["last_offset"]
@@ -99,7 +94,6 @@ class Columns:
         return builder.result()
 
     def forget_times(self) -> None:
-        """Drops the columns that only lookups by timestamp need."""
         self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
 
 
@@ -147,7 +141,7 @@ class GrowingColumn:
         self._rows[old_length : self._length] = rows
 
     def end(self) -> np.ndarray:
-        """Returns all rows. Nothing can be added afterwards."""
+        """Returns all rows. No rows can be added afterwards."""
         rows = self._rows
         self._rows = self._rows[:0].copy()
         rows.resize(self._length, refcheck=False)
@@ -159,11 +153,8 @@ def sweep_times(
 ) -> SweepParts:
     """Returns the cost of looking up each batch's first timestamp in its own segment.
 
-    A batch is left out if it has no timestamp, if compaction replaced its first timestamp, or if
-    its first timestamp is above the largest timestamps of all batches.
-
-    Args:
-        batches: an array of format.batch.BATCH for each segment.
+    Leaves out a batch without a timestamp, one whose first timestamp compaction has replaced, and
+    one whose first timestamp is above the largest timestamps of all batches.
     """
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
@@ -174,11 +165,9 @@ def sweep_times(
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """Returns the cost of looking up first timestamps in a segment, from the columns kept of it.
+    """Returns the cost of looking up first timestamps in a segment, from its columns.
 
-    Args:
-        batch_sweep: a sweep of the segment in which each batch may get an entry. Its intervals and
-            entries are used.
+    `batch_sweep` is a sweep of the segment in which each batch may get an entry.
     """
     sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
     skipped = []
@@ -204,12 +193,7 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the row and position of the batch that answers each target; targets ascend.
-
-    Args:
-        row: the first row to consider.
-        position: the position of that row.
-    """
+    """Returns the row and position of the batch that answers each target. Targets ascend."""
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):
         while newest[row] < targets[number]:
@@ -228,29 +212,23 @@ def _count_lookups(
     interval: int,
     counts: np.ndarray,
 ) -> int:
-    """Counts the lookups in the indexes that one interval would give.
+    """Counts the lookups in the indexes that one interval would give. Targets ascend.
 
-    Targets ascend. The targets whose lookups start at one time entry form a group, which the next
-    time entry ends.
-
-    Args:
-        counts: filled with the number of lookups that read 0, 1, 2 ... headers.
-
-    Returns:
-        The bytes that scans skip, summed over all lookups.
+    Fills `counts` with the number of lookups that read 0, 1, 2 ... headers. Returns the bytes that
+    scans skip, summed over all lookups.
     """
     skipped = 0
     answered = 0
     # the batch that answers the last target
     answer_row = answer_position = 0
-    # the row and position: of the batch where lookups start (start_); of the last offset entry when
-    # the newest timestamp came (newest_); and of the last offset entry (entry_)
+    # start_: the batch of the last offset entry. newest_: the same, when the newest timestamp came.
+    # entry_: the batch where lookups start, to which the last time entry leads
     start_row = start_position = 0
     newest_row = newest_position = 0
     entry_row = entry_position = 0
     last_ms = -1
     position = 0
-    # two more rounds: the time entry that is written when the segment is closed, and the end
+    # two more rounds: for the final time entry, and for the targets after it
     for row in range(len(sizes) + 2):
         is_end = row > len(sizes)
         is_indexed = row >= len(sizes)

@@ -1,20 +1,19 @@
-"""Remote retention: which segments the next pass deletes from the store, and which it keeps.
+"""Computes which remote segments the next retention pass deletes, and why it keeps the others.
 
 Every remote.log.manager.task.interval.ms, the leader of a topic-partition makes a pass over its
-remote segments. It goes through the leader epochs of its own log, and in each epoch through the
-segments, the oldest first. It stops at the first segment that stays:
+remote segments. For each leader epoch of its own log, it visits the segments, the oldest first. It
+stops at the first segment that stays:
 
     0 – 19    deleted: its newest record is older than retention.ms
     20 – 41   deleted: the log is larger than retention.bytes
     42 – 63   stays, and so do all later segments
 
-A segment whose leader epochs do not fit the epochs of the log is skipped. At the end, the pass
-deletes the segments whose epochs are all before the first epoch of the log.
+It skips segments whose leader epochs do not fit those of the log. At the end, it deletes segments
+whose epochs are all before the first epoch of the log.
 
-The rules are from RemoteLogManager.RLMExpirationTask in Kafka 4.4.0; the rules of 3.6 to 4.3 differ
-a little (Behaviour REMOTE_... in versions.py). KAFKA-20609, which no release up to 4.4.0 contains,
-only changes local retention: in remote retention, the newest time of a segment counts even if it is
-in the future.
+The rules are from RemoteLogManager.RLMExpirationTask in Kafka 4.4.0. The rules of 3.6 to 4.3 differ
+a little (Behaviour REMOTE_... in versions.py). A newest time in the future counts like any other.
+KAFKA-20609, in no release up to 4.4.0, changes this only for local retention.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +45,7 @@ class RemoteState(StrEnum):
     RETRIED = "retried"  # its deletion was not finished
     EPOCHS = "epochs"  # all its epochs are before the first epoch of the log
     UNTIL = "until"  # it stays until its own age exceeds retention.ms
-    BEHIND = "behind"  # it stays as long as an older segment
+    BEHIND = "behind"  # an older segment keeps it
     BYTES = "bytes"  # only retention.bytes can delete it
     UNLIMITED = "unlimited"
     OTHER_EPOCHS = "other-epochs"  # its epochs do not fit those of the log
@@ -70,12 +69,12 @@ class RemoteSegmentRetention:
     """Why a remote segment is deleted or kept.
 
     Attributes:
-        until_ms: the time until which the segment's own age keeps it.
-        gone_ms: the time until which its own age, or that of an earlier segment, keeps it. None
-            without a time limit, or if an age is unknown.
-        blocked_by: the first offset of the earlier segment because of which it is kept, or None.
-        more_bytes: how many bytes must be appended before retention.bytes deletes it; None without
-            that limit.
+        until_ms: the time until which its own age keeps it.
+        gone_ms: the time until which its own age or an earlier segment keeps it. None: no time
+            limit, or an age is unknown.
+        blocked_by: the first offset of the earlier segment that keeps it. None: none does.
+        more_bytes: how many bytes must be appended before retention.bytes deletes it. None: no such
+            limit.
     """
 
     segment: TieredSegment
@@ -95,14 +94,12 @@ class RemoteRetention:
     """The result of a retention pass at `now_ms` over a topic-partition's remote segments.
 
     Attributes:
-        partition: the directory's name.
-        limits: the limits of the complete log, not of its local part.
-        local_bytes: bytes of local segments that have not been copied yet, which retention.bytes
-            counts too.
-        remote_bytes: bytes of remote segments that retention.bytes counts.
-        next_log_start: the log start offset that the pass sets; None if it stays the same.
-        doubled_segments: the first offsets of the segments that are also deleted if a new leader
-            makes the pass before it has learnt which offsets were copied (KAFKA-20732).
+        limits: the limits of the complete log, local and remote.
+        local_bytes: the bytes of local segments that are not uploaded. retention.bytes counts them.
+        remote_bytes: the bytes of remote segments that retention.bytes counts.
+        next_log_start: the log start offset that the pass sets. None: it stays the same.
+        doubled_segments: the first offsets of segments that a new leader deletes too if it does not
+            know yet which offsets were uploaded (KAFKA-20732).
     """
 
     partition: str
@@ -117,7 +114,6 @@ class RemoteRetention:
 
     @property
     def over_bytes(self) -> int:
-        """How many bytes are above retention.bytes; 0 without that limit."""
         if not self.limits.has_size_limit:
             return 0
         limit = cast(int, self.limits.retention_bytes)
@@ -125,9 +121,9 @@ class RemoteRetention:
 
 
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
-    """Returns the result of the next retention pass for topic-partitions with metadata and a log.
+    """Returns the next retention pass for each topic-partition with metadata and a log.
 
-    The result is empty if part of the metadata could not be read.
+    Returns an empty tuple if part of the metadata could not be read.
     """
     if not state.is_metadata_whole:
         return ()
@@ -156,9 +152,9 @@ def _log_end(local: Partition) -> int | None:
 
 
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
-    """Returns the limits for a topic's complete log; without remote storage, nothing is deleted.
+    """Returns the limits for a topic's complete log. Without remote storage, nothing is deleted.
 
-    The cleanup.policy need not be checked: Kafka accepts remote.storage.enable only with "delete".
+    cleanup.policy is not checked: Kafka accepts remote.storage.enable only with "delete".
     """
     is_enabled = settings.find(topic, "remote.storage.enable")
     retention_ms = settings.find(topic, "retention.ms")
@@ -188,11 +184,7 @@ def remote_retention(
 ) -> RemoteRetention | None:
     """Returns the result of the leader's next retention pass.
 
-    Args:
-        log_end_offset: the end of the local log; None if unknown.
-
-    Returns:
-        None if it cannot be known, because metadata, leader epochs or the local log is missing.
+    Returns None if metadata, leader epochs or the local log is missing.
     """
     if partition.events is None or not partition.lineage or not partition.has_directory:
         return None
@@ -243,11 +235,7 @@ def remote_retention(
 
 @dataclass(frozen=True, kw_only=True)
 class _RetentionPass:
-    """One retention pass of a leader over its log, by the rules of its release.
-
-    Attributes:
-        epochs: the log's leader epochs that have records.
-    """
+    """One retention pass of a leader over its log, by the rules of its release."""
 
     partition: TieredPartition
     epochs: Epochs
@@ -262,14 +250,14 @@ class _RetentionPass:
 
     @cached_property
     def _following(self) -> dict[int, tuple[int, int]]:
-        """For each epoch, the next epoch and its first offset."""
+        """The next epoch and its first offset, by epoch."""
         epochs = [epoch for epoch, _ in self.epochs]
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
     def fits(self, segment: TieredSegment) -> bool:
-        """Returns whether a segment's leader epochs show that it belongs to this log.
+        """Returns whether a segment's leader epochs fit those of the log.
 
-        See RemoteLogManager.isRemoteSegmentWithinLeaderEpochs.
+        The rule is RemoteLogManager.isRemoteSegmentWithinLeaderEpochs.
         """
         own = _without_empty(sorted(segment.leader_epochs.items()))
         first_epoch = self.epochs[0][0]
@@ -298,13 +286,11 @@ class _RetentionPass:
         return self.end_offset is None or end_offset < self.end_offset
 
     def counted_bytes(self, segments: Sequence[TieredSegment]) -> int:
-        """Returns how many bytes of these segments retention.bytes counts."""
         return sum(
             _size(segment) for segment in segments if self.fits(segment) and self.counts(segment)
         )
 
     def counts(self, segment: TieredSegment) -> bool:
-        """Returns whether retention.bytes counts a segment."""
         if segment.state == COPY_STARTED:
             return versions.REMOTE_COPIES_COUNTED.applies_to(self.release)
         if segment.state == DELETE_STARTED:
@@ -312,7 +298,6 @@ class _RetentionPass:
         return segment.state == COPY_FINISHED
 
     def retries(self, segment: TieredSegment) -> bool:
-        """Returns whether a pass deletes a segment again, because its deletion was not finished."""
         is_retried = versions.REMOTE_DELETIONS_RETRIED.applies_to(self.release)
         return is_retried and segment.state == DELETE_STARTED
 
@@ -326,7 +311,6 @@ class _RetentionPass:
         )
 
     def until_ms(self, segment: TieredSegment) -> int | None:
-        """Returns the time until which a segment's own age keeps it."""
         if not self.limits.has_time_limit or segment.max_timestamp_ms is None:
             return None
         until_ms = segment.max_timestamp_ms + cast(int, self.limits.retention_ms)
@@ -347,7 +331,6 @@ class _RetentionPass:
         )
 
     def due_rules(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
-        """Returns the rules that delete segments, by segment id."""
         if not self.limits.deletes or self.is_stopped:
             return {}
         due = self._visit(remote, size_bytes)
@@ -358,7 +341,6 @@ class _RetentionPass:
         return due
 
     def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
-        """Returns the rules that delete segments before the first segment that stays."""
         limit_bytes = cast(int, self.limits.retention_bytes) if self.limits.has_size_limit else None
         over_bytes = 0 if limit_bytes is None else max(0, size_bytes - limit_bytes)
         visits_twice = versions.REMOTE_VISITED_TWICE.applies_to(self.release)
@@ -394,11 +376,6 @@ class _RetentionPass:
     def kept_retentions(
         self, remaining: Sequence[TieredSegment], local_bytes: int
     ) -> list[RemoteSegmentRetention]:
-        """Returns why each of the other segments stays.
-
-        Args:
-            remaining: the segments that the next pass does not delete.
-        """
         fitting = {
             _id(segment): segment
             for segment in self.visited(remaining)
@@ -451,7 +428,7 @@ class _RetentionPass:
 
 
 def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs that have records: those whose next epoch begins at another offset."""
+    """Returns the epochs that have records: the next epoch begins at another offset."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -461,7 +438,7 @@ def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the size of the local segments from this offset on, or of all if it is unknown."""
+    """Returns the size of the local segments from an offset on. None: of all local segments."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -1,14 +1,14 @@
-"""The cost of another segment.bytes in tiered storage: objects, requests and metadata records.
+"""Computes what another segment.bytes would cost in tiered storage: objects, requests and records.
 
-Each closed segment becomes a few objects in the store and two records in __remote_log_metadata, and
-two more records when it is deleted. Larger segments need fewer of these, but the newest records
-wait longer until they are in the store. For a partition that grows by 10 GiB per day:
+Each closed segment becomes a few objects in the store and two records in __remote_log_metadata. Its
+deletion writes two more records. With larger segments there are fewer of these, but the newest
+records wait longer for their upload. For a partition that grows by 10 GiB per day:
 
     segment.bytes    segments per day    objects per day    waits for its upload
     64 MiB                        160                480    9 min
     1 GiB                          10                 30    2.4 h
 
-The growth and the objects per segment are measured from the copied segments; the rest is modelled.
+The growth and the objects per segment are measured on uploaded segments. The rest is modelled.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class StoredSegments:
 
     Attributes:
         objects: the mean number of objects per segment.
-        log_share: bytes of the stored object per byte of .log; below 1 if it is compressed.
+        log_share: the size of stored logs divided by the size of the .log files.
     """
 
     layout: str
@@ -55,13 +55,10 @@ class RollSize:
     Attributes:
         rolled_bytes: the size of a closed segment; less than `segment_bytes` if segment.ms is
             reached first.
-        fill_ms: the time from a segment's first record to its roll. Nothing of the segment is
-            copied before the roll.
-        is_current: whether this is today's value.
-        is_time_bound: whether segment.ms ends segments.
+        fill_ms: the time from a segment's first record to its roll, which must precede the upload.
         put_requests_per_day: one request per object; more for a large object in Aiven's layout.
-        objects_kept: the number of objects in the store once retention deletes as many as are
-            copied; None without a limit, or if unknown.
+        objects_kept: the number of objects in the store when retention deletes as many as are
+            uploaded. None: no limit, or unknown.
     """
 
     segment_bytes: int
@@ -81,11 +78,8 @@ class RollSizes:
     """The cost of several values of segment.bytes for one topic-partition.
 
     Attributes:
-        partition: the directory's name.
-        bytes_per_day: the growth of the .log, according to the times of records in the copied
-            segments.
-        stored: how segments are stored; None if no complete segment is in the store.
-        segment_ms: the value of segment.ms; None if unknown.
+        bytes_per_day: the growth of the .log, by the times of records in uploaded segments.
+        stored: how segments are stored. None: the store has no complete segment.
     """
 
     partition: str
@@ -98,7 +92,7 @@ class RollSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class RollLimits:
-    """The settings that the model needs; None means unknown, -1 no limit."""
+    """The settings that the model needs. None: unknown. -1: no limit."""
 
     segment_bytes: int | None = None
     segment_ms: int | None = None
@@ -107,11 +101,9 @@ class RollLimits:
 
 
 def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, ...]:
-    """Returns the cost for each topic-partition that has two copied segments with known times.
+    """Returns the cost for each topic-partition with two uploaded segments of known times.
 
-    Args:
-        plan: the plan of the broker directory; None if only the store is given; settings are then
-            unknown.
+    Settings are unknown if `plan` is None, because only the store is given.
     """
     results = []
     for partition in state.partitions:
@@ -135,7 +127,6 @@ def _limits(plan: CheckPlan, topic: str) -> RollLimits:
 
 
 def _positive(value: Value) -> int | None:
-    """Returns the value of a setting, or None if it is unknown or no broker accepts it."""
     number = 0 if value is None else int(value)
     return number if number > 0 else None
 
@@ -143,10 +134,9 @@ def _positive(value: Value) -> int | None:
 def partition_roll_sizes(
     partition: TieredPartition, limits: RollLimits, candidates: Sequence[int] = CANDIDATES
 ) -> RollSizes | None:
-    """Returns the cost of each candidate and of today's value, the smallest first.
+    """Returns the cost of each candidate and of today's value, the smallest value first.
 
-    Returns:
-        None if the growth is unknown.
+    Returns None if the growth is unknown.
     """
     bytes_per_day = growth(partition.segments)
     if not bytes_per_day:
@@ -164,7 +154,10 @@ def partition_roll_sizes(
 
 
 def growth(segments: Sequence[TieredSegment]) -> float | None:
-    """Returns the bytes written per day, between the ends of the first and last copied segment."""
+    """Returns the bytes written per day, from the end of the first to that of the last segment.
+
+    Counts only uploaded segments. Returns None if fewer than two have a time and a size.
+    """
     copied: dict[int, TieredSegment] = {}
     for segment in segments:
         is_timed = segment.max_timestamp_ms is not None and segment.max_timestamp_ms >= 0
@@ -245,7 +238,6 @@ def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> f
 
 
 def _put_requests(rolled_bytes: float, stored: StoredSegments) -> float:
-    """Returns how many requests it takes to write one segment."""
     object_bytes = round(rolled_bytes * stored.log_share)
     if stored.layout != AIVEN or object_bytes <= PART_BYTES:
         return stored.objects

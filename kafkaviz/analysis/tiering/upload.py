@@ -1,4 +1,4 @@
-"""Which segments of a log can be uploaded to remote storage, and why the others cannot.
+"""Shows which segments can be uploaded to remote storage, and why the others cannot.
 
 Only the leader uploads. Every remote.log.manager.task.interval.ms it makes a pass over the segments
 after the last uploaded offset, the oldest first, and stops at the first segment that fails. For
@@ -10,17 +10,15 @@ example, orders-0 has the segments 0, 100, 200 and 300, and offsets up to 99 are
     300    active
 
 The rules come from RemoteLogManager.RLMCopyTask (candidateLogSegments, isEligibleForUpload and
-copyLogSegment) and UnifiedLog.isRemoteLogEnabled. They were read in the source of 3.6 to 4.3.1 and
-in the class files of 4.4.0:
+copyLogSegment) and UnifiedLog.isRemoteLogEnabled, 3.6 to 4.4.0:
 
 - A segment is a candidate if it is closed and ends at or below the last stable offset.
-- 4.4 waits until remote.copy.lag.ms or remote.copy.lag.bytes allows it (KIP-1241).
-- No release uploads a segment without the producer snapshot at its end. In 3.6.0 to 3.7.0,
-  ProducerStateManager throws a NullPointerException before anything is recorded. Since 3.7.1
-  (KAFKA-16209), copyLogSegment throws it after it has recorded COPY_SEGMENT_STARTED, so that each
-  attempt adds such a record.
+- 4.4 waits until remote.copy.lag.ms or remote.copy.lag.bytes allows the upload (KIP-1241).
+- Without a producer snapshot at the segment's end, ProducerStateManager (3.6.0 to 3.7.0) or
+  copyLogSegment (since 3.7.1, KAFKA-16209) throws a NullPointerException. Since 3.7.1, each attempt
+  first records COPY_SEGMENT_STARTED.
 - A segment needs at least one leader epoch: RemoteLogSegmentMetadata refuses an empty map.
-- Kafka uploads an index without checking it. RemoteIndexCache checks it when it is first read.
+- Indexes are uploaded unchecked. RemoteIndexCache checks an index when it is first read.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -59,7 +57,7 @@ class UploadState(StrEnum):
 
     UPLOADED = "uploaded"
     READY = "ready"  # the next pass of the leader uploads it
-    # the next pass uploads a segment in these two states too, but it cannot be read completely then
+    # the next pass uploads segments in these two states, but they cannot be read completely then
     INDEX_DAMAGED = "index-damaged"
     EPOCHS_LATE = "epochs-late"  # the first leader epoch begins after the segment's base offset
     NOT_ENABLED = "not-enabled"  # remote.storage.enable is not set
@@ -84,10 +82,11 @@ class UploadRules:
     """The settings that decide about uploads.
 
     Attributes:
-        is_enabled: whether the topic has remote storage; None if unknown.
-        lag_ms: remote.copy.lag.ms, with the local limit in place of -1. Here 0 means no lag, and -1
-            means that this limit never allows an upload.
-        lag_bytes: remote.copy.lag.bytes, in the same way.
+        is_enabled: whether the topic has remote storage. None: unknown.
+        lag_ms: remote.copy.lag.ms, or the local limit if the setting is -1. 0: no lag. -1: age
+            never allows an upload.
+        lag_bytes: remote.copy.lag.bytes, or the local limit if the setting is -1. 0: no lag. -1:
+            size never allows an upload.
     """
 
     is_enabled: bool | None = True
@@ -105,13 +104,11 @@ class UploadFacts:
     """The facts about a log's files and offsets that decide about uploads.
 
     Attributes:
-        segments: the local segments, by base offset; the last one is active.
-        snapshots: the offsets of the producer snapshots.
-        epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint; None if unreadable.
-        last_stable_offset: the last stable offset, at most the checkpointed high watermark (unlike
-            in analysis.transactions); None if no checkpoint has a high watermark.
-        highest_remote_offset: the last uploaded offset; -1 if nothing was uploaded, None if
-            unknown.
+        segments: the local segments, by base offset. The last segment is active.
+        epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
+        last_stable_offset: the last stable offset, at most the checkpointed high watermark. None:
+            no checkpoint has a high watermark.
+        highest_remote_offset: the last uploaded offset. -1: nothing is uploaded. None: unknown.
     """
 
     segments: Sequence[SegmentView]
@@ -129,12 +126,11 @@ class SegmentUpload:
     """The upload of one local segment, or the reason against it.
 
     Attributes:
-        end_offset: the last offset; None for the active segment.
-        blocked_by: the base offset of the segment that must be uploaded before it.
-        offset: depending on the state, the offset of the missing snapshot, the last stable offset,
-            or the start of the first leader epoch.
-        until_ms: the time at which remote.copy.lag.ms allows the upload; None without that limit.
-        why: the fault of its index.
+        end_offset: the last offset. None: the active segment.
+        blocked_by: the base offset of the segment that must be uploaded first.
+        offset: depends on the state: the offset of the missing snapshot, the last stable offset, or
+            the start of the first leader epoch.
+        until_ms: the time at which remote.copy.lag.ms allows the upload. None: no such limit.
     """
 
     start_offset: int
@@ -152,10 +148,9 @@ class PartitionUpload:
     """The uploads of one local log.
 
     Attributes:
-        is_leader: whether the metadata log names this broker as the leader; None if unknown.
-        kept_segments: the base offsets of the segments that local retention would delete at
-            `now_ms` if they were uploaded (KAFKA-19952).
-        kept_bytes: the .log bytes of these segments.
+        is_leader: whether the metadata log names this broker as the leader. None: unknown.
+        kept_segments: the base offsets of segments that local retention would delete at `now_ms` if
+            they were uploaded (KAFKA-19952).
     """
 
     partition: str
@@ -170,14 +165,13 @@ class PartitionUpload:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of segments per state; states without segments are left out."""
         counts = {state: 0 for state in UploadState}
         for segment in self.segments:
             counts[segment.state] += 1
         return {state.value: count for state, count in counts.items() if count}
 
     def reason(self, segment: SegmentUpload) -> Message:
-        """Returns whether a segment can be uploaded, or the first reason against it."""
+        """Returns a message: the segment can be uploaded, or the first reason against it."""
         key = f"upload.{segment.state}"
         match segment.state:
             case UploadState.ABOVE_STABLE | UploadState.EPOCHS_LATE:
@@ -197,12 +191,12 @@ class PartitionUpload:
 
     @property
     def failing(self) -> SegmentUpload | None:
-        """The first segment whose upload fails in each pass."""
+        """The first segment whose upload fails in each pass, or None."""
         return next((item for item in self.segments if item.state in FAILING_STATES), None)
 
 
 def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
-    """Returns the partition directories of topics that have remote storage, as the settings say."""
+    """Returns the partition directories of topics with remote.storage.enable."""
     return tuple(
         partition.directory
         for partition in plan.partitions
@@ -213,11 +207,7 @@ def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
 def tiered_uploads(
     plan: CheckPlan, state: TieredState
 ) -> tuple[tuple[PartitionUpload, ...], tuple[KafkavizError, ...]]:
-    """Returns the uploads for each local log in a tiered state, and the errors of unreadable logs.
-
-    Args:
-        plan: the plan of the broker directory `state.local`.
-    """
+    """Returns the uploads of each local log in a tiered state, and errors of unreadable logs."""
     locals_by_name = {
         (partition.directory, partition.topic_id): partition
         for partition in plan.partitions
@@ -247,9 +237,9 @@ def tiered_uploads(
 
 
 def failing_uploads(plan: CheckPlan) -> Iterator[PartitionUpload]:
-    """Yields the uploads for each log that has a segment whose upload fails in each pass.
+    """Yields the uploads of each log with a segment whose upload fails in each pass.
 
-    A log is left out if neither its store nor __remote_log_metadata shows its uploads.
+    Leaves out logs if neither their store nor __remote_log_metadata shows the uploaded offset.
     """
     directories = tiered_directories(plan)
     if not directories:
@@ -301,7 +291,7 @@ def partition_upload(
     highest_remote_offset: int | None,
     is_leader: bool | None = None,
 ) -> PartitionUpload:
-    """Returns the uploads for a partition with a local segment, without reading records.
+    """Returns the uploads of a partition with a local segment. Reads no records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -351,11 +341,7 @@ def partition_upload(
 def upload_rules(
     plan: CheckPlan, partition: Partition, limits: RetentionLimits | None = None
 ) -> UploadRules:
-    """Returns the settings that decide about a topic's uploads.
-
-    Args:
-        limits: the result of CheckPlan.limits, if it is already known.
-    """
+    """Returns the settings that decide about a topic's uploads."""
     release = plan.assumed_release.release
     topic = partition.topic
     if not versions.TIERED_STORAGE.applies_to(release):
@@ -384,7 +370,7 @@ def upload_rules(
 
 
 def _lag(plan: CheckPlan, topic: str, name: str, local_limit: int | None) -> int:
-    """Returns a lag; -1 means the local limit (LogConfig.remoteCopyLagMs of 4.4.0)."""
+    """Returns a lag. A setting of -1 means the local limit (LogConfig.remoteCopyLagMs, 4.4.0)."""
     value = plan.settings.find(topic, name).value
     if value is None:
         return 0
@@ -409,7 +395,6 @@ def _age(view: SegmentView) -> SegmentAge:
 
 
 def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUpload, ...]:
-    """Returns for each segment whether the leader's next pass uploads it."""
     uploads: list[SegmentUpload] = []
     blocked_by = None
     lagging = _lagging_segments(facts, rules)
@@ -441,7 +426,7 @@ def _decide(
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Returns the upload with the first reason against it; ignores older segments."""
+    """Returns the upload of a segment, without regard to older segments."""
     highest = facts.highest_remote_offset
     stable = facts.last_stable_offset
     if end is not None and highest is not None and end - 1 <= highest:
@@ -472,7 +457,7 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the segments that are still too young and too near the log's end to be uploaded.
+    """Returns the base offsets of segments that remote.copy.lag.ms or .bytes holds back.
 
     The rule is isEligibleForUpload of 4.4.0.
     """
@@ -502,7 +487,7 @@ def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
 def _index_fault(view: SegmentView, release: versions.Release) -> Message | None:
     """Returns the fault that RemoteIndexCache will find in an index of a segment, or None.
 
-    It calls the sanityCheck of each index, as a starting broker did up to 2.2.
+    RemoteIndexCache calls the sanityCheck of each index, as broker start-up did up to 2.2.
     """
     behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
     try:
