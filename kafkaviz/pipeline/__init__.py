@@ -1,7 +1,7 @@
 """Reads many or large broker directories on Spark.
 
-The results are a catalog of Parquet tables, or a data source for any Spark session. `records`,
-`batches` and `segments` read the same rows in this process, without Spark.
+The result is a catalog of Parquet tables, or a data source for any Spark session. `records`,
+`batches` and `segments` return rows in this process, without Spark.
 """
 
 import re
@@ -23,14 +23,10 @@ OLDEST_SPARK = (4, 1)  # the first release that passes filters to Python data so
 
 
 def register(spark: "SparkSession") -> None:
-    """Registers the data sources in a session of Spark 4.1 to 4.3.
-
-    They are kafka_segments, kafka_batches, kafka_records, kafka_files, kafka_offset_index and
-    kafka_time_index; see datasource/source.py.
+    """Registers the six data sources (datasource/source.py) in a session of Spark 4.1 to 4.3.
 
     Raises:
-        KafkavizError: the session's Spark is too old, or its workers' Python cannot read the data
-            sources.
+        KafkavizError: the session's Spark is too old, or the workers' Python lacks kafkaviz.
     """
     extras.require("spark")
     refuse_older_spark(spark.version)
@@ -42,13 +38,13 @@ def register(spark: "SparkSession") -> None:
 def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
     """Returns the records of directories as rows of the format kafka_records.
 
-    Nothing is read before the first row is requested.
+    Files are read when the first row is requested.
 
     Args:
-        source: the path or URL of a broker directory, a partition directory or an archive of one; a
-            pattern; an opened Partition or Broker; or a sequence of these.
+        source: a path or URL, a pattern, an opened Partition or Broker, or a sequence of these. A
+            path names a broker directory, a partition directory or an archive.
         options: the options of kafka_records (docs/data-source.md), such as topics, offsets and
-            mode. payload may also be "text": keys, values and headers as text.
+            mode. payload="text" returns keys, values and headers as text.
 
     Raises:
         BadOption: an option or a column does not exist, or a value is invalid.
@@ -58,12 +54,12 @@ def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "A
 
 
 def batches(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the rows of the format kafka_batches; see `records` for the arguments."""
+    """Returns the rows of the format kafka_batches; see `records`."""
     return _rows("kafka_batches", source, options)
 
 
 def segments(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the rows of the format kafka_segments; see `records` for the arguments."""
+    """Returns the rows of the format kafka_segments; see `records`."""
     return _rows("kafka_segments", source, options)
 
 
@@ -77,11 +73,7 @@ def _rows(
 
 
 def refuse_older_spark(version: str) -> None:
-    """Refuses a Spark on which the data source cannot run.
-
-    Raises:
-        KafkavizError: the Spark is older than `OLDEST_SPARK`.
-    """
+    """Raises a KafkavizError if the Spark release is older than `OLDEST_SPARK`."""
     spark = tuple(int(part) for part in re.findall("[0-9]+", version)[:2])
     if spark < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))

@@ -1,4 +1,4 @@
-"""Computes the advice on batches and codec of a broker's topics on Spark, one task per topic."""
+"""Computes batching and codec advice for topics on Spark, one task per topic."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -21,19 +21,19 @@ def advise_on_spark(
     seconds: float = SECONDS,
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> tuple[BatchingAnswer, ...]:
-    """Returns the advice for each topic, in order, as analysis.batching.advice.advise does.
+    """Returns advice for each topic, in order, as analysis.batching.advice.advise does.
 
     The workers must see the same paths. Ctrl-C cancels the tasks.
 
     Args:
-        master: the Spark master; None means the one given to spark-submit, else local[*].
-        seconds: the seconds that each core spends on packing and merging batches.
-        on_progress: called with the name of a topic and 1.0 once its task has ended.
+        master: the Spark master. None: the master given to spark-submit, or local[*] without one.
+        seconds: how long each core packs and merges batches.
+        on_progress: called with a topic's name and 1.0 when the topic's task has ended.
 
     Raises:
-        NoJava: Spark found no Java.
+        NoJava: this machine has no Java on which Spark can run.
         MissingPackages: Spark is not installed.
-        KafkavizError: the name is not a master.
+        KafkavizError: `master` is not the name of a Spark master.
     """
     if not topics:
         return ()

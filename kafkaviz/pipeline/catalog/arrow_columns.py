@@ -1,9 +1,9 @@
-"""Builds Arrow columns from Python and numpy values, directly from bytes, and reads their numbers.
+"""Builds Arrow columns from Python and numpy values without importing pandas.
 
-pyarrow.array accepts any values, but its first call imports pandas to recognise pandas' own values;
-so do pyarrow.scalar, pyarrow.repeat and Array.to_numpy. This costs 0.4 s of CPU time per process, a
-tenth of a small ingest, and 35 MB of memory. So this module writes the buffers in Arrow's format: a
-validity bit per row, then the values. A column of texts or bytes also has the start of each value.
+pyarrow.array, scalar, repeat and Array.to_numpy import pandas when they are first called. The
+import costs 0.4 s of CPU time and 35 MB of memory per process. So this module writes Arrow's
+buffers itself: one validity bit per row, then the values. A column of texts or bytes also has the
+position where each value begins.
 
     ["a", None, "bcd"]    bits 0b101, starts 0 1 1 4, "abcd"
 """
@@ -36,7 +36,7 @@ def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Returns a column of Python values; None becomes null.
 
-    If all values are None, any type is possible.
+    If all values are None, `kind` may be any type.
 
     Raises:
         TypeError: a value does not have this type.
@@ -63,10 +63,10 @@ def numpy_column(
     """Returns a column from an array of bools or numbers.
 
     Args:
-        is_absent: a mask of the rows that are null.
+        is_absent: mask of the null rows.
 
     Raises:
-        OverflowError: a number cannot be represented in that type.
+        OverflowError: a number does not fit into the type.
     """
     if kind == BOOL:
         return _build(kind, len(values), [_bits(values)], is_absent)
@@ -78,10 +78,7 @@ def numpy_column(
 
 
 def repeated_texts(texts: Sequence[str | None], counts: Sequence[int]) -> pa.Array:
-    """Returns a column of repeated texts; None becomes null.
-
-    Args:
-        counts: how many times each text is repeated.
+    """Returns a column in which text n is repeated `counts[n]` times; None becomes null.
 
     Raises:
         OverflowError: the texts take more than 2 GiB.
@@ -98,7 +95,7 @@ def list_column(
     Args:
         items: the items of all lists, in order.
         counts: the number of items in each list.
-        is_absent: a mask of the rows that are null.
+        is_absent: mask of the null rows.
     """
     mask = None if is_absent is None else numpy_column(is_absent, BOOL)
     starts = numpy_column(np.append(0, np.cumsum(counts)), INT)
@@ -106,9 +103,9 @@ def list_column(
 
 
 def numbers(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the numbers of a column, without copying, and a mask of the rows that are null.
+    """Returns the numbers of a column, and a mask of the null rows.
 
-    The number of a null row is arbitrary.
+    Nothing is copied. The number in a null row is arbitrary.
     """
     _, dtype = NUMBERS[column.type]
     _, data = column.buffers()
@@ -139,12 +136,10 @@ def _build(
 
 
 def _bits(values: np.ndarray) -> pa.Buffer:
-    """Packs bools into bits, lowest bit first."""
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
 def _unpack_bits(column: pa.BooleanArray) -> np.ndarray:
-    """Returns the values of a column without nulls."""
     _, bits = column.buffers()
     end = column.offset + len(column)
     values = np.unpackbits(np.frombuffer(bits, np.uint8), count=end, bitorder="little")

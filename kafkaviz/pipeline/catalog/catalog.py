@@ -1,15 +1,12 @@
 """A catalog: a folder of Parquet tables with a description, _catalog.json.
 
-The description lists the files of the catalog and the directories that they were read from.
-
-    OUT/_catalog.json
+    OUT/_catalog.json     lists the table files and the directories that were read
     OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
-    restart_steps/  retention/  checked/  stamps/
-        each with *.parquet
+        restart_steps/  retention/  checked/  stamps/
+            each with *.parquet
 
-All of these are links into .current, which is itself a link to the folder of the last run. A run
-replaces .current with one rename (commit.py). So the tables and _catalog.json always change
-together, and the files in a table's folder hold each row once. Reading a catalog does not need
+All of these are links into the folder of the last ingest. The next ingest replaces them all with
+one rename (commit.py), so the tables always fit _catalog.json. Reading a catalog does not need
 Spark.
 """
 
@@ -48,7 +45,7 @@ class Catalog:
     ) -> pa.Table:
         """Returns a table, or some of its columns and rows.
 
-        If a run replaces the catalog in the meantime, the new one is read.
+        If an ingest has replaced the catalog, the new catalog is read.
 
         Args:
             filters: filters for pyarrow.parquet.read_table, such as [("topic", "==", "orders")].
@@ -61,7 +58,7 @@ class Catalog:
     def batches(
         self, name: str, columns: Sequence[str] | None = None, rows_at_once: int = ROWS_AT_ONCE
     ) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of a table in order, as batches of Arrow.
+        """Yields the rows of a table in order, as Arrow batches.
 
         Raises:
             CannotOpen: files of the table are missing or damaged, or the catalog was replaced.
@@ -74,10 +71,10 @@ class Catalog:
                     yield from rows.iter_batches(rows_at_once, columns=columns, use_threads=False)
 
     def stamps(self) -> Iterator[StampRow]:
-        """Yields the rows of table `stamps`: the state of each file when it was read.
+        """Yields the rows of table `stamps`: the size and time of each file when it was read.
 
         Raises:
-            CannotOpen: a row is invalid, or the table cannot be read (see `batches`).
+            CannotOpen: the table cannot be read, or a row is invalid.
         """
         columns = ["broker", "base_offset", "suffix", "json"]
         with self._translate_faults("stamps"):
@@ -85,7 +82,7 @@ class Catalog:
                 yield from (from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
-        """Returns all stored segments, and some columns of table `segments` in the same order.
+        """Returns all stored segments, and columns of table `segments` in the same order.
 
         Raises:
             CannotOpen: a file cannot be read, or the two tables do not match.
@@ -103,14 +100,13 @@ class Catalog:
         return stored_segments, rows
 
     def health(self, broker: str) -> "StoredHealth":
-        """Returns the findings about a broker, as analysis.broker_health.check returns them.
+        """Returns a broker's findings, as analysis.broker_health.check returns them.
 
         Args:
             broker: the broker's name in the tables.
 
         Raises:
-            CannotOpen: the catalog was made without findings, or it does not have this broker. The
-                kind is "missing".
+            CannotOpen: the catalog lacks this broker, or has no findings; `kind` is "missing".
         """
         from kafkaviz.pipeline.catalog.findings import stored_health
 
@@ -183,7 +179,7 @@ def read(path: Path | str) -> Catalog:
     """Opens the catalog in this folder.
 
     Raises:
-        CannotOpen: the folder has no catalog; the kind is "missing".
+        CannotOpen: the folder has no catalog (kind "missing"), or its description cannot be read.
     """
     path = Path(path)
     return Catalog(path, read_info(path))
@@ -193,7 +189,7 @@ def read_info(path: Path) -> CatalogInfo:
     """Reads _catalog.json.
 
     Raises:
-        CannotOpen: it is missing, or this version cannot read it.
+        CannotOpen: the file is missing or invalid, or has an unsupported format.
     """
     try:
         document = json.loads((path / NAME).read_bytes())
@@ -227,10 +223,10 @@ def read_info(path: Path) -> CatalogInfo:
 
 
 def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
-    """Returns the table and the name of each Parquet file that is missing or damaged.
+    """Returns (table, file name) of each Parquet file that is missing or damaged.
 
-    The tables `segments` and `stamps`, which every run needs, are read completely. For other
-    tables, only the footers are read.
+    Tables `segments` and `stamps` are read completely, because every ingest needs them. For other
+    tables, only the Parquet footers are read.
     """
     stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()

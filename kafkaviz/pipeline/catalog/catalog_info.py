@@ -1,8 +1,6 @@
-"""The content of _catalog.json, and its JSON format.
+"""The content of _catalog.json: the directories that were read, and the table files.
 
-It describes the directories that were read and the files of the tables. Table `stamps` (stamps.py)
-has the state of each segment and the location of its rows: for a hundred thousand segments, these
-would take 75 MB as JSON.
+Segments are in table `stamps` (stamps.py). As JSON, a hundred thousand would take 75 MB.
 """
 
 import re
@@ -30,9 +28,10 @@ Stamp = tuple[int, int]  # of a file: size in bytes, and modification time in ns
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """How a broker directory was checked, and whether its next start is predicted to succeed.
+    """How a broker was checked, and whether its next start-up is predicted to succeed.
 
-    `clean` and `starts` are None if unknown.
+    `clean`: whether the broker was shut down cleanly. `starts`: whether it will start. None: the
+    prediction is unknown.
     """
 
     assumed_release: AssumedRelease  # the release whose start is predicted
@@ -50,7 +49,7 @@ class StoredLogDirectory:
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogSource:
-    """A broker in the state in which it was read."""
+    """A broker, with the size and time of its files when they were read."""
 
     broker: str  # name of the broker in the tables
     path: Path  # main log directory: the one with the metadata log, or else the first one
@@ -72,7 +71,7 @@ class CatalogSource:
 
 @dataclass(frozen=True)
 class RowRange:
-    """Where rows of a segment are: the `rows` rows of a Parquet file from `first_row` on."""
+    """The rows `first_row` to `first_row + rows - 1` of a Parquet file."""
 
     file: str
     first_row: int
@@ -110,7 +109,7 @@ def to_json(info: CatalogInfo) -> dict:
 
 
 def from_json(document: dict[str, Any]) -> CatalogInfo:
-    """Parses a description that `to_json` returned.
+    """Parses a document that `to_json` returned.
 
     Raises:
         ValueError, LookupError, TypeError or AttributeError: the document is invalid.
@@ -131,7 +130,7 @@ def from_json(document: dict[str, Any]) -> CatalogInfo:
 
 
 def version() -> str:
-    """Returns the version of kafkaviz. An ingest does not reuse rows that another version wrote."""
+    """Returns the installed version of kafkaviz, or "unknown"."""
     try:
         return metadata.version("kafkaviz")
     except metadata.PackageNotFoundError:
@@ -139,7 +138,7 @@ def version() -> str:
 
 
 def ensure_type(kind: Any, value: Any) -> Any:
-    """Returns the value if it has this type, else raises a TypeError."""
+    """Returns `value`. Raises a TypeError if it is not of type `kind`."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind}")
     return value
@@ -223,7 +222,7 @@ def problems_json(problems: Iterable[Problem]) -> list[dict]:
 
 
 def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
-    """Parses problems that `problems_json` returned; the result lacks their kinds."""
+    """Parses what `problems_json` returned. `Problem.kind` is not stored."""
     return tuple(
         Problem(address.local_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents
@@ -231,7 +230,6 @@ def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
 
 
 def parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
-    """Parses the size and modification time of files, by path."""
     return {
         path: (ensure_type(int, size), ensure_type(int, mtime_ns))
         for path, (size, mtime_ns) in files.items()

@@ -1,4 +1,4 @@
-"""Converts the findings, restart steps and retention of a broker to table rows and back."""
+"""Converts findings, restart steps and retention to table rows, and rows back to objects."""
 
 import json
 from collections.abc import Mapping
@@ -47,10 +47,7 @@ SOURCE_COLUMNS = {
 
 
 class StoredHealth(NamedTuple):
-    """The findings about a broker in a catalog.
-
-    Together with the broker, these are the fields of analysis.broker_health.Health.
-    """
+    """A broker's findings in a catalog: analysis.broker_health.Health without the broker."""
 
     assumed_release: AssumedRelease
     findings: tuple[Finding, ...]
@@ -60,11 +57,7 @@ class StoredHealth(NamedTuple):
 
 
 def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
-    """Returns the row of a finding.
-
-    Args:
-        broker: the broker's name in the tables.
-    """
+    """Returns the row of a finding. `broker` is the broker's name in the tables."""
     owner = _owner(broker, finding.partition, finding.log_directory)
     return _storable(owner | finding_codec.to_row(finding))
 
@@ -75,7 +68,7 @@ def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
 
 
 def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
-    """Returns a row per segment of a log: what keeps the segment, and the log's settings."""
+    """Returns one row per segment: what keeps the segment, and the log's retention settings."""
     owner = _owner(broker, log.partition, log.log_directory)
     return [_storable(owner | _retention_row(log, segment)) for segment in log.segments]
 
@@ -92,13 +85,12 @@ def source_check(
 
 
 def disk_columns(share: DiskShare) -> dict[str, int]:
-    """Returns the columns of table `partitions` that say what the bytes are used for."""
+    """Returns the columns of table `partitions` about disk use."""
     uses = {use_column(use): share.uses.get(use, 0) for use in CHECKED_USES}
     return {"files": share.files, "allocated_bytes": share.allocated_bytes, **uses}
 
 
 def _parse_share(row: dict) -> DiskShare | None:
-    """Returns the use of a partition's bytes, or None if the catalog does not have it."""
     if row.get("files") is None:
         return None
     sizes = {use: row[use_column(use)] for use in CHECKED_USES}
@@ -119,7 +111,7 @@ def stored_health(
     retention: pa.Table,
     partitions: pa.Table,
 ) -> StoredHealth:
-    """Returns a broker's findings, predicted start, retention and disk use from its catalog rows.
+    """Builds a broker's `StoredHealth` from its rows in a catalog.
 
     Raises:
         ValueError: a row is invalid.
@@ -149,7 +141,6 @@ def stored_health(
 
 
 def _owner(broker: str, directory: str | None, log_directory: str | None) -> dict:
-    """Returns the leading columns of a row: the partition directory and its log directory."""
     name = names.parse_directory(directory) if directory else None
     partition = {"topic": name.topic, "partition": name.partition} if name else {}
     owner = {"broker": broker, "directory": directory, "log_directory": log_directory}
@@ -195,8 +186,8 @@ def _parse_segment(row: dict) -> SegmentRetention:
 def _storable(row: dict) -> dict:
     """Returns a copy of a row that Parquet accepts.
 
-    It replaces bytes of names that are not UTF-8, and makes a number (of a file name) null if it
-    does not fit into 64 bits.
+    Bytes that are not UTF-8 are replaced. Numbers of more than 64 bits become null; file names may
+    contain them.
     """
     texts = {
         name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)

@@ -1,7 +1,7 @@
-"""The catalog's tables: each column, declared once as an Arrow type.
+"""The catalog's tables. Each column is declared once, as an Arrow type.
 
 Null means that the value is unknown: the batch's format lacks the field, or a file is missing or
-could not be read. A timestamp of -1 was written by Kafka.
+unreadable. A timestamp of -1 was written by Kafka.
 """
 
 import pyarrow as pa
@@ -20,10 +20,6 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """Returns the columns log_bytes, log_allocated_bytes, log_mtime_ns, and the same per index.
-
-    The columns of a file are null if it does not exist.
-    """
     return [
         (f"{kind}_{fact}", LONG)
         for kind in FILE_KINDS
@@ -32,7 +28,7 @@ def _file_columns() -> list[tuple[str, pa.DataType]]:
 
 
 def use_column(use: Use) -> str:
-    """Returns the name of the column for a use of bytes, such as batch_headers_bytes."""
+    """Returns the column for a use of disk space, such as "batch_headers_bytes"."""
     return f"{use.replace('-', '_')}_bytes"
 
 

@@ -1,8 +1,8 @@
-"""Table stamps: the state of each file when it was read, and where its rows are.
+"""Table `stamps`: size and time of each file when it was read, and where its rows are.
 
-Each directory has one row for the files that belong to no segment, and then one row per segment, in
-order. The next run compares the rows with the directories one by one, so neither the rows nor the
-directories are in memory as a whole.
+Each directory has one row for files that belong to no segment, then one row per segment. The rows
+are in the order of the names. So the next ingest can compare rows and directories one by one,
+without holding all of them in memory.
 
     directory  base_offset  suffix  json
     orders-0   null         ""      {"files": {"orders-0/leader-epoch-checkpoint": [13, 17…]}, ...}
@@ -36,7 +36,7 @@ READABLE = '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
-    """The first batch of a segment. With it, the roll of the segment before can be explained."""
+    """The first batch of a segment. It explains why Kafka rolled the segment before."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -45,7 +45,7 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegment:
-    """The state of a segment when it was read, and where its rows are."""
+    """A segment as an ingest found it, and where its rows are."""
 
     broker: str
     directory: str
@@ -65,7 +65,7 @@ class StoredSegment:
 
 @dataclass(frozen=True)
 class StoredDirectory:
-    """The files of a partition directory that do not belong to a segment."""
+    """The files of a partition directory that belong to no segment."""
 
     broker: str
     directory: str
@@ -76,15 +76,12 @@ StampRow = StoredDirectory | StoredSegment
 
 
 def storable_name(directory: str) -> str:
-    """Returns the name of a directory in the form that these tables store.
-
-    Bytes that are not UTF-8 are escaped, because U+FFFD could make two names equal.
-    """
+    """Escapes bytes that are not UTF-8. Replacing them could make two names equal."""
     return directory.encode("utf-8", "backslashreplace").decode()
 
 
 def owner_columns(broker: str, directory: str) -> dict[str, Any]:
-    """Returns the leading columns of a row in `stamps` or `checked`, with the directory."""
+    """Returns the columns broker, topic, partition and directory of `stamps` and `checked`."""
     name = names.parse_directory(directory.rpartition("/")[2])
     partition = (
         {"topic": replace_surrogates(name.topic), "partition": name.partition} if name else {}
@@ -113,7 +110,7 @@ def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
     """Parses a row that `to_row` returned.
 
     Args:
-        info: the description of the same run, which lists the files of all tables.
+        info: the catalog's description, written by the same ingest.
 
     Raises:
         ValueError: the row is invalid.
@@ -141,19 +138,18 @@ def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
 
 
 def directory_text(stored: StoredDirectory) -> str:
-    """Returns the column json of a directory's row."""
     return _to_text({"directory": stored.directory, "files": stored.files})
 
 
 def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Spans | None:
-    """Returns where the rows of a segment are, from column `json` of its row in table `stamps`.
+    """Returns where a segment's rows are. None: the segment must be read again.
+
+    It must be read again if a file has changed, or was unreadable when the row was written.
 
     Args:
-        stored: the segment in its current state, to be compared with the row.
-        info: the description of the same run; see `from_row`.
-
-    Returns:
-        None if one of the segment's files has changed, or could not be read in that run.
+        text: column `json` of the segment's row in table `stamps`.
+        stored: the segment in its present state.
+        info: the catalog's description, written by the same ingest.
 
     Raises:
         ValueError: the text is invalid.
@@ -169,20 +165,18 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
 
 
 class MovedSegment(NamedTuple):
-    """A segment's new row in table `stamps`, after its rows in other tables were moved."""
-
     text: str
     first_batch: FirstBatch | None
     problems: tuple[Problem, ...]
 
 
 def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -> MovedSegment:
-    """Returns a segment's row after its rows have been moved.
+    """Returns a segment's row after its rows in other tables were moved.
 
     Args:
-        text: the column `json` of the row.
-        move: called with row ranges, returns their new locations.
-        info: the description of the same run; see `from_row`.
+        text: column `json` of the segment's row in table `stamps`.
+        move: returns the new locations of row ranges.
+        info: the catalog's description, written by the same ingest.
     """
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
     spans, end = DECODER.raw_decode(text, start)
@@ -196,7 +190,7 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
 
 
 def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:
-    """Yields only the segments; the n-th segment belongs to the n-th row of table `segments`."""
+    """Yields only the segments. The n-th segment is row n of table `segments`."""
     return (stored for stored in stamps if isinstance(stored, StoredSegment))
 
 

@@ -15,11 +15,10 @@ WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # these releases set this in every worker
 
 @contextmanager
 def one_line() -> Generator[None]:
-    """Makes Spark show an error of kafkaviz as one line, if this process is a Spark worker.
+    """Makes Spark show an error of kafkaviz in a worker as one line.
 
-    Spark sends a worker's error to the driver as text. By default this text has Python's whole
-    stack, and the message for the user is the last of about thirty lines. The function changes the
-    environment of the process, which ends with the error.
+    By default, Spark shows about thirty lines of the worker's stack before the message. This sets
+    an environment variable; the process ends with the error anyway.
     """
     try:
         yield

@@ -1,12 +1,12 @@
-"""The rows of the data source in this process, as Arrow batches, without Spark.
+"""The rows of the data source as Arrow batches, read in this process.
 
     rows = kv.records("/var/lib/kafka", topics="orders", payload="text")
     rows.to_pandas()
     duckdb.sql("SELECT count(*) FROM rows")  # as any reader of Arrow streams
 
-Spark's formats kafka_records, kafka_batches and kafka_segments have the same options, planning and
-rows (source_request.py). The tasks are read one after the other, so the memory does not grow with
-the logs.
+Options, planning and rows equal those of Spark's formats kafka_records, kafka_batches and
+kafka_segments (source_request.py). Tasks are read one after the other, so the memory does not grow
+with the logs.
 """
 
 import base64
@@ -58,21 +58,14 @@ OptionValue = str | int | Sequence[str] | Sequence[int]
 class ArrowRows:
     """The rows of one format, as an iterable of Arrow batches.
 
-    The directories are listed and the tasks planned once. Each reading of the rows reads the files
-    again.
-
-    DuckDB, Polars, pandas and pyarrow also read this object as a stream (`__arrow_c_stream__`).
+    The directories are listed once. Each iteration reads the files again. DuckDB, Polars, pandas
+    and pyarrow can read this object as a stream (`__arrow_c_stream__`).
 
     Attributes:
         schema: the columns, in order.
     """
 
     def __init__(self, name: str, paths: Sequence[str], values: Mapping[str, str]) -> None:
-        """Takes a format, its directories or patterns, and its options.
-
-        Raises:
-            BadOption: an option or a column does not exist, or a value is invalid.
-        """
         payload = parse_choice("payload", values.get("payload", NO_PAYLOAD).lower(), PAYLOADS)
         spark_payload = "false" if payload == NO_PAYLOAD else "true"
         self.options: SourceOptions = parse_options({**values, "payload": spark_payload})
@@ -96,14 +89,12 @@ class ArrowRows:
 
         Raises:
             CannotOpen: a directory cannot be opened.
-            Malformed: something cannot be read, and option `mode` neither makes it a row nor leaves
-                it out.
+            Malformed: data is unreadable, and option `mode` does not allow to continue.
         """
         for task in self.tasks:
             yield from self.read(task)
 
     def reader(self) -> pa.RecordBatchReader:
-        """Returns the batches as a stream of pyarrow."""
         return pa.RecordBatchReader.from_batches(self.schema, self.batches())
 
     def to_arrow(self) -> pa.Table:
@@ -114,26 +105,19 @@ class ArrowRows:
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
-        """Returns a polars.DataFrame.
-
-        Raises:
-            MissingPackages: Polars is not installed.
-        """
+        """Returns a polars.DataFrame. Raises MissingPackages if Polars is not installed."""
         extras.require_package("polars")
         return import_module("polars").from_arrow(self.to_arrow())
 
     @cached_property
     def inventory(self) -> Inventory:
-        """The opened directories."""
         return self._query.open()
 
     @cached_property
     def tasks(self) -> Sequence[ReadTask]:
-        """The planned tasks, in order."""
         return self._query.plan(self.inventory)
 
     def read(self, task: ReadTask) -> Iterator[RecordBatch]:
-        """Yields the rows of one task."""
         batches = self._query.read(task)
         return map(self._to_text, batches) if self._is_text else batches
 
@@ -179,7 +163,6 @@ def _option_text(value: OptionValue) -> str:
 
 
 def text_schema(schema: pa.Schema) -> pa.Schema:
-    """Returns the columns with keys, values and headers as text."""
     return pa.schema([field.with_type(TEXT_TYPES.get(field.name, field.type)) for field in schema])
 
 
@@ -194,10 +177,10 @@ def _text_column(name: str, column: pa.Array) -> pa.Array:
 
 
 def decode_text(column: pa.Array) -> pa.Array:
-    """Returns bytes as text, from which the bytes can be restored.
+    """Decodes bytes so that they can be restored from the text.
 
-    Bytes that are not UTF-8 become "base64:" and their base64, and so does a text that already
-    begins with "base64:".
+    Bytes that are not UTF-8 become "base64:" and their base64. So does a text that already begins
+    with "base64:".
     """
     try:
         texts = column.cast(pa.string())

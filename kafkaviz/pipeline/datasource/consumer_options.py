@@ -1,12 +1,11 @@
-"""The options of Spark's own kafka source, for the format kafka_files.
+"""The options of the format kafka_files, in the form of Spark's own kafka source.
 
     subscribe=orders, startingTimestamp=1790000000000
-        topic orders, each partition from its first record of that time or later, as Kafka's
-        lookup finds it
+        topic orders, each partition from the record that Kafka's time lookup finds
     assign={"orders":[0]}, endingOffsets={"orders":{"0":50}}
         orders-0, offsets below 50
 
-Names, defaults and precedence are the same as in Spark 4.3 (KafkaSourceProvider) for batch queries.
+Names, defaults and precedence equal those of Spark 4.3 (KafkaSourceProvider) for batch queries.
 Options that name a cluster or tune a consumer are accepted and have no effect.
 """
 
@@ -120,7 +119,7 @@ TopicPartition = tuple[str, int]
 
 
 class DataLoss(KafkavizError):
-    """Requested records do not exist. With failOnDataLoss=false this is only logged."""
+    """Requested records do not exist. With failOnDataLoss=false, this is only logged."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +128,7 @@ class OffsetLimit:
 
     Attributes:
         option: the option that sets the limit.
-        is_timestamp: whether values are times (milliseconds since 1970), whose offsets are looked
-            up.
+        is_timestamp: whether values are times in ms since 1970, whose offsets are looked up.
         value: the value for every partition, if `by_partition` is None.
         by_partition: the value for each partition.
     """
@@ -149,8 +147,8 @@ class Subscription:
     """The topic-partitions that are read.
 
     Attributes:
-        topics: the names of the topics, or None if a pattern selects them.
-        partitions: the partitions in option assign, or None for all.
+        topics: the names of the topics. None: a pattern selects them.
+        partitions: the partitions in option assign. None: all.
     """
 
     topics: frozenset[str] | None = None
@@ -158,7 +156,7 @@ class Subscription:
     partitions: frozenset[TopicPartition] | None = None
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:
-        """Returns the topics that are read, among them named topics that do not exist."""
+        """Returns the subscribed topics, including named topics that do not exist."""
         if self.topics is not None:
             return self.topics
         pattern = self.pattern or re.compile("")
@@ -184,14 +182,14 @@ class ConsumerOptions(SourceOptions):
 
 
 def is_internal(topic: str) -> bool:
-    """Returns whether a topic is internal to Kafka; Spark's source returns none of its records."""
+    """Returns whether Kafka uses this topic internally. Spark's source does not read it."""
     return topic in DECODER_OF_TOPIC or topic == METADATA_TOPIC
 
 
 def consumer_columns(options: ConsumerOptions) -> pa.Schema:
-    """Returns the columns with these options: those of Spark's own source, all nullable.
+    """Returns the columns of Spark's own source, all nullable.
 
-    The columns that describe the replica are added if an option or their names request them.
+    Columns broker and replica_reason are added if option includeReplica or columns requests them.
 
     Raises:
         BadOption: a column does not exist.
@@ -206,7 +204,7 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
 
 
 def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
-    """Parses the given options.
+    """Parses the options of kafka_files.
 
     Raises:
         BadOption: an option is unknown, a value is invalid, or two options contradict each other.
@@ -248,7 +246,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
 
 
 def has_option(name: str) -> bool:
-    """Returns whether an option with this lower-case name is accepted, even if it has no effect."""
+    """Returns whether this lower-case option is accepted, even if it has no effect."""
     known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
     return name in known or name.startswith(CONSUMER_PREFIX)
 
@@ -300,15 +298,14 @@ def _parse_partitions(text: str) -> frozenset[TopicPartition]:
 
 
 def compile_java_pattern(text: str) -> re.Pattern[str]:
-    r"""Compiles a Java pattern for topic names, if it has the same meaning in Python.
+    r"""Compiles a Java pattern for topic names, if Python gives it the same meaning.
 
-    Topic names consist of ASCII letters, digits, dots, dashes and underscores. So character classes
-    and case follow ASCII, as in Java. Syntax that differs between the two languages is refused:
+    Topic names are ASCII, so character classes and case follow ASCII, as in Java. Refuses
     \p{Alpha}, \Q..\E, (?<name>..), nested classes and their intersection, and look-behinds without
     a fixed length.
 
     Raises:
-        BadOption: the pattern is invalid, or it does not have the same meaning in Python.
+        BadOption: the pattern is invalid, or Python gives it another meaning.
     """
     try:
         if _has_class_operation(text):
@@ -323,7 +320,10 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
 
 
 def _has_class_operation(text: str) -> bool:
-    """Returns whether a character class contains another class or &&, both literal in Python."""
+    """Returns whether a character class contains another class or &&.
+
+    Python takes both literally.
+    """
     escaped = False
     in_class = False
     for at, character in enumerate(text):
@@ -380,7 +380,6 @@ def _parse_by_partition(
 
 
 def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
-    """Refuses to start at "latest" or to end at "earliest", as Spark does for batch queries."""
     values = [limit.value] if limit.by_partition is None else limit.by_partition.values()
     if not limit.is_timestamp and value in values:
         word = "latest" if value == LATEST else "earliest"
@@ -388,7 +387,6 @@ def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
 
 
 def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
-    """Refuses two limits that name different partitions, or a start that is after the end."""
     first = starting.by_partition
     last = ending.by_partition
     if first is None or last is None or starting.is_timestamp != ending.is_timestamp:
@@ -407,14 +405,14 @@ def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
 
 
 def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> None:
-    """Refuses a start that is after the end, if both are given as numbers."""
+    """Raises a BadOption if the start is after the end. A negative end is not an offset."""
     if start > end >= 0:
         (label,) = labels([topic_partition])
         raise BadOption(message("option.start_behind_end", label=label, start=start, end=end))
 
 
 def labels(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
-    """Returns the names of partitions in Kafka's form: orders-0."""
+    """Returns names such as "orders-0"."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(partitions))
 
 

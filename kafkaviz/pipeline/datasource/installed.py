@@ -1,7 +1,7 @@
-"""The formats that Spark finds without a call of `register`, by the modules pyspark_kafka_*.
+"""The formats that Spark finds by modules named pyspark_kafka_*, without `register`.
 
-Spark imports all modules whose names begin with pyspark_ in each session that uses any Python data
-source. So these classes import only Spark's modules until one of the formats is read.
+In each session that uses any Python data source, Spark imports all modules named pyspark_*. So
+these classes import only Spark's modules until one of the formats is read.
 """
 
 from functools import cached_property
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class InstalledSource(DataSource):
-    """A format that was not registered, so that nothing is known about the session."""
+    """Base class of the formats that Spark finds without `register`."""
 
     FORMAT = ""
 
@@ -38,15 +38,12 @@ class InstalledSource(DataSource):
         return self._source.reader(schema)
 
     def writer(self, schema: "StructType", overwrite: bool) -> "DataSourceWriter":  # noqa: FBT001 - as Spark calls it
-        """Refuses to write."""
         return self._source.writer(schema, overwrite)
 
     def streamWriter(self, schema: "StructType", overwrite: bool) -> "DataSourceStreamWriter":  # noqa: FBT001 - as Spark calls it
-        """Refuses to write."""
         return self._source.streamWriter(schema, overwrite)
 
     def streamReader(self, schema: "StructType") -> "DataSourceStreamReader":
-        """Returns a reader that refuses to stream."""
         return self._source.streamReader(schema)
 
     @cached_property

@@ -1,11 +1,11 @@
-"""Finds the directories for the argument of load(): a path, a list of paths, or patterns.
+"""Finds the directories that load() names: a path, a list of paths, or patterns.
 
     /mnt/brokers/*                 everything in /mnt/brokers, sorted by name
     /mnt/brokers/{17,18}           these two
     s3://bucket/brokers/1[0-9]     the matching ones in a store
     /mnt/brokers/1[^0]             all except 10, in Hadoop's syntax; 1[!0] is the same
 
-A path that exists under exactly this name is not a pattern, whatever characters it has.
+If a path exists under exactly this name, it is not a pattern.
 """
 
 import glob
@@ -53,7 +53,7 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
 
 
 def expand(path: str) -> list[str]:
-    """Returns the paths that match a pattern, sorted by name; without a pattern, the path itself.
+    """Returns the paths that match a pattern, sorted by name; without a pattern, `path` itself.
 
     Raises:
         CannotOpen: nothing matches, a store cannot be listed, or the braces expand to more than
@@ -77,7 +77,6 @@ def expand(path: str) -> list[str]:
 
 
 def _as_python(pattern: str) -> str:
-    """Converts a Hadoop pattern: [^a] means all except a, which Python writes as [!a]."""
     return pattern.replace("[^", "[!")
 
 
@@ -86,7 +85,6 @@ def _has_pattern(text: str) -> bool:
 
 
 def _expand_remote(remote: RemotePath) -> list[RemotePath]:
-    """Returns the matching paths in a store. It lists a folder for each part that is a pattern."""
     by_name: dict[str, RemotePath] = {}
     for key in _alternatives(remote.key):
         matches = [RemotePath(remote.store, "")]
@@ -105,7 +103,6 @@ def _expand_remote(remote: RemotePath) -> list[RemotePath]:
 
 
 def _refuse_many_alternatives(pattern: str) -> None:
-    """Refuses braces that expand to too many patterns, before expanding them."""
     count = 1
     open_braces: list[int] = []  # the number of alternatives so far in each open brace
     for character in pattern:
@@ -146,7 +143,7 @@ def _parse_paths(text: str) -> list[str]:
 
 
 def _local_path(directory: str) -> str:
-    """Returns the path of a directory named by a file: URI; a remote address is returned unchanged.
+    """Converts a file: URI to a path. Returns other addresses unchanged.
 
     Raises:
         CannotOpen: the address belongs to an unsupported store.

@@ -2,13 +2,12 @@
 
     startingOffsets={"orders":{"0":23}}     orders-0 from 23 on
     startingTimestamp=1790000000000         orders-0 from 57 on, like a list-offsets request
-    earliest                                from the log start offset on, which deleteRecords moves
+    earliest                                from the log start offset on
 
 Requested offsets outside of a log count as lost records. As in Spark's source, they end the query
 unless failOnDataLoss is false. Times are looked up with the indexes (search/by_time.py), as a
-broker that starts on the directory would do, so a wrong index gives the same wrong result. If a
-broker is running or was killed, its newest segment has no complete index, so the batches of that
-segment are read.
+broker on this directory would do. So a wrong index gives the same wrong result. If the broker is
+running or was killed, the newest segment has no complete index, and its batches are read instead.
 """
 
 import logging
@@ -43,8 +42,8 @@ OffsetRanges = Mapping[int, Sequence[NumberRange]]
 def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> OffsetRanges:
     """Returns the offset ranges to read, by partition id.
 
-    With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for a task of
-    its own.
+    With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for its own
+    task.
 
     Raises:
         BadOption: the limits do not name exactly the partitions that are read.
@@ -83,7 +82,7 @@ def is_split(options: SourceOptions) -> bool:
 def check_stable(
     options: SourceOptions, key: TopicPartition, transactions: UncommittedTransactions
 ) -> None:
-    """Reports requested offsets of kafka_files that are after the last stable offset as lost.
+    """Reports data loss if kafka_files requests offsets after the last stable offset.
 
     Raises:
         DataLoss: failOnDataLoss is true.
@@ -101,10 +100,10 @@ def check_stable(
 
 
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
-    """Returns the offsets to read of a partition, both ends included; least > most means none.
+    """Returns the offsets to read, both included. An empty range has `least` > `most`.
 
     Raises:
-        BadOption: no record is as late as a starting time, or the start is after the end.
+        BadOption: all records are older than the starting time, or the start is after the end.
         DataLoss: an offset is outside of the log.
     """
     first = _resolve(partition, options.starting, options)
@@ -121,7 +120,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
-    """Returns an offset, `EARLIEST` or `LATEST`, or None if no record is as late as that time."""
+    """Returns an offset, `EARLIEST` or `LATEST`. None: all records are older than the time."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value
@@ -138,14 +137,11 @@ def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions)
 def _within_log(
     partition: Partition, first: int, end: int | None, options: ConsumerOptions
 ) -> tuple[float, float]:
-    """Returns the first offset and the end offset, limited to the log.
-
-    The log end offset is searched only if a requested offset may be after it.
-    """
     log_start = partition.log_start_offset or 0
     until = inf if end is None or end == LATEST else end
     is_start_given = first >= 0 and not options.starting.is_timestamp
     is_end_given = until < inf and not options.ending.is_timestamp
+    # finding the log end offset may require reading the newest segment
     log_end = end_offset(partition) if is_start_given or is_end_given else -1
     if 0 <= first < log_start:
         what = "option.before_log_start"
@@ -177,7 +173,6 @@ def report_data_loss(what: Message, options: ConsumerOptions) -> None:
 
 
 def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> None:
-    """Raises if a named partition does not exist, or if a limit leaves out an existing one."""
     named_partitions = set(options.subscription.partitions or ())
     for limit in (options.starting, options.ending):
         if limit.by_partition is None:
@@ -209,11 +204,6 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
 
 
 def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:
-    """Splits each range equally.
-
-    The number of parts follows from the range's share of minPartitions, and none is longer than
-    maxRecordsPerPartition offsets.
-    """
     total = sum(limits.most - limits.least + 1 for limits in ranges.values())
     parts = {}
     for key, limits in ranges.items():

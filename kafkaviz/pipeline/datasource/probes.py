@@ -1,14 +1,13 @@
-"""Finds out two abilities of a Spark session, when the data sources are registered in it.
+"""Tests two abilities of a Spark session when the data sources are registered.
 
-May Spark push filters down? A reader of a Python source holds the filters of one scan. Spark 4.1 to
-4.3 keep this reader with the relation instead of the scan. So the next query of the same frame or
-view, and the other side of a union or join, reuse the first reader and get too few rows
-(SPARK-58551). Two small queries on a source of two rows show this.
+May Spark push filters down? In Spark 4.1 to 4.3 all scans of a frame share one reader, and the
+reader holds the filters of the first scan. So the next query, or the other side of a union or join,
+gets too few rows (SPARK-58551). Two queries on a source of two rows show whether a session has this
+fault.
 
 Does the Python of Spark's workers have kafkaviz? On a cluster or a Spark Connect server,
-PYSPARK_PYTHON may name a Python of another environment. A Python without kafkaviz cannot load a
-class of this package. So the class that asks is defined inside a function, which makes Spark send
-its code.
+PYSPARK_PYTHON may name a Python of another environment. Python without kafkaviz cannot load a class
+of this package. So the class of the test is defined inside a function, and Spark sends its code.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,9 +33,9 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Returns whether the session pushes filters down and keeps those of each scan separate.
+    """Returns whether filters can be pushed down without reaching other scans.
 
-    Two queries find this out, once per session.
+    Two queries per session find this out.
     """
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
@@ -46,10 +45,7 @@ def is_safe(spark: "SparkSession") -> bool:
 
 
 def isolates_filters(spark: "SparkSession") -> bool:
-    """Returns whether each of two scans of the same DataFrame is read with its own filter.
-
-    It tests two scans in one query, and then another query on the same DataFrame.
-    """
+    """Returns whether two scans of one DataFrame are each read with their own filter."""
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
     first_frame, second_frame = (frame.where(f"number = {number}") for number in BOTH)
@@ -57,8 +53,6 @@ def isolates_filters(spark: "SparkSession") -> bool:
 
 
 class TwoRows(DataSource):
-    """A source with the numbers 0 and 1."""
-
     @classmethod
     def name(cls) -> str:
         return "kafkaviz_two_rows"
@@ -67,18 +61,16 @@ class TwoRows(DataSource):
         return "number INT"
 
     def reader(self, schema: object) -> "TwoRowsReader":
-        """Returns a reader that takes filters."""
         return TwoRowsReader()
 
 
 class TwoRowsReader(DataSourceReader):
-    """Reads both rows, or only the one that a pushed filter asks for; Spark filters them again."""
+    """Reads both rows, or only the row that a pushed filter asks for."""
 
     def __init__(self) -> None:
         self._numbers = BOTH
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps the number that a filter asks for, and returns all filters as not yet applied."""
         for predicate in filters:
             if isinstance(predicate, EqualTo):
                 self._numbers = (predicate.value,)
@@ -125,10 +117,6 @@ def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
 
 
 def _probe() -> type[DataSource]:
-    """Returns a source whose column names show whether its Python can import kafkaviz.
-
-    The source itself needs only pyspark.
-    """
     answer = HAS_KAFKAVIZ
 
     class PythonProbe(DataSource):

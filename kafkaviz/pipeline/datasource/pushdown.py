@@ -1,15 +1,14 @@
 """The limits of a query, from our options and Spark's pushed filters.
 
-Files and bytes outside of the limits are skipped.
-
     topics=orders, offsets=5000-5999
         patterns (orders,), offset from 5000 to 5999
     WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000
         topics {orders}, offset from 5000 to 5999
 
-All limits are combined with AND. Spark applies each filter again to every row, unless the filter
-has exact limits (`is_exact`). So a filter that is not understood here costs time, but the result is
-right. Options are not applied again by Spark, so no row outside of them may be returned.
+All limits are combined with AND. Files and bytes outside of them are skipped. Spark applies each
+filter again to every row, except filters with exact limits (`is_exact`). So a filter that is not
+understood here costs time, but the result is right. Spark does not apply options, so the source
+must not return rows outside of them.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NumberRange:
-    """Numbers from least to most, both included."""
+    """Numbers from `least` to `most`, both included."""
 
     least: float = -inf
     most: float = inf
@@ -38,16 +37,13 @@ class NumberRange:
         return self.least <= number <= self.most
 
     def has_any(self, low: float, high: float) -> bool:
-        """Returns whether any number from `low` to `high` is in the range."""
         return self.least <= high and low <= self.most
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns a mask of the numbers that are in the range."""
         return (numbers >= self.least) & (numbers <= self.most)
 
     @property
     def is_limited(self) -> bool:
-        """Whether the range excludes any number."""
         return self != ALL
 
 
@@ -59,9 +55,9 @@ class PushedFilters:
     """The limits of a query.
 
     Attributes:
-        patterns: the topic patterns in the option; empty for all topics.
-        partitions: the partition numbers in the option; empty for all.
-        topics: the sets of topics in filters; a topic must be in each of them.
+        patterns: the topic patterns in the option. Empty: all topics.
+        partitions: the partition numbers in the option. Empty: all.
+        topics: the sets of topics in filters. A topic must be in each set.
         numbers: limits by column name.
     """
 
@@ -71,7 +67,6 @@ class PushedFilters:
     numbers: Mapping[str, NumberRange] = field(default_factory=dict)
 
     def limits(self, column: str) -> NumberRange:
-        """Returns the limits of an integer column."""
         return self.numbers.get(column, ALL)
 
     def has_topic(self, topic: str) -> bool:
@@ -88,7 +83,7 @@ def add_filters(
 ) -> PushedFilters:
     """Adds the limits of pushed filters to the limits of the options.
 
-    A negation, and a filter on a text column other than the topic, add no limit.
+    A negation adds no limit, and neither does a filter on a text column, except on the topic.
     """
     result = options
     for predicate in filters:
@@ -97,12 +92,12 @@ def add_filters(
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
-    """Returns whether exactly the rows within a filter's limits satisfy the filter.
+    """Returns whether a filter is true for exactly the rows within its limits.
 
     If so, Spark need not apply the filter again, and shows it as pushed.
 
     Args:
-        columns: the columns whose limits the source applies to every single row.
+        columns: the columns whose limits the source applies to every row.
     """
     attribute = getattr(predicate, "attribute", ())
     value = getattr(predicate, "value", None)
@@ -151,7 +146,7 @@ def _parse_limits(kind: str, value: object) -> NumberRange | None:
 
 
 def describe_filters(filters: PushedFilters) -> str:
-    """Returns the limits in one line, in the form of options: topics=orders, offset=5000-5999."""
+    """Returns the limits in one line, such as "topics=orders, offset=5000-5999"."""
     limits = [f"{name}={describe_range(numbers)}" for name, numbers in filters.numbers.items()]
     topics = [
         f"topics={','.join(sorted(names))}"
@@ -165,6 +160,6 @@ def describe_filters(filters: PushedFilters) -> str:
 
 
 def describe_range(limits: NumberRange) -> str:
-    """Returns a range in the form of options: 5000-5999, 5000-, -5999."""
+    """Returns a range in the form of options: "5000-5999", "5000-" or "-5999"."""
     least, most = ("" if abs(end) == inf else f"{end:.0f}" for end in (limits.least, limits.most))
     return least if least == most != "" else f"{least}-{most}"

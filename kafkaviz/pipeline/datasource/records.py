@@ -1,9 +1,9 @@
 """The records of many batches at once, as Arrow columns.
 
 Adjacent batches are read, verified and decompressed together, and one compiled loop finds their
-records: 500 batches of 16 records give 8000 rows. A batch of magic 0 or 1, or with a fault, is read
-separately. If a batch has a wrong checksum, cannot be decompressed, or has malformed records, its
-fault is returned instead of its records, because a consumer would not get these either.
+records: 500 batches of 16 records give 8000 rows. Batches of magic 0 or 1, or with a fault, are
+read one by one. A batch with a wrong checksum, damaged compressed data or malformed records gives
+an `UnreadableBatch` and no records, because consumers get none either.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,9 +73,9 @@ class _Body(NamedTuple):
 def records(
     read: ReadInto, batches: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Yields the selected columns and records, thousands at a time, in the order of the batches.
+    """Yields the selected records, thousands at a time, in the order of the batches.
 
-    Unreadable batches are yielded between them.
+    For a batch that cannot be read, yields an `UnreadableBatch` in its place.
 
     Args:
         read: a reader of the .log.
@@ -103,8 +103,8 @@ def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTA
 
     Args:
         times_ms: milliseconds since 1970.
-        none: the value that means "no time" and becomes null. Times whose microseconds do not fit
-            into 64 bits become null too.
+        none: the value that means "no time" and becomes null. Times whose microseconds need more
+            than 64 bits become null too.
     """
     if isinstance(times_ms, pa.Array):
         times_ms, is_absent = numbers(times_ms)
@@ -116,12 +116,12 @@ def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTA
 
 
 def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
-    """Returns whether the checksum of each batch is valid; an incomplete batch is not."""
+    """Returns whether each batch is complete and has a valid checksum."""
     return np.fromiter(map(batch_records.is_crc_valid, _batches(read, batches)), bool, len(batches))
 
 
 def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
-    """Yields the bytes of each batch; if a batch is too large for memory, only the header."""
+    """Yields the bytes of each batch, or only the header if a batch does not fit into memory."""
     for run in _runs(batches):
         first = run[0]
         last = run[-1]
@@ -136,7 +136,7 @@ def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
 
 
 def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields runs of adjacent batches. A run is a single batch, or at most `RUN_BYTES` long."""
+    """Yields runs of adjacent batches. A run has at most `RUN_BYTES`, or is a single batch."""
     starts = batches["position"]
     ends = starts + batches["size_bytes"]
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
@@ -151,7 +151,7 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """Returns the decompressed records of a batch, or None if the batch must be read separately."""
+    """Returns the decompressed records of a batch; None: the batch must be read separately."""
     codec_id = int(row["attributes"]) & batch.CODEC_MASK
     count = int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
@@ -170,7 +170,6 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
 def _decode_batches(
     batches: np.ndarray, bodies: Sequence[_Body], selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Yields the records of these batches; for a batch with a fault, the fault."""
     data = np.frombuffer(b"".join(body.records for body in bodies), np.uint8)
     ends = np.cumsum([len(body.records) for body in bodies])
     headers = batches[[body.number for body in bodies]]
@@ -194,9 +193,9 @@ def _decode_batches(
 def _fill(
     data: np.ndarray, ends: np.ndarray, edges: np.ndarray, compressed: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Fills `rows` with the records of the batches, and returns which batches have a fault.
+    """Fills `rows` with the records, and returns which batches have a fault.
 
-    Batch n has the bytes up to `ends[n]`, and the rows from `edges[n]` to `edges[n + 1]`.
+    The bytes of batch n end at `ends[n]`. Its rows are `edges[n]` to `edges[n + 1]`.
     """
     faulty = np.zeros(len(ends), np.bool_)
     start = 0
@@ -213,11 +212,6 @@ def _fill(
 def _columns(
     data: np.ndarray, rows: np.ndarray, headers: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns]:
-    """Yields the columns of the selected records.
-
-    Args:
-        headers: the batch header of each record (format.batch.BATCH).
-    """
     offsets = headers["base_offset"] + rows["offset_delta"]
     created_ms = headers["base_timestamp_ms"] + rows["timestamp_delta_ms"]
     times_ms = np.where(batch.is_log_append_time(headers), headers["max_timestamp_ms"], created_ms)
@@ -244,7 +238,6 @@ def _columns(
 
 
 def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
-    """Returns the columns from batch headers; null if the batch's magic has no such field."""
     legacy = headers["magic"] < batch.MAGIC_2
     columns: Columns = {}
     for name in names:
@@ -260,7 +253,6 @@ def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
 
 
 def _present_sizes(sizes: np.ndarray) -> pa.Array:
-    """Returns the sizes; a negative size becomes null."""
     return numpy_column(sizes, INT, sizes < 0)
 
 
@@ -294,12 +286,6 @@ def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
 
 
 def _headers_column(headers: Sequence[Header], counts: np.ndarray) -> pa.ListArray:
-    """Returns the headers of each record.
-
-    Args:
-        headers: the headers of all records, in order.
-        counts: the number of headers of each record.
-    """
     names = arrow_columns.column([name for name, _ in headers], STRING)
     values = arrow_columns.column([value for _, value in headers], BINARY)
     return list_column(pa.StructArray.from_arrays([names, values], ["name", "value"]), counts)
@@ -310,7 +296,7 @@ def _decode_single(
 ) -> Iterator[Columns | UnreadableBatch]:
     """Yields the records of one batch, thousands at a time, or its fault.
 
-    It also verifies the messages in a wrapper, which have checksums of their own.
+    Messages inside a wrapper (magic 0 and 1) have their own checksums, which are verified too.
     """
     try:
         batch_records.ensure_valid(data)
@@ -373,11 +359,11 @@ def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Col
     """Returns the columns of kafka_files, in the form of Spark's own kafka source.
 
     Control records are left out, because consumers do not get them. As in KafkaRecordToRowConverter
-    of Spark 4.3, a record without a timestamp (-1 in Kafka) has the last millisecond of 1969, and a
+    of Spark 4.3, a record without a timestamp (-1 in Kafka) has the last millisecond of 1969. A
     record without headers has null headers.
 
     Args:
-        record_columns: the columns that `records` returns.
+        record_columns: the columns that `records` yields.
     """
     is_visible = ~np.asarray(record_columns["is_control"])
     visible = {

@@ -1,16 +1,14 @@
-"""Chooses which of several replicas of a topic-partition is read, and gives the reason.
+"""Chooses which replica of a topic-partition is read, and gives the reason.
 
-It chooses the replica that the others would follow. A replica that lost an election drops records
-that only it has when it starts again (analysis/comparison/leader_epochs.py), so these are no longer
-part of the log.
+The chosen replica is the one that the others would follow. A replica that lost an election may have
+records that no other replica has. It deletes them at its next start-up
+(analysis/comparison/leader_epochs.py), so they are no longer part of the log.
 
     offers-0 of broker 1   epochs (0, 0) (2, 120) (3, 180), ends at 225
     offers-0 of broker 2   epochs (0, 0) (2, 120) (5, 180), ends at 180: elected last, is read
 
-The longest replica with the latest epoch has all records that the others keep. If several are
-equally long, the one that is the leader in the cluster's newest metadata log is read. Without a
-metadata log, the one with the largest log start offset is read, because deleteRecords reaches the
-leader first.
+`CRITERIA` are applied in order: latest leader epoch, largest log end offset, leader in the newest
+metadata log, largest log start offset. deleteRecords moves the leader's log start offset first.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,8 +45,6 @@ class ReplicaReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Replica:
-    """A replica with its broker, its partition and its leader epochs."""
-
     broker_name: str
     broker: Broker
     partition: Partition
@@ -56,14 +52,11 @@ class _Replica:
 
     @property
     def node_id(self) -> int:
-        """The broker's node id, or `NO_LEADER` if meta.properties does not have it."""
         node_id = self.broker.node_number
         return NO_LEADER if node_id is None else node_id
 
 
 class _Cluster:
-    """The brokers of one cluster. Their newest metadata log is read when it is first needed."""
-
     def __init__(self, brokers: Sequence[Broker]) -> None:
         self._brokers = brokers
 
@@ -73,7 +66,7 @@ class _Cluster:
         return max(images, key=lambda image: image.end_offset)
 
     def leader(self, partition: Partition) -> PartitionLeader | None:
-        """Returns the current leader of a partition, or the last one; None if unknown."""
+        """Returns the current leader of a partition, or the last leader; None if unknown."""
         topic_id = partition.topic_id or self._image.topic_ids.get(partition.topic, "")
         leader = self._image.leaders.get(topic_id, {}).get(partition.partition)
         return leader if leader and leader.leader != NO_LEADER else None
@@ -82,10 +75,10 @@ class _Cluster:
 def select_replicas(
     name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
 ) -> dict[int, str | None]:
-    """Returns the ids of the partitions that are read, each with the reason why it was chosen.
+    """Returns the ids of the partitions that are read, each with a `ReplicaReason`.
 
-    Logs whose cluster is unknown, and logs of different topics with the same name, are not replicas
-    of each other.
+    Logs of an unknown cluster are not replicas of each other. Neither are logs of different topics
+    with the same name.
 
     Returns:
         By id: a `ReplicaReason`, or None if all replicas are read.
@@ -146,8 +139,8 @@ def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, Repl
 def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
     """Returns the latest epoch that a replica has seen.
 
-    Batches show an election only after the new leader has written something. So if the checkpoint
-    is missing and only the batches are known, the metadata log supplies the leader's epoch.
+    Batches show an election only after the new leader has written something. So if the replica has
+    no checkpoint, the leader's epoch in the metadata log counts too.
     """
     epoch = replica.epochs.latest_election
     if not replica.epochs.is_from_batches:
@@ -163,7 +156,6 @@ def _log_end_offset(replica: _Replica, _cluster: _Cluster) -> int:
 
 
 def _is_leader(replica: _Replica, cluster: _Cluster) -> bool:
-    """Returns whether the metadata log names a replica as the leader, and is not older than it."""
     leader = cluster.leader(replica.partition)
     if leader is None or leader.epoch is None:
         return False
@@ -183,11 +175,6 @@ CRITERIA: dict[ReplicaReason, Callable[[_Replica, _Cluster], int]] = {
 
 
 def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Replica:
-    """Returns a replica with the epochs of its checkpoint.
-
-    If the checkpoint is missing, or the log directory was not stopped cleanly, the last batches are
-    read too.
-    """
     log_end = max(end_offset(partition), 0)
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()
@@ -203,7 +190,6 @@ def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Re
 
 
 def _take_last_batches(partition: Partition, log_end: int, epochs: LeaderEpochs) -> None:
-    """Adds the epochs of the last batches, read from the last index entry that matches the .log."""
     written = [segment for segment in partition.live if segment.log.size_bytes]
     if not written:
         return

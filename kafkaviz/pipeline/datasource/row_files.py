@@ -1,6 +1,6 @@
 """Writes Arrow batches as a file: Parquet, Arrow IPC or JSON Lines.
 
-Each function keeps at most `ROW_GROUP_BYTES` of rows in memory.
+Each function keeps at most about `ROW_GROUP_BYTES` of rows in memory.
 """
 
 import base64
@@ -22,7 +22,7 @@ LAST_US = 253_402_300_799_999_999  # 9999-12-31
 
 
 def write_parquet(stream: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-    """Writes a Parquet file; a row group has at most about `ROW_GROUP_BYTES` bytes."""
+    """Writes a Parquet file. A row group has at most about `ROW_GROUP_BYTES` bytes."""
     import pyarrow.parquet as pq  # 14 MB that the other formats do not need
 
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
@@ -42,8 +42,8 @@ def write_json_lines(
 ) -> None:
     """Writes one JSON object per row, in ASCII.
 
-    Bytes are written as base64, and timestamps as ISO 8601 in UTC, or null outside of the years 1
-    to 9999.
+    Bytes are written as base64, and timestamps as ISO 8601 in UTC. A timestamp outside of the years
+    1 to 9999 is null.
     """
     conversions = {
         field.name: conversion for field in schema if (conversion := _conversion(field.type))
@@ -69,7 +69,6 @@ class RowCount:
         self.problems = 0
 
     def add(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yields the batches and counts them."""
         for batch in batches:
             self.rows += batch.num_rows
             if "problem" in batch.schema.names:
@@ -108,7 +107,7 @@ def _json_rows(
 
 
 def _conversion(kind: pa.DataType) -> Callable[[pa.Array], list] | None:
-    """Returns a function that converts a column to JSON values, or None if `to_pylist` suffices."""
+    """Returns a function that converts a column to JSON values. None: `to_pylist` is enough."""
     if pa.types.is_binary(kind):
         return _encode_binary
     if pa.types.is_timestamp(kind):
@@ -135,7 +134,6 @@ def _encode_times(column: pa.Array) -> list[str | None]:
 
 
 def _encode_headers(column: pa.Array) -> list[list[list[str | None]] | None]:
-    """Returns [[name, value], ...] for each record."""
     return [
         headers and [[header["name"], _encode(header["value"])] for header in headers]
         for headers in column.to_pylist()

@@ -10,9 +10,9 @@ broker directory, a partition directory, or an archive; load([DIR, DIR]) reads s
     kafka_offset_index  one row per written slot of an .index
     kafka_time_index    one row per written slot of a .timeindex
 
-Columns and options are in source_schema.py, and in consumer_options.py for kafka_files. The options
-topics, partitions, offsets and timestamps skip files and byte ranges. So do conditions in WHERE if
-Spark keeps pushed filters separate (probes.py).
+Columns and options are in source_schema.py, for kafka_files in consumer_options.py. The options
+topics, partitions, offsets and timestamps skip files and byte ranges. Conditions in WHERE do the
+same if Spark keeps pushed filters separate (probes.py).
 """
 
 import os
@@ -73,12 +73,11 @@ S3A_VARIABLES = {  # names of Hadoop's settings after the prefix spark.hadoop.fs
 
 
 def register(spark: "SparkSession") -> None:
-    """Registers the six formats in a session, which may be one of Spark Connect.
+    """Registers the six formats in a session, which may be a Spark Connect session.
 
-    The session's settings are not changed. If a local session has no configured Python, its workers
-    run this Python, because Spark's default is the first python3 on PATH, which may lack kafkaviz.
-    On a cluster or a Spark Connect server, PYSPARK_PYTHON selects the workers' Python. Unless it is
-    this one, a query tests whether it has kafkaviz.
+    The session's settings are not changed. A local session without a configured Python runs its
+    workers with this Python, because Spark's default is the first python3 on PATH. If the workers
+    may have another Python, a query tests whether it has kafkaviz.
 
     Raises:
         KafkavizError: the Python of the workers does not have kafkaviz.
@@ -110,7 +109,7 @@ def register(spark: "SparkSession") -> None:
 
 
 def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
-    """Returns the settings of the session for Hadoop's s3a as environment variables.
+    """Returns the session's settings for Hadoop's s3a as environment variables.
 
     They reach the workers as an attribute of the format's class, never in options or plans.
     """
@@ -135,7 +134,7 @@ def session_source(
 ) -> type["KafkaSource"]:
     """Returns a subclass of the format for this session.
 
-    Spark sends a class that is created here to the workers with all its attributes.
+    Spark sends such a class to the workers with all its attributes.
     """
     flags = {
         "PUSHES_FILTERS": pushes_filters,
@@ -148,7 +147,7 @@ def session_source(
 
 
 class KafkaSource(DataSource):
-    """Base class of the six formats; `FORMAT` is the name for format()."""
+    """Base class of the six formats. `FORMAT` is the argument of spark.read.format()."""
 
     FORMAT = ""
     # Whether the reader takes filters. Spark refuses such a reader if filters are disabled, and may
@@ -170,7 +169,8 @@ class KafkaSource(DataSource):
 
         Raises:
             BadOption: a column does not exist.
-            CannotOpen: a table is created without a directory, which a query could not add later.
+            CannotOpen: a table is created without a directory. A query could not add the directory
+                later.
         """
         values = self._given_options()
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
@@ -181,16 +181,12 @@ class KafkaSource(DataSource):
 
     @staticmethod
     def has_option(name: str) -> bool:
-        """Returns whether the format has an option with this lower-case name."""
+        """Returns whether the format has this lower-case option."""
         return name in (*NAMES, *SPARK_OPTIONS)
 
     @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
-        """Parses the options of the format.
-
-        Raises:
-            BadOption: the format does not have an option.
-        """
+        """Parses the options of the format. Raises a BadOption for unknown and invalid options."""
         return parse_options(values)
 
     def columns(self, options: SourceOptions) -> pa.Schema:
@@ -201,23 +197,19 @@ class KafkaSource(DataSource):
         return self.columns(replace(options, columns=()))
 
     def streamReader(self, schema: "StructType") -> "StreamRefusal":
-        """Returns a reader that refuses to stream: only a directory's present state is read."""
+        """Returns a reader that refuses to stream."""
         return StreamRefusal(self.FORMAT)
 
     @one_line()
     def writer(self, schema: "StructType", overwrite: bool) -> NoReturn:  # noqa: FBT001 - as Spark calls it
-        """Refuses to write.
-
-        Raises:
-            BadOption: always, because a broker's files are only read.
-        """
+        """Raises a BadOption, because a broker's files are only read."""
         raise BadOption(message("option.no_writer", format=self.FORMAT))
 
     streamWriter = writer
 
     @one_line()
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """Returns a reader of all or some of the columns.
+        """Returns a reader of these columns.
 
         Raises:
             BadOption: a user-defined schema has a column that the format lacks.
@@ -255,7 +247,7 @@ class KafkaSource(DataSource):
         return reader(request, caller_schema.names)
 
     def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
-        """Returns the options of load(), or those of a table, which are stored in its columns."""
+        """Returns the options of load(). For a table, returns the options stored in its columns."""
         values = without_table_properties(self.options, self.has_option)
         if schema is not None and values.keys().isdisjoint(SPARK_OPTIONS):
             return attached_options(schema) | values
@@ -275,8 +267,6 @@ class RecordsSource(KafkaSource):
 
 
 class FilesSource(KafkaSource):
-    """One row per record, in the form of Spark's own kafka source."""
-
     FORMAT = consumer_options.FORMAT
 
     @staticmethod
@@ -316,23 +306,18 @@ assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORM
 
 
 class KafkaReader(DataSourceReader):
-    """Plans a read in one Python process and reads in the workers.
+    """Plans a query in one Python process and reads it in the workers.
 
-    Spark pickles it for the workers, with the request and the limits of the rows.
+    Spark pickles this object for the workers.
     """
 
     def __init__(self, request: ReadRequest, caller_names: list[str]) -> None:
-        """Creates a reader for a request.
-
-        Args:
-            caller_names: the names of the columns in the caller's spelling.
-        """
+        """Creates a reader. `caller_names` are the column names in the caller's spelling."""
         self.query = SourceQuery(request)
         self._caller_names = caller_names
 
     @one_line()
     def partitions(self) -> list[InputPartition]:
-        """Plans the tasks; see SourceQuery.plan."""
         return [InputPartition(task) for task in self.query.plan(self.query.open())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -343,18 +328,13 @@ class KafkaReader(DataSourceReader):
 
 
 class StreamRefusal(DataSourceStreamReader):
-    """Refuses every stream. It does so in `initialOffset`, where Spark shows the error best."""
+    """Refuses every stream in `initialOffset`, where Spark shows the error best."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @one_line()
     def initialOffset(self) -> dict:
-        """Refuses to stream.
-
-        Raises:
-            BadOption: always.
-        """
         raise BadOption(message("option.no_stream", format=self._name))
 
     def partitions(self, start: dict, end: dict) -> list[InputPartition]:
@@ -371,9 +351,8 @@ class PushingReader(KafkaReader):
         """Keeps the limits of the filters.
 
         Returns:
-            The filters that Spark must apply again to every row; Spark shows the others as
-            PushedFilters. If problems become rows, all filters are returned, because such rows lack
-            the columns.
+            The filters that Spark must apply again to every row. If unreadable data becomes rows,
+            these are all filters, because such rows lack the columns.
         """
         request = self.query.request
         self.query.filters = add_filters(filters, option_filters(request.name, request.options))

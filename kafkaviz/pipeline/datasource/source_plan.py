@@ -1,10 +1,12 @@
-"""Plans a read of the data source: splits of segments, packed into tasks by names and sizes.
+"""Plans a read of the data source: splits of segments, packed into tasks.
 
-Segments are skipped by name: the segment with base offset 1000, followed by one with 2000, cannot
-contain offset 2500. A large segment is cut into equal splits; a task finds the first batch of its
-split by the index (source_reader.py). Files are opened here only for records: .txnindex files and a
-producer snapshot, which decide most transactions (transactions.py), and files to choose among
-replicas (replica_choice.py). The tasks read the batches that decide the rest (transaction_tail.py).
+Segments are skipped by name: if segment 1000 is followed by segment 2000, it cannot contain offset
+2500. A large segment is cut into equal splits. Each task finds the first batch of its split by the
+index (source_reader.py).
+
+Only plans for records open files. replica_choice.py opens files to choose among replicas.
+transactions.py opens .txnindex files and a producer snapshot, which decide most transactions. The
+tasks read the batches that decide the others (transaction_tail.py).
 """
 
 from bisect import bisect_right
@@ -32,12 +34,12 @@ FILE_COST_BYTES = 4096  # the cost, in bytes, of a segment whose .log is not rea
 
 @dataclass(frozen=True, kw_only=True)
 class SourceSplit:
-    """One of `count` equal parts of a segment's .log; the indexes belong to the first one.
+    """One of `count` equal parts of a segment's .log. The first part includes the indexes.
 
     Attributes:
-        following: the next segment, if it may hold markers that end transactions of this one.
-        is_last: whether no later split depends on the same tail of the log. Only this split reports
-            problems of the tail.
+        following: the next segment, if it may hold markers that end transactions of this segment.
+        is_last: whether this is the last split that depends on the same tail of the log. Only this
+            split reports problems of the tail.
     """
 
     segment_task: SegmentTask
@@ -55,7 +57,6 @@ class SourceSplit:
 
     @property
     def log_bytes(self) -> int:
-        """The approximate number of .log bytes in the split."""
         return self.edge(self.number + 1) - self.edge(self.number)
 
 
@@ -78,7 +79,7 @@ class RowBounds:
 def option_filters(name: str, options: SourceOptions) -> PushedFilters:
     """Returns the limits that the options set for a format.
 
-    For kafka_batches, a batch matches a range of offsets if any of its offsets is in the range.
+    A row of kafka_batches matches a range of offsets if any of the batch's offsets is in the range.
     """
     offsets = options.offsets
     times_ms = options.timestamps
@@ -97,10 +98,9 @@ def option_filters(name: str, options: SourceOptions) -> PushedFilters:
 
 
 def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
-    """Returns the limits of the offsets and of the times of rows that a query asks for.
+    """Returns the limits on the offsets and times of the requested rows.
 
-    For kafka_batches, limits on base_offset and on last_offset both limit the offsets to search: a
-    batch whose offsets are all outside of such a limit cannot match it.
+    For kafka_batches, the offsets are within the limits on base_offset and on last_offset.
     """
     if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
@@ -127,11 +127,11 @@ def tasks(
 
     Args:
         reads_log: whether the query reads .log files.
-        transactions_of: returns the transactions of a broker's topic-partition. None if
-            transactions do not matter.
+        transactions_of: returns the transactions of a broker's topic-partition. None: transactions
+            do not matter.
         offset_ranges: the ranges to read, ascending, by partition id. Other partitions are not
-            read.
-        is_split: whether each range is read by tasks of its own.
+            read. None: all partitions are read.
+        is_split: whether each range is read by its own tasks.
     """
     splits = list(
         _splits(
@@ -163,10 +163,9 @@ def remote_gaps(
     options: SourceOptions,
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
 ) -> Iterator[tuple[str, Partition, RemoteGap]]:
-    """Yields gaps in tiered storage that contain requested offsets, with the broker's name.
+    """Yields (broker name, partition, gap) for each gap that may hide requested offsets.
 
-    Args:
-        offset_ranges: see `tasks`.
+    A gap is an unreadable segment in tiered storage.
     """
     if not any(partition.remote_gaps for _, partition in inventory.partitions):
         return
@@ -256,8 +255,8 @@ def _expected_bytes(
 ) -> float:
     """Estimates how many bytes of a .log hold the requested offsets.
 
-    The last offset of the newest segment is unknown. Its records are assumed to be as long as those
-    of the segment before, or else as long as possible.
+    The last offset of the newest segment is unknown (infinity). This segment is assumed to have as
+    many bytes per offset as the segment before.
 
     Args:
         last: the last offset of the segment.
@@ -283,7 +282,7 @@ def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
 def _select_entries(
     name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
-    """Yields the segments that may have rows, with the base offsets of the partition's segments."""
+    """Yields segments that may have rows, and the base offsets of all segments in use."""
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     offset_range = _asked_offsets(name, filters)
     bases: dict[int, list[int]] = {}
@@ -303,13 +302,10 @@ def _select_entries(
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
-    """Returns the lowest and the highest offset that rows of a segment may have.
+    """Returns the lowest and highest offset that rows of a segment may have.
 
-    The highest one is before the base offset of the next segment. An index, however, may contain
-    any offset that its four bytes can express.
-
-    Args:
-        bases: the base offsets of the segments in use.
+    An index may contain any offset that its four bytes can express. The rows of other files end
+    before the base offset of the next segment in `bases`.
     """
     base_offset = segment.base_offset
     if name in INDEXES:
@@ -319,10 +315,6 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
-    """Returns whether the file with a format's rows exists and is in use.
-
-    A .deleted, .cleaned or .swap file repeats rows of another file.
-    """
     file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(
         name, segment.log
     )

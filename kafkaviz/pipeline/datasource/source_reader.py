@@ -1,11 +1,12 @@
-"""Reads the splits of a task of the data source, as far as the query needs, as Arrow batches.
+"""Reads the splits of a task and yields Arrow batches.
 
-A split begins at the first batch after its edge to which a verified index entry points, and it ends
-where the next split begins. So the rows are the same for any number of splits. Within a split, the
-indexes show where the requested offsets or times begin and end. Entries are first verified against
-the .log (log/entry_points.py); if they are wrong, the entire split is read. Depending on option
-mode, unreadable data ends the query, becomes a row, or is logged. After damage, reading continues
-(log/scans.py).
+A split begins at its first batch to which a verified index entry points, and ends where the next
+split begins. So the rows are the same for any number of splits. Within a split, the indexes show
+where the requested offsets or times begin and end. Entries are first verified against the .log
+(log/entry_points.py). If they are wrong, the entire split is read.
+
+Depending on option `mode`, unreadable data ends the query, becomes a row, or is logged. Reading
+continues after damage (log/scans.py).
 """
 
 import logging
@@ -90,12 +91,7 @@ class SourceReader:
         filters: PushedFilters,
         options: SourceOptions,
     ) -> None:
-        """Takes the request.
-
-        Args:
-            schema: the columns, in order.
-            filters: the limits of the rows. Most rows outside of the limits are left out, not all.
-        """
+        """Takes the request. Most, but not all, rows outside of `filters` are left out."""
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -106,8 +102,7 @@ class SourceReader:
         """Yields the rows of the splits, in order.
 
         Raises:
-            Malformed: something cannot be read, and the mode neither makes it a row nor leaves it
-                out.
+            Malformed: data is unreadable, and option `mode` does not allow to continue.
         """
         readers = {
             "kafka_segments": self._segment,
@@ -137,7 +132,7 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """Reads the tail of the log that decides about the split's transactions.
+        """Reads the tail of the log that decides the split's transactions.
 
         Yields a row for each unreadable part of the tail. Returns the split with its transactions.
         """
@@ -165,7 +160,6 @@ class SourceReader:
         return replace(split, transactions=transactions)
 
     def _is_undecided(self, split: SourceSplit) -> bool:
-        """Returns whether all records of a split are after the last stable offset that counts."""
         stable_offset = split.transactions.stable_offset
         return (
             self._options.isolation == READ_COMMITTED
@@ -173,7 +167,6 @@ class SourceReader:
         )
 
     def _refuse_cut(self, split: SourceSplit) -> Rows:
-        """Reports a .log that has become shorter since the query was planned: records are lost."""
         log = split.segment_task.segment.log
         if log is None or not reads_log(self._name, self._schema):
             return
@@ -293,7 +286,7 @@ class SourceReader:
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
-        """Verifies the transactions of the plan against the markers in the .log.
+        """Verifies the planned transactions against the markers in the .log.
 
         From the first transactional batch on, all headers of the split are read before any records.
         Headers after the split are read up to the marker that ends the last open transaction.
@@ -326,10 +319,13 @@ class SourceReader:
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
-        """Returns the transactions by the markers, and a segment whose .txnindex is wrong, or None.
+        """Returns the transactions that the markers show, and the segment with a wrong .txnindex.
 
-        If unreadable bytes (a hole) may hide markers, nothing is verified. Batches outside of the
-        query's offsets are not verified, and bytes after the split are not fetched from a store.
+        If a hole (unreadable bytes) may hide markers, nothing is verified. Batches outside of the
+        query's offsets are not verified. In a store, bytes after the split are not fetched.
+
+        Returns:
+            None as the segment: no .txnindex is wrong.
         """
         claimed = split.transactions
         observed = ObservedTransactions()
@@ -368,7 +364,6 @@ class SourceReader:
     def _add_aborted(
         self, columns: Columns, batches: np.ndarray, transactions: UncommittedTransactions
     ) -> Columns:
-        """Adds whether the transaction of each record was aborted; null if it is still open."""
         if "aborted" not in self._schema.names:
             return columns
         owners = np.searchsorted(batches["position"], columns["batch_position"])
@@ -384,7 +379,7 @@ class SourceReader:
     # ---- finding the batches in a .log
 
     def _walk(self, split: SourceSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """Yields the batches of a split that may match the query, and then the unreadable holes."""
+        """Yields the batches of a split that may match the query, then the holes."""
         if split.count > 1 and (index := split.segment_task.segment.index):
             with file.reader(index.path):  # raises if unreadable, as splits would not fit together
                 pass
@@ -423,10 +418,6 @@ class SourceReader:
         return start, stop
 
     def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
-        """Returns how many bytes to read at once.
-
-        Only headers are read if batches are large and some of them are skipped.
-        """
         everything = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
         return CHUNK_BYTES if everything else chunk_bytes(points, start)
 
@@ -445,14 +436,13 @@ class SourceReader:
 
     @property
     def _lateness_ms(self) -> float:
-        """Returns by how many ms a record may be older than an earlier record (option late_ms)."""
         late_ms = self._options.late_ms
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the entries of the .index, sorted by position, if the column of slots is needed.
+        """Returns the .index entries sorted by position; none unless column entry_slot is needed.
 
-        If the .index cannot be read, this is reported as a problem of the segment.
+        If the .index cannot be read, yields a problem row.
         """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
@@ -556,11 +546,10 @@ def _follow(
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
     """Returns whether a problem becomes a row, which depends on option `mode`.
 
-    With DROPMALFORMED, damaged bytes are logged instead.
+    DROPMALFORMED logs damaged bytes.
 
     Args:
-        is_unread: whether the problem is a file that cannot be opened, so that its content is
-            unknown.
+        is_unread: whether a file cannot be opened, so that its content is unknown.
 
     Raises:
         Malformed: the problem must end the query.
@@ -577,7 +566,7 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
 
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
-    """Returns a batch with one row about a problem; other columns are null."""
+    """Returns a batch with one row about a problem. Columns that `row` lacks are null."""
     (batch,) = arrow_columns.table([row], schema).to_batches()
     return batch
 
@@ -590,13 +579,13 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
 
 
 def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
-    """Returns the byte where a split begins, and the byte where the next split begins.
+    """Returns the bytes where this split and the next split begin.
 
-    A batch is known to begin where a verified index entry points. A split without such a batch is
-    skipped. All readers of a segment find the same bytes, whichever splits they read.
+    A split begins at a batch to which a verified index entry points. All readers of a segment find
+    the same bytes, whichever splits they read.
 
     Returns:
-        None as the first value if no batch is known to begin in the split.
+        None as the first value: the split has no such batch and is skipped.
     """
     size_bytes = split.segment_task.log_bytes
     start = (
@@ -614,7 +603,7 @@ def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
 
 
 def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
-    """Returns whether a hole is all zeros, such as log.preallocate leaves after the last batch."""
+    """Returns whether a hole is all zeros, as log.preallocate leaves after the last batch."""
     buffer = np.empty(CHUNK_BYTES, np.uint8)
     with file.reader(segment.log.path) as read:
         for position in range(hole.start, hole.stop, CHUNK_BYTES):
@@ -624,7 +613,6 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
 
 
 def _begins_after(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Returns whether a batch's header shows that its first record is newer than a time."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

@@ -1,7 +1,7 @@
-"""One query of the data source, without Spark: plans the tasks and reads their rows.
+"""One query of the data source: plans the tasks and reads their rows.
 
-Spark's readers (source.py) call it to plan in one process, and to read each task in a worker.
-Without Spark (arrow_rows.py), the tasks are read in order in this process.
+Spark's readers (source.py) plan in one process, and read each task in a worker. Without Spark
+(arrow_rows.py), this process reads the tasks in order.
 """
 
 import logging
@@ -55,7 +55,7 @@ LOG = logging.getLogger("kafkaviz")
 
 @dataclass(frozen=True)
 class ReadTask:
-    """The rows about problems found while planning, and the splits that one task reads."""
+    """The splits that one task reads, and rows about problems that the planning found."""
 
     splits: Sequence[SourceSplit]
     rows: Sequence[dict] = ()
@@ -70,8 +70,8 @@ class ReadRequest:
         directories: the directories and patterns to read.
         schema: the requested columns, in the format's spelling.
         is_local: whether the workers run on this machine.
-        credentials: environment variables for object stores, which the process that plans or reads
-            may lack.
+        credentials: environment variables for object stores. The processes that plan and read may
+            lack them.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ReadRequest:
 
 
 class SourceQuery:
-    """Plans a request in one process; it can be pickled to read the tasks in others.
+    """Plans a request in one process. Can be pickled, to read the tasks in other processes.
 
     Attributes:
         filters: the limits of the rows, from the options and from conditions that the caller has
@@ -95,11 +95,7 @@ class SourceQuery:
         self.filters = option_filters(request.name, request.options)
 
     def open(self) -> Inventory:
-        """Opens the directories.
-
-        Raises:
-            CannotOpen: a directory cannot be opened.
-        """
+        """Opens the directories. Raises a CannotOpen if a directory cannot be opened."""
         request = self.request
         file_system.use_credentials(dict(request.credentials))
         paths = [path for directory in request.directories for path in expand(directory)]
@@ -167,8 +163,7 @@ class SourceQuery:
         """Yields the rows of a planned task, as Arrow batches.
 
         Raises:
-            Malformed: something cannot be read, and option `mode` neither makes it a row nor leaves
-                it out.
+            Malformed: data is unreadable, and option `mode` does not allow to continue.
         """
         request = self.request
         file_system.use_credentials(dict(request.credentials))
@@ -179,7 +174,6 @@ class SourceQuery:
         yield from source_reader.read(task.splits)
 
     def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
-        """Describes, for the log, the read and skipped data; Spark's plans do not show options."""
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
@@ -194,8 +188,8 @@ class SourceQuery:
         """Opens the broker of one of the directories.
 
         Raises:
-            CannotOpen: the path cannot be opened, or is an archive, which workers of a cluster
-                would not see unpacked.
+            CannotOpen: the path cannot be opened. Or it is an archive, and the workers are on a
+                cluster, where they do not see the unpacked files.
         """
         path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self.request.is_local and (
@@ -224,9 +218,9 @@ class SourceQuery:
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns a row about a problem that hides rows, such as an unreadable partition directory.
+        """Returns the row of a problem that hides rows: an unreadable partition directory.
 
-        A missing checkpoint hides no rows, so the result is empty.
+        Other problems, such as a missing checkpoint, are only logged.
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
@@ -259,7 +253,7 @@ class SourceQuery:
 
 
 def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> frozenset[str]:
-    """Returns the topics that kafka_files is asked for, including those that cannot be read."""
+    """Returns the topics that kafka_files is asked for, including unreadable topics."""
     available = {partition.topic for _, partition in disk_inventory.partitions}
     unread_names = (names.parse_directory(problem.path.name) for problem in disk_inventory.problems)
     available |= {name.topic for name in unread_names if name}
@@ -269,11 +263,6 @@ def _subscribed_topics(disk_inventory: Inventory, options: ConsumerOptions) -> f
 def _subscribed_ranges(
     disk_inventory: Inventory, filters: PushedFilters, options: ConsumerOptions
 ) -> OffsetRanges:
-    """Returns the offset ranges that kafka_files reads, by partition id.
-
-    Args:
-        filters: the limits of the query; the last of `filters.topics` are the subscribed topics.
-    """
     # a subscribed partition must exist even if WHERE excludes it
     subscribed = PushedFilters(topics=filters.topics[-1:])
     replica_ids = select_replicas(consumer_options.FORMAT, disk_inventory, subscribed, options)

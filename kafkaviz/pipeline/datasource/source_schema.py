@@ -1,9 +1,10 @@
-"""The columns of each format of the data source, in order, and the parsing of its options.
+"""The columns of each format of the data source, and the parsing of its options.
 
-The columns equal those of the catalog's tables, with these exceptions. The catalog has no table
-like kafka_records, and no column crc_valid. The data source lacks columns that depend on all
-segments of a partition, and uncompressed_bytes, for which all records would have to be
-decompressed.
+The columns equal those of the catalog's tables, with these exceptions:
+
+- The catalog has no table like kafka_records, and no column crc_valid.
+- The data source lacks columns that depend on all segments of a partition.
+- The data source lacks uncompressed_bytes, which requires decompressing all records.
 """
 
 import json
@@ -140,31 +141,30 @@ class BadOption(KafkavizError):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions:
-    """The options of a read, for spark.read.option.
-
-    The options of kafka_files are in consumer_options.py.
+    """The options of a read, for spark.read.option. For kafka_files see consumer_options.py.
 
     Attributes:
-        columns: names of the columns to return, separated by commas; all by default.
+        columns: names of the columns to return, separated by commas. Default: all.
         topics: topic names or patterns with * and ?, separated by commas.
         partitions: partition numbers or ranges, such as 0,4-7.
-        offsets: a range, both ends included; no row outside of it is returned.
-        timestamps: a range, both ends included; no row outside of it is returned.
+        offsets: a range, both ends included. Rows outside of it are not returned.
+        timestamps: a range, both ends included. Rows outside of it are not returned.
         payload: "true" adds key, value and headers to kafka_records.
         mode: how unreadable data is handled. FAILFAST ends the query. PERMISSIVE adds the column
             problem and a row per problem (problems: "true" is an older form). DROPMALFORMED leaves
             out damaged bytes and reports them in the worker's log; a file that cannot be opened
             still ends the query.
-        isolation: the isolation level of kafka_records; read_uncommitted also returns records of
-            aborted and open transactions, with the column aborted.
-        replicas: "one" reads one replica of each topic-partition, "all" reads every replica; by
-            default "one" in kafka_records, and "all" in other formats.
-        late_ms: the most ms by which a record may be older than an earlier one. By default records
-            may be in any order; with "any", the .timeindex is not used either.
+        isolation: the isolation level of kafka_records. read_uncommitted also returns records of
+            aborted and open transactions, and adds the column aborted.
+        replicas: "one" reads one replica of each topic-partition, "all" reads every replica.
+            Default: "one" in kafka_records, "all" in other formats.
+        late_ms: the most ms by which a record may be older than an earlier record. Default: no
+            limit. "any": no limit, and the .timeindex is not used.
         renamed: "true" also reads directories that Kafka has renamed to end in -delete, -stray or
             -future.
         task_bytes: the bytes of .log per task.
-        tiered: the path or URL of tiered storage, whose segments are read before the local ones.
+        tiered: the path or URL of tiered storage, whose segments are read before the local
+            segments.
         explain: "true" logs which files are read and which are skipped; Spark shows that log.
     """
 
@@ -189,7 +189,7 @@ NAMES = tuple(field.name for field in fields(SourceOptions))
 
 
 def parse_options(values: Mapping[str, str]) -> SourceOptions:
-    """Parses the given options.
+    """Parses the options of a format.
 
     Raises:
         BadOption: an option is unknown, or a value is invalid.
@@ -250,7 +250,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
 def select_columns(
     name: str, available: Sequence[pa.Field], names: Sequence[str], *, not_null: Container[str]
 ) -> pa.Schema:
-    """Returns the columns of a format that have these names, in this order; all without names.
+    """Returns the columns of a format that have these names, in this order. Without names: all.
 
     Raises:
         BadOption: a name is unknown, or it occurs twice.
@@ -271,17 +271,12 @@ def select_columns(
 
 
 def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Returns names in the spelling of the known columns, because Spark ignores case in names."""
+    """Returns names in the spelling of the known columns. Spark ignores case in names."""
     by_lower = {name.lower(): name for name in known}
     return [by_lower.get(name.lower(), name) for name in names]
 
 
 def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
-    """Returns all columns of a format.
-
-    Columns that newer releases have added come after most option columns, so that the latter keep
-    their positions.
-    """
     is_of_records = name == "kafka_records"
     return [
         *OLDER_COLUMNS[name],
@@ -298,7 +293,7 @@ def _parse_names(text: str) -> tuple[str, ...]:
 
 
 def _parse_range(option: str, text: str) -> NumberRange:
-    """Parses 5000-5999, 5000-, -5999 or 5000."""
+    """Parses "5000-5999", "5000-", "-5999" or "5000"."""
     match = NUMBERS.fullmatch(text.strip())
     if not match or text.strip() == "-":
         raise BadOption(message("option.no_range", option=option, value=text))
@@ -307,9 +302,9 @@ def _parse_range(option: str, text: str) -> NumberRange:
 
 
 def _parse_times(option: str, text: str) -> NumberRange:
-    """Parses FROM/TO, FROM/ or /TO; each is milliseconds since 1970 or an ISO 8601 time.
+    """Parses "FROM/TO", "FROM/" or "/TO": milliseconds since 1970, or ISO 8601 times.
 
-    A range of numbers in the form of `_parse_range` is allowed too.
+    A range in the form of `_parse_range` is allowed too.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _parse_range(option, text)
@@ -340,33 +335,21 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
 
 
 def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
-    """Returns `text`, after checking that it equals one of these words.
-
-    Raises:
-        BadOption: the text is another word.
-    """
+    """Returns `text`. Raises a BadOption unless `words` contains it."""
     if text not in words:
         raise BadOption(message("option.no_choice", option=option, words=words, value=text))
     return text
 
 
 def parse_bool(option: str, text: str) -> bool:
-    """Parses "true" or "false" in any case.
-
-    Raises:
-        BadOption: the text is anything else.
-    """
+    """Parses "true" or "false" in any case. Raises a BadOption for other texts."""
     if text.lower() not in ("true", "false"):
         raise BadOption(message("option.no_flag", option=option, value=text))
     return text.lower() == "true"
 
 
 def parse_number(option: str, text: str, least: int) -> int:
-    """Parses a 64-bit integer that is at least `least`.
-
-    Raises:
-        BadOption: the text is anything else.
-    """
+    """Parses a 64-bit integer that is at least `least`. Raises a BadOption for other texts."""
     try:
         number = int(text)
     except ValueError:
@@ -391,7 +374,7 @@ def parse_number(option: str, text: str, least: int) -> int:
 
 
 def is_table(values: Mapping[str, str]) -> bool:
-    """Returns whether these are the properties of a table rather than the options of a load()."""
+    """Returns whether these are properties of a table. Otherwise they are options of load()."""
     return PROVIDER in _by_lower_name(values)
 
 
@@ -400,7 +383,7 @@ def without_table_properties(
 ) -> dict[str, str]:
     """Returns only the options, without Spark's properties and TBLPROPERTIES.
 
-    A name given in OPTIONS is kept even if it is unknown, so that a mistyped one is refused.
+    A name given in OPTIONS is kept even if it is unknown. So a mistyped name is refused later.
     """
     if not is_table(values):
         return dict(values)
@@ -414,7 +397,7 @@ def without_table_properties(
 
 
 def attach_options(schema: "StructType", values: Mapping[str, str]) -> None:
-    """Stores the options in the columns of a table, for later queries of the table."""
+    """Stores the options in the first column of a table, for later queries."""
     plain_values = {
         name: value
         for name, value in values.items()
@@ -424,7 +407,7 @@ def attach_options(schema: "StructType", values: Mapping[str, str]) -> None:
 
 
 def attached_options(schema: "StructType") -> dict[str, str]:
-    """Returns the options stored in the columns of a table."""
+    """Returns the options that `attach_options` stored."""
     for field in schema.fields:
         if METADATA_KEY in (field.metadata or {}):
             return json.loads(field.metadata[METADATA_KEY])

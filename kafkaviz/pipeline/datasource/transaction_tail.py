@@ -1,8 +1,8 @@
-"""The tail of a log, whose markers decide the transactions that the plan of a query leaves open.
+"""The tail of a log, whose markers decide the transactions that the plan leaves open.
 
 The tail is the part after the newest producer snapshot, usually the active segment. If batches are
-small, all bytes of the tail must be read, so the plan is made without reading it. A task whose rows
-depend on the tail reads it as far as these rows need, once per process and query.
+small, all its bytes must be read, so the plan does not read the tail. A task reads it as far as the
+task's rows depend on it. A process reads it once per query.
 """
 
 from collections.abc import Mapping
@@ -34,11 +34,11 @@ class TransactionTail:
     """The part of a topic-partition's log after a producer snapshot.
 
     Attributes:
-        since: the offset of the snapshot; -1 if the tail is the whole log.
-        open_since: the first offset of each open transaction at `since`, by producer.
-        segments: the segments of the tail, or only the last one if there are too many to send.
-        partition: the partition whose directory is listed for the other segments; None if all are
-            in `segments`.
+        since: the offset of the snapshot. -1: the tail is the whole log.
+        open_since: the first offset of each transaction that is open at `since`, by producer.
+        segments: the segments of the tail. If there are too many to send, only the last segment.
+        partition: the partition whose directory is listed for the other segments. None: `segments`
+            has all of them.
         first_base: the base offset of the first segment of the tail.
         key: identifies this tail of this query, for the cache of a process.
     """
@@ -57,9 +57,9 @@ class TransactionTail:
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """Reads the tail until the transactions of all records up to an offset are decided.
+        """Reads the tail until the transactions of all records up to `last_offset` are decided.
 
-        A process that calls this for several offsets reads the tail only once.
+        If a process calls this for several offsets, it reads the tail only once.
         """
         state = _state(self)
         state.follow(last_offset)
@@ -72,7 +72,7 @@ def transaction_tail(
     open_since: Mapping[int, int] | None = None,
     end_offset: int | None = None,
 ) -> TransactionTail:
-    """Returns the tail of a log that begins at an offset.
+    """Returns the tail of a log that begins at offset `since`.
 
     Args:
         end_offset: the log end offset, if known.
@@ -112,16 +112,15 @@ class TailState:
 
     @property
     def aborted(self) -> np.ndarray:
-        """The transactions aborted in the tail, as format.txn_index.ENTRY."""
+        """The aborted transactions, as format.txn_index.ENTRY."""
         return self._transactions.aborted()
 
     @property
     def open(self) -> dict[int, int]:
-        """The first offset of each producer with an open transaction."""
+        """The first offset of each open transaction, by producer."""
         return dict(self._transactions.open())
 
     def follow(self, last_offset: float) -> None:
-        """Reads batches until all records up to `last_offset` are decided."""
         while self._segments:
             segment = self._segments[0]
             if self._position < 0:
@@ -142,7 +141,6 @@ class TailState:
                 self._leave()
 
     def _take(self, segment: LogSegment, last_offset: float) -> None:
-        """Reads the batches of a segment; if they are large, only the headers and the markers."""
         size_bytes = file.info(segment.log.path).size_bytes
         if size_bytes < segment.log.size_bytes:
             cut = message("errors.log_cut", size=size_bytes, expected=segment.log.size_bytes)
@@ -168,7 +166,6 @@ class TailState:
         self._position = -1
 
     def _list(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
-        """Returns the tail's segments; lists the directory if the plan has only the last one."""
         if tail.partition is None:
             return tail.segments
         (last,) = tail.segments
@@ -194,7 +191,7 @@ def _state(tail: TransactionTail) -> TailState:
 
 
 def is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
-    """Returns whether no marker from `offset` on can decide about records up to `last_offset`."""
+    """Returns whether markers from `offset` on cannot decide about records up to `last_offset`."""
     return offset > last_offset and all(
         first > last_offset for first in open_transactions.open().values()
     )

@@ -1,10 +1,10 @@
 """Finds the records of a partition that a consumer with isolation.level=read_committed skips.
 
-These are the records of aborted transactions, and all records from the last stable offset on, which
-is the first offset of the earliest open transaction. The .txnindex files list aborted transactions.
-In the part of the log after the newest producer snapshot, which lists the open transactions, they
-are found by the markers. A broker that starts on these files does the same (4.3.1), except that it
-also knows the high watermark, which depends on followers.
+These are the records of aborted transactions, and all records from the last stable offset on. The
+last stable offset is the first offset of the earliest open transaction. The .txnindex files list
+aborted transactions, and the newest producer snapshot lists open ones. After the snapshot, the
+markers in the .log show both. A broker on these files does the same (4.3.1). In addition it knows
+the high watermark, which depends on followers.
 """
 
 from collections.abc import Container
@@ -49,8 +49,9 @@ class UncommittedTransactions:
 
     Attributes:
         aborted: rows of `ABORTED`, sorted by producer, then by first offset.
-        tail: the part of the log that must still be read to decide the others; None if all are
-            decided.
+        open: the first offset of each open transaction, by producer.
+        tail: the part of the log that must still be read to find other transactions. None: there is
+            no such part.
     """
 
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
@@ -81,11 +82,11 @@ class UncommittedTransactions:
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
     ) -> tuple["UncommittedTransactions", list[Problem]]:
-        """Returns the transactions after reading the tail, until a range of records is decided.
+        """Reads the tail until a range of records is decided, and returns the transactions.
 
         Args:
             last_offset: the last offset of the records.
-            first_offset: the first offset of the records; transactions that ended before it are
+            first_offset: the first offset of the records. Transactions that ended before it are
                 left out.
         """
         if self.tail is None:
@@ -133,10 +134,10 @@ NO_TRANSACTIONS = UncommittedTransactions()
 
 
 class ObservedTransactions:
-    """The transactions that the batches and markers of a .log show, to verify a .txnindex.
+    """The transactions that the batches and markers of a .log show.
 
-    A .txnindex may be readable but wrong: an entry may be changed or lost, or the file may belong
-    to another log. A task that reads the records sees the markers anyway.
+    They verify a .txnindex, which may be readable but wrong: an entry may be changed or lost, or
+    the file may belong to another log.
     """
 
     def __init__(self) -> None:
@@ -168,7 +169,7 @@ class ObservedTransactions:
                 self._transactions.take_marker(producer_id, offset, kind, batch_number=row)
 
     def have_ended(self, ignored: Container[int]) -> bool:
-        """Returns whether every transaction that began in the added batches has also ended in them.
+        """Returns whether every transaction that the added batches began has ended.
 
         Args:
             ignored: the producers whose transactions may still be open.
@@ -219,9 +220,9 @@ def plan_transactions(
 ) -> tuple[UncommittedTransactions, list[Problem]]:
     """Returns the transactions of a topic-partition that overlap a range of offsets.
 
-    No file before the segment of the first offset is read, because earlier markers cannot end its
-    transactions. No file is read after the point where all transactions of the range have ended. If
-    a .txnindex shows that, no producer snapshot is read either.
+    Files before the segment of the first offset are not read, because earlier markers cannot end
+    its transactions. Reading stops once all transactions of the range have ended. If a .txnindex
+    shows that, no producer snapshot is read.
 
     Returns:
         The transactions according to the .txnindex files and producer snapshots, with the unread
@@ -260,14 +261,14 @@ def plan_transactions(
 def read_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[UncommittedTransactions, list[Problem]]:
-    """Returns the same as `plan_transactions`, but with the tail of the log read."""
+    """Returns the same as `plan_transactions`, after reading the tail of the log."""
     known, problems = plan_transactions(partition, last_offset, first_offset)
     transactions, unread = known.follow_tail(last_offset)
     return transactions, problems + unread
 
 
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
-    """Returns the problem of an unreadable remote segment, if it may hide markers that matter.
+    """Returns the problem of an unreadable remote segment if it hides markers that matter.
 
     They matter if a transaction with an offset up to `last_offset` is open where the segment
     begins.
@@ -288,14 +289,6 @@ def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
 
 
 def _entries(segment: Segment, end_offset: float) -> np.ndarray:
-    """Returns the entries of a .txnindex.
-
-    Args:
-        end_offset: the base offset of the next segment, or the largest possible offset plus 1.
-
-    Raises:
-        CorruptFile: Kafka refuses to read the file, or no broker writes such a file.
-    """
     if not segment.txnindex or not segment.txnindex.size_bytes:
         return np.empty(0, txn_index.ENTRY)
     entries = replace(segment).txn_index
@@ -315,11 +308,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the tail from the last roll on, if the rows do not depend on it; else None.
+    """Returns the tail from the last roll on. None: records up to `last_offset` depend on it.
 
-    They do not if no transaction that is open in the roll's producer snapshot has an offset up to
-    `last_offset`. Then a newer snapshot and the end of the log are not read, which saves requests
-    to an object store.
+    With this tail, neither a newer snapshot nor the end of the log is read, which saves requests to
+    an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
@@ -334,7 +326,7 @@ def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionT
 def _tail_of_newest_snapshot(
     partition: Partition, first_offset: float, last_offset: float
 ) -> TransactionTail:
-    """Returns the tail after the newest readable producer snapshot, or else the whole log.
+    """Returns the tail after the newest readable producer snapshot; the whole log without one.
 
     Args:
         first_offset, last_offset: the offsets that will be read. If their bytes are near the end of
@@ -360,10 +352,10 @@ def _tail_of_newest_snapshot(
 
 
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
-    """Returns the log end offset of a log in a store, if it can be found without the .index.
+    """Returns the log end offset of a log in a store. None: the .index is needed to find it.
 
-    This is so if the .log is small enough to be fetched whole, or if it ends at the newest
-    snapshot, as after a clean stop.
+    The .index is not needed if the .log can be fetched whole, or ends at the newest snapshot, as
+    after a clean shutdown.
     """
     active = partition.active
     if active is None:
@@ -382,10 +374,7 @@ def _stored_end_offset(partition: Partition, first_offset: float, last_offset: f
 
 
 def end_offset(partition: Partition) -> int:
-    """Returns the log end offset, or -1 without a .log.
-
-    An .index that cannot be opened is not used.
-    """
+    """Returns the log end offset, or -1 without a .log. Does not need a readable .index."""
     active = partition.active
     for segment in (replace(active), replace(active, index=None)) if active else ():
         with suppress(CannotOpen):

@@ -1,9 +1,8 @@
-"""The tables that the driver writes, one partition directory at a time.
+"""Writes the tables that the driver computes, one partition directory after the other.
 
-The rows of an unchanged directory (stored_rows.py) are copied. For other directories, three streams
-are read together in the order of the directories: the current files, the old catalog's rows, and
-the tasks' results. Only findings and restart steps concern a broker as a whole; the findings are
-sorted in a temporary file (spools.py).
+The rows of an unchanged directory are copied from the old catalog (stored_rows.py). For other
+directories, three streams in directory order are joined: the present files, the old catalog's rows,
+and the task results. Findings are sorted per broker in a temporary file.
 
     orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
@@ -95,20 +94,22 @@ LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 
 @dataclass(frozen=True, kw_only=True)
 class TableInputs:
-    """The inputs for the tables of a run.
+    """The arguments of `write_tables`.
+
+    Directories and segments have numbers: their place in the inventory.
 
     Attributes:
-        stored: the old catalog's rows, or None if none of them may be kept.
-        summaries: when called, yields each segment that was read in ascending order: its number,
-            and the summaries of its splits.
-        first_segments: the number of a directory's first segment, by the number of the directory.
-            Directories whose rows are copied from the old catalog are left out.
-        loads: the loading of the same directories' logs at a broker start, by the number of the
-            directory.
-        load_results: when called, yields the results of the loads by ascending number.
-        has_new_rows: returns whether a task wrote the rows of the segment with this number;
-            otherwise they are the old catalog's.
-        settings: the settings of each broker, by broker name.
+        stored: the old catalog's rows, or None if no row may be kept.
+        summaries: yields (segment number, summaries of the splits) for each segment that was read,
+            in ascending order.
+        first_segments: the number of a directory's first segment, by directory number. Copied
+            directories are left out.
+        loads: the log loaded at the next broker start-up, by directory number.
+        load_results: yields what broker start-up does to each log, ordered by the numbers of the
+            logs.
+        has_new_rows: whether a task wrote the segment's rows in this run. Otherwise the old catalog
+            has them.
+        settings: settings by broker name.
     """
 
     inventory: Inventory
@@ -123,7 +124,7 @@ class TableInputs:
 
 
 def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> CatalogInfo:
-    """Writes all tables that tasks have not written, and commits."""
+    """Writes all tables that tasks have not written, and commits the catalog."""
     limits = SegmentBytes(inputs.settings)
     with ExitStack() as stack:
         writers = {
@@ -149,11 +150,11 @@ CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
 
 
 class _TablePass:
-    """Writes the tables in one pass over all directories.
+    """Writes the tables while iterating over all directories once.
 
     Attributes:
-        problems: the files of segments that could not be read.
-        suffixes: the number of segments that are not in use, by file suffix.
+        problems: files of segments that could not be read.
+        suffixes: the number of segments per file suffix, such as "deleted".
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class _TablePass:
         """Writes all rows of a broker.
 
         Returns:
-            How the broker was checked and whether its next start succeeds; None without checks.
+            How the broker was checked and whether its next start-up succeeds. None without checks.
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
@@ -231,7 +232,6 @@ class _TablePass:
     def _write_findings(
         self, name: str, findings: Iterable[Finding], copied: Sequence[str]
     ) -> None:
-        """Writes a broker's findings in order: the new ones, and those of copied directories."""
         writer = self._writers["findings"]
         waiting = iter(findings)
         finding = next(waiting, None)
@@ -265,11 +265,11 @@ class _TablePass:
     def _write_segments(
         self, entries: PartitionEntries
     ) -> tuple[dict[str, Any], dict[int, str | None]]:
-        """Writes the rows of tables `segments` and `stamps` for one directory.
+        """Writes a directory's rows of tables `segments` and `stamps`.
 
         Returns:
-            The row of table `partitions` without the use of bytes; and by segment number, the check
-            results of each segment that was read in this run.
+            The directory's row of table `partitions`, without disk use. And, by segment number, the
+            check results (JSON) of segments that were read in this run.
         """
         stored = self._stored_partition(entries)
         texts: dict[int, str | None] = {}
@@ -304,7 +304,7 @@ class _TablePass:
         """Writes rows of tables `retention` and `checked`, and adds findings and steps to `health`.
 
         Returns:
-            What the bytes of the partition are used for.
+            The partition's disk use.
         """
         partition = entries.partition
         facts = checks.facts(entries.broker, entries.partition)
@@ -360,8 +360,6 @@ class _TablePass:
 
 
 class _BrokerHealth:
-    """Collects the findings about a broker and the steps of its next start."""
-
     def __init__(self, plan: CheckPlan) -> None:
         self.plan = plan
         self._findings = SortedSpool[Finding](sort_key)
@@ -374,17 +372,12 @@ class _BrokerHealth:
             self._findings.add([finding])
 
     def path_of(self, partition: Partition) -> str:
-        """Returns the path of a partition directory in the form that `join_steps` expects."""
         log_directory = self.plan.log_directory(partition)
         name = partition.directory
         return name if log_directory is None else f"{log_directory}/{name}"
 
     def add_steps(self, directory: str, text: str | None) -> None:
-        """Adds the steps of the broker's start in one directory.
-
-        Args:
-            text: the steps as JSON; None if they are unknown.
-        """
+        """Adds the start-up steps in one directory. `text`: JSON, or None if they are unknown."""
         if text is None:
             self._steps = None
         elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):
@@ -393,7 +386,7 @@ class _BrokerHealth:
             self._steps.append((directory, ()))
 
     def finish(self) -> tuple[Restart | None, Iterable[Finding]]:
-        """Returns the predicted start and all findings, most severe first."""
+        """Returns the predicted start-up and all findings, most severe first."""
         self.add_findings(broker_health.plan_findings(self.plan))
         restart = None
         if not self._hides_start and self._steps is not None:
@@ -405,7 +398,7 @@ class _BrokerHealth:
 
 
 class Cursor(Generic[T]):
-    """Reads a sorted stream of keys and values, step by step."""
+    """Reads a stream of values that is sorted by a key."""
 
     def __init__(self, values: Iterator[T], key: Callable[[T], Any]) -> None:
         self._values = values
@@ -413,7 +406,7 @@ class Cursor(Generic[T]):
         self._next = next(values, None)
 
     def take(self, key: Any) -> Iterator[T]:
-        """Yields the values with this key, if they are the next ones in the stream."""
+        """Yields the next values of the stream as long as they have this key."""
         while self._next is not None and self._key(self._next) == key:
             value = self._next
             self._next = next(self._values, None)
@@ -435,7 +428,6 @@ def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str)
 
 
 def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
-    """Yields the rows of table `segments` with segment.bytes, known once all rolls were seen."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, use_threads=False)

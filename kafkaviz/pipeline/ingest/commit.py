@@ -1,21 +1,20 @@
-"""Replaces a catalog: a new one is written next to it and takes its place by one rename.
+"""Replaces a catalog: writes a new one next to it, then renames one link.
 
-Only one run at a time can do this, because it holds a lock.
+A lock lets only one ingest at a time do this.
 
-    OUT/.staging-RUN/batches/…    files that tasks of this run write, failed attempts too
-    OUT/.run-RUN/batches/…        the new catalog: used rows of those, merged (merge_files.py), and
-                                  hard links to kept files
+    OUT/.staging-RUN/batches/…    files written by tasks of this run, also by failed attempts
+    OUT/.run-RUN/batches/…        the new catalog: merged files (merge_files.py) and hard links to
+                                  files that are kept
     OUT/.run-RUN/_catalog.json
     OUT/batches, _catalog.json    links to .current/batches and so on, created once
     OUT/.current                  a link to .run-RUN, replaced at the end
 
-Whenever a run ends, the catalog is complete, whether read by _catalog.json or by listing a table's
-folder. The next run removes leftovers. There is one exception: in a catalog of format 7, tables are
-folders, not links, and a folder may be missing from the moment it is moved until the next commit.
+The catalog is complete at any time, even if the ingest is killed. The next ingest removes what a
+killed ingest has left behind. One exception: catalogs of format 7 have folders in place of links,
+and while such a folder is moved, it is missing.
 
-The folder of the previous run stays until the next run starts, so that programs that have just
-listed it can read its files. A file with the same name always has the same content; after a commit,
-the file may be gone.
+The previous .run folder stays until the next ingest starts, because a program may still read the
+files that it has listed there. A file name is never used again for other content.
 """
 
 import fcntl
@@ -66,18 +65,14 @@ ROWS_AT_ONCE = 1024
 
 
 class CatalogBusy(KafkavizError):
-    """Another run is writing this catalog."""
+    """Another ingest is writing this catalog."""
 
 
 class RowWriter:
-    """A new file of a table, filled row by row; see CatalogTransaction.writer."""
+    """Writes a Parquet file of a table row by row."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
-        """Creates the file without rows.
-
-        Args:
-            schema: the schema of the table, or a part of it with some of the columns.
-        """
+        """Creates the file without rows. `schema` may have only some columns of the table."""
         self.path = path
         self.rows = 0
         self._schema = schema
@@ -92,7 +87,6 @@ class RowWriter:
                 self._take_dicts()
 
     def add_table(self, rows: pa.Table) -> None:
-        """Adds rows in Arrow's format."""
         self._take_dicts()
         self._append(rows)
 
@@ -120,15 +114,13 @@ class RowWriter:
 
 
 class CatalogTransaction:
-    """The catalog's folder while one run holds the lock; see `catalog_transaction`."""
+    """The catalog's folder while one ingest holds the lock; see `catalog_transaction`."""
 
     def __init__(self, path: Path, old: Catalog | None) -> None:
-        """Begins a transaction on the present catalog.
-
-        `leftovers` are the staging folders of runs that were killed.
+        """Begins a transaction. `leftovers` will be the staging folders of killed ingests.
 
         Args:
-            old: the present catalog, or None if there is none or it cannot be read.
+            old: the present catalog. None: there is none, or it cannot be read.
         """
         self.path = path
         self.old = old
@@ -159,13 +151,13 @@ class CatalogTransaction:
         return self.staging
 
     def keep(self, spans: Spans) -> None:
-        """Marks rows of the old catalog as used."""
+        """Marks rows of the old catalog as part of the new catalog."""
         self._count(self.path, spans)
 
     def add(self, spans: Spans) -> None:
-        """Marks rows that tasks wrote as used.
+        """Marks rows written by tasks as part of the new catalog.
 
-        Rows that are passed neither here nor to `keep` are dropped.
+        Rows that were neither kept nor added are dropped.
         """
         self._count(self.staging, spans)
 
@@ -179,10 +171,10 @@ class CatalogTransaction:
                 runs.add(span)
 
     def lay_out(self) -> list[MergeTask]:
-        """Decides which file each row will be in, after all calls of `keep` and `add`.
+        """Decides which file each kept or added row goes to.
 
         Returns:
-            The files that merge_files.merge must write into the staging folder.
+            The files that merge_files.merge must then write into the staging folder.
         """
         for table, table_runs in self._runs.items():
             sources = [
@@ -199,7 +191,7 @@ class CatalogTransaction:
         return [task for layout in self._layouts.values() for task in layout.merges]
 
     def moved(self, spans: Spans) -> Spans:
-        """Returns the new places of rows that were kept or added."""
+        """Returns the new locations of rows that were kept or added."""
         return {
             table: tuple(map(self._layouts[table].find, table_spans))
             for table, table_spans in spans.items()
@@ -221,10 +213,10 @@ class CatalogTransaction:
         problems: Sequence[Problem] = (),
         suffixes: Mapping[str, int] | None = None,
     ) -> CatalogInfo:
-        """Makes a new catalog of everything that was kept, added and written, and puts it in place.
+        """Replaces the catalog with everything that was kept, added and written.
 
         Args:
-            suffixes: the number of segments that are not in use, by file suffix.
+            suffixes: the number of segments per file suffix, such as "deleted".
         """
         old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         for table, layout in self._layouts.items():
@@ -248,7 +240,7 @@ class CatalogTransaction:
             for name in old_files[table]:
                 link_file(self.path / table / name, self.run / table / name)
         (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
-        self._sync()
+        self._sync()  # otherwise .current could lead to incomplete files after a crash
         for name in (*TABLES, NAME):
             self._lead_to_current(name)
         self._replace_current(self.staging / CURRENT)
@@ -256,10 +248,6 @@ class CatalogTransaction:
         return info
 
     def _sync(self) -> None:
-        """Waits until the files of this run are on the disk.
-
-        Otherwise, if the machine crashes, the link might lead to files that were never written.
-        """
         for table in TABLES:
             for name in self._new_files[table]:
                 _sync(self.run / table / name)
@@ -268,10 +256,10 @@ class CatalogTransaction:
         _sync(self.run)
 
     def _lead_to_current(self, name: str) -> None:
-        """Replaces a table's folder, or the description, with a permanent link into .current.
+        """Replaces a table's folder or the description with a permanent link into .current.
 
-        A folder or file of a format before 8 is moved to where the link leads, so that its rows
-        stay visible until the commit.
+        In a catalog before format 8, the folder or file is first moved to the target of the link.
+        So its rows stay visible until the commit.
         """
         link = self.path / name
         target = f"{CURRENT}/{name}"
@@ -298,12 +286,12 @@ class CatalogTransaction:
 
 @contextmanager
 def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
-    """Locks the catalog's folder for one run, and creates it if necessary.
+    """Locks the catalog's folder for one ingest, and creates it if necessary.
 
-    Everything that the run has not committed is removed afterwards.
+    On exit, everything that was not committed is removed.
 
     Raises:
-        CatalogBusy: another run has the lock.
+        CatalogBusy: another ingest has the lock.
         CannotOpen: the folder contains something other than a catalog.
     """
     with translate_os_errors(path):
@@ -326,7 +314,6 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
 
 @contextmanager
 def _hold_lock(path: Path) -> Generator[None]:
-    """Holds a lock that is released when the process ends, however it ends."""
     with translate_os_errors(path):
         file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file
     with file:
@@ -338,10 +325,10 @@ def _hold_lock(path: Path) -> Generator[None]:
 
 
 def _lock(path: Path, file: TextIO) -> None:
-    """Locks the file, waiting for a cancelled run of this process that is about to end.
+    """Locks the file. Waits up to 30 s if an earlier ingest of this process has the lock.
 
     Raises:
-        CatalogBusy: a run of another process has the lock.
+        CatalogBusy: another process has the lock.
     """
     waits_until = time.monotonic() + OWN_RUN_ENDS_WITHIN_S
     while True:
@@ -383,18 +370,13 @@ def _current(path: Path) -> Path | None:
 
 
 def link_file(file: Path, link: Path) -> None:
-    """Links a file into another folder.
-
-    The file is copied if another user owns it, or if the file system does not support hard links.
-    """
     try:
         os.link(file, link)
-    except OSError:
+    except OSError:  # another user owns the file, or the file system has no hard links
         shutil.copyfile(file, link)
 
 
 def _sync(path: Path) -> None:
-    """Waits until the bytes of a file, or the entries of a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

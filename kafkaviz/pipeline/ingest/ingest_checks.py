@@ -1,9 +1,9 @@
-"""The checks of a run: which segments must be read for them, and which results are known.
+"""The checks of an ingest: which segments they read, and which results are known.
 
-The task that reads a segment's rows also checks the segment. The findings are stored in the catalog
-(table `checked`) with a digest of the facts that they depend on. The next run reuses the findings
-if the digest is equal; after an unclean stop, for example, it is not. The effect of a broker start
-on a partition directory is stored in the same way.
+The task that reads a segment's rows also checks the segment. Table `checked` stores the result with
+a digest of the facts that the check used. The next ingest reuses the result if the digest is the
+same. An unclean shutdown of the broker, for example, changes the digest. The effect of broker
+start-up on a partition directory is stored in the same way.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ LOAD_KEY: SegmentKey = (None, "")  # key of the effect of a broker start on a di
 
 
 class CheckedText(NamedTuple):
-    """An earlier result as text, and the digest of the facts that it depends on."""
+    """A stored check result as JSON, and the digest of its facts."""
 
     digest: str
     text: str
@@ -39,7 +39,7 @@ class CheckedText(NamedTuple):
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log whose loading at the next broker start must be predicted."""
+    """A log that the broker loads at its next start-up."""
 
     number: int  # number of the log, among all logs that a run loads
     broker: str
@@ -49,7 +49,7 @@ class LogStartup:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of everything that the effect of loading the log depends on."""
+        """A digest of everything that decides what broker start-up does to this log."""
         log = self.log
         files = [
             (file.name, file.size_bytes, file.mtime_ns)
@@ -67,12 +67,12 @@ class LogStartup:
 
 
 class DirectoryLoad(NamedTuple):
-    """The loading of a partition directory's log at the next broker start.
+    """A short form of `LogStartup`.
 
     Attributes:
-        number: the number of the log, among all logs that a run loads.
-        digest: LogStartup.digest.
-        is_known: whether the effect is known from an earlier run.
+        number: the number of the log among all logs of this run.
+        digest: see `LogStartup.digest`.
+        is_known: whether an earlier run has stored what start-up does to the log.
     """
 
     number: int
@@ -82,14 +82,14 @@ class DirectoryLoad(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The steps of loading a log as text, or None if a file cannot be read."""
+    """The effect of broker start-up on a log: the steps as JSON, or None if unknown."""
 
     number: int
     text: str | None
 
 
 def load_log(load: LogStartup) -> LoadResult:
-    """Predicts the effect of loading a log, without changing any file."""
+    """Predicts what broker start-up does to a log, without changing any file."""
     try:
         return LoadResult(
             load.number,
@@ -100,21 +100,16 @@ def load_log(load: LogStartup) -> LoadResult:
 
 
 class IngestChecks:
-    """The checks of all brokers of a run, the facts that they use, and the known results."""
+    """The checks of all brokers, and the facts that they use."""
 
     def __init__(self, inventory: Inventory, level: CheckLevel = CheckLevel.RECORDS) -> None:
-        """Plans the checks of all brokers.
-
-        Args:
-            level: how much of each batch is checked.
-        """
         self.level = level
         self.plans = {name: plan_check(broker, level=level) for name, broker in inventory.brokers}
         self._digests: dict[str, str] = {}
         self._facts: tuple[tuple[str, str], PartitionFacts] | None = None
 
     def facts(self, broker: str, partition: Partition) -> PartitionFacts:
-        """Returns the facts that the checks of a partition directory and its segments use.
+        """Returns the facts that the checks of a partition directory use.
 
         Only the facts of the last directory are cached.
         """
@@ -125,11 +120,10 @@ class IngestChecks:
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """Returns the facts for a segment's checks; None if the checks do not read the segment."""
+        """Returns the facts for checking a segment. None: its checks do not read it."""
         return self.facts(entry.broker, entry.partition) if is_read(entry) else None
 
     def digest(self, entry: InventoryEntry) -> str:
-        """Returns a digest of the facts that the checks of a segment depend on."""
         facts = self.facts(entry.broker, entry.partition)
         state = entry.segment.state
         if state not in self._digests:
@@ -137,10 +131,10 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether a segment whose rows are known must still be read to find its faults.
+        """Returns whether checks must read a segment whose rows are known.
 
         Args:
-            checked: the earlier results of the segment's directory.
+            checked: the stored results of the segment's directory.
         """
         if not is_read(entry):
             return False
@@ -152,16 +146,16 @@ class IngestChecks:
         )
 
     def result(self, entry: InventoryEntry, text: str | None) -> SegmentFindings:
-        """Returns the findings of a segment from the stored text.
+        """Returns a segment's findings from the stored JSON.
 
-        For leftovers and for indexes without a .log, they follow from the file names alone.
+        Leftovers, and indexes without a .log, are checked by their names alone.
         """
         if text is not None and is_read(entry):
             return check_cache.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
-        """Returns the log of a directory that the next start loads; None if it does not load it."""
+        """Returns the directory's log, or None if broker start-up does not load this directory."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:
@@ -175,7 +169,7 @@ def is_read(entry: InventoryEntry) -> bool:
 
 
 def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool:
-    """Returns whether an earlier result about a segment is still valid at this time."""
+    """Returns whether a stored result about a segment is valid at this time."""
     if text is None:
         return not is_read(entry)
     try:
@@ -186,7 +180,6 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
 
 
 def is_load_known(load: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-    """Returns whether the stored effect of loading a log is still valid."""
     earlier = checked.get(LOAD_KEY)
     return earlier is not None and earlier.digest == load.digest and has_steps(earlier.text)
 

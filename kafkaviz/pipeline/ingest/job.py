@@ -81,22 +81,19 @@ def start_ingest(
     spark: "SparkSession | None" = None,
     delay_s: float = 0.0,
 ) -> Ingest:
-    """Starts an ingest in the background and returns at once.
-
-    `Ingest.wait` raises the errors of the run.
+    """Starts an ingest in the background. `Ingest.wait` raises its errors.
 
     Args:
         directories: each is a log directory, a folder with the log directories of one broker, an
             archive of either, or a sequence of log directories of one broker. The catalog will
             contain exactly these. Directories with the same node.id and cluster.id are one broker.
-        full: whether to read everything again, not only files that have changed since the last run.
-        findings: whether to check everything and predict each broker's next start.
+        full: True reads everything again, not only files that have changed since the last ingest.
+        findings: whether to check everything and predict each broker's next start-up.
         level: how much of each batch is checked.
-        spark: the session to use; by default this process' running session, or a new one for
-            `master`. A session that kafkaviz did not start is used unchanged and not stopped. With
-            Spark Connect, the server's workers must see the same paths.
-        master: the Spark master; by default the one given to spark-submit, or else local[*].
-        delay_s: seconds to wait before the run begins, so that other work can use the processor.
+        spark: the session to use, which is not stopped. None: this process's running session, or a
+            new one for `master`. With Spark Connect, the server's workers must see the same paths.
+        master: the Spark master. None: the master given to spark-submit, or local[*] without one.
+        delay_s: seconds to wait before the ingest begins, so that other work can use the processor.
     """
     directories = [
         (Path(directory),) if isinstance(directory, str | Path) else tuple(directory)
@@ -128,11 +125,11 @@ def ingest(
     full: bool,
     level: CheckLevel | None,
 ) -> CatalogInfo:
-    """Does all steps of a run. The last one replaces the old catalog.
+    """Runs all steps of an ingest. The last step replaces the old catalog.
 
     Args:
         spark: a session, or the master for which to start one.
-        level: how much of each batch is checked, or None for no checks.
+        level: how much of each batch is checked. None: no checks.
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
@@ -176,10 +173,9 @@ def ingest(
 
 
 def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
-    """Refuses a catalog inside an inspected directory, as kafkaviz never writes into these.
+    """Raises a CannotOpen if the catalog would be inside an inspected directory.
 
-    Raises:
-        CannotOpen: the catalog is inside an inspected directory.
+    kafkaviz never writes into the directories that it inspects.
     """
     inspected = [
         path
@@ -204,18 +200,17 @@ TO_READ = (READ, READ_FOR_CHECKS)
 
 @dataclass
 class IngestWork:
-    """The segments to read and the logs to load.
+    """The segments to read, and the logs whose start-up must be predicted.
 
-    It can be iterated several times, and computes its items again each time.
+    Each iteration computes the segment tasks again.
 
     Attributes:
-        states: a state per segment. `UNCHANGED`: rows and findings come from the old catalog.
-            `READ`: the segment is read in this run. `RESUMED`: a killed run has read it. In a state
-            that ends in `_FOR_CHECKS`, the rows still come from the old catalog.
-        first_segments: the number of a directory's first segment, by the number of the directory.
-            Directories whose rows are copied from the old catalog are left out.
-        loads: the loading of the same directories' logs at a broker start, by the number of the
-            directory.
+        states: a state per segment. `UNCHANGED`: the old catalog has rows and findings. `READ`:
+            this run reads the segment. `RESUMED`: a killed run has read it. `READ_FOR_CHECKS` and
+            `RESUMED_FOR_CHECKS`: the same, but the rows come from the old catalog.
+        first_segments: the number of a directory's first segment, by directory number. Copied
+            directories are left out.
+        loads: the log loaded at the next broker start-up, by directory number.
     """
 
     inventory: Inventory
@@ -226,7 +221,6 @@ class IngestWork:
 
     @property
     def entries(self) -> Iterator[InventoryEntry]:
-        """The segments that are read in this run."""
         return (
             entry
             for entries in self.inventory.entries_at(self.first_segments)
@@ -258,7 +252,7 @@ class IngestWork:
         )
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether a task wrote a segment's rows; else they come from the old catalog."""
+        """Returns whether a task writes the segment's rows. Otherwise the old catalog has them."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:
@@ -266,7 +260,7 @@ class IngestWork:
 
 
 class StartupsOfLogs(Iterable[LogStartup]):
-    """The logs whose start-up no earlier run has predicted; each iteration lists them again."""
+    """The logs whose start-up no earlier run has predicted. Each iteration lists them again."""
 
     def __init__(self, work: IngestWork) -> None:
         self._work = work
@@ -287,7 +281,7 @@ class StartupsOfLogs(Iterable[LogStartup]):
 
 
 class SelectedSegments(Iterable[SegmentTask]):
-    """Some of the segments to read, chosen by number; each iteration creates the tasks again."""
+    """The segments to read that have these numbers. Each iteration creates the tasks again."""
 
     def __init__(self, work: IngestWork, numbers: Collection[int]) -> None:
         self._work = work
@@ -308,9 +302,9 @@ def find_work(
     """Finds the segments that must be read, for rows, for findings or for both.
 
     Args:
-        stored: the rows of the old catalog, or None if none may be kept.
-        checks: the checks, or None without findings.
-        keep: called for each segment whose rows are kept, with the location of these rows.
+        stored: the rows of the old catalog. None: no row may be kept.
+        checks: None: no findings are made.
+        keep: called with the row locations of each segment whose rows are kept.
     """
     work = IngestWork(disk_inventory, checks)
     unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
@@ -360,7 +354,7 @@ class SegmentRun:
     """Runs the tasks of an ingest on Spark, and holds their results.
 
     Attributes:
-        summaries: the summaries of all segments that this run, or a killed one, has read.
+        summaries: the summaries of all segments that this run or a killed run has read.
     """
 
     def __init__(
@@ -370,7 +364,6 @@ class SegmentRun:
         transaction: CatalogTransaction,
         work: IngestWork,
     ) -> None:
-        """Prepares the tasks; nothing is read, and Spark is not started."""
         self._run = run
         self._spark = spark
         self._transaction = transaction
@@ -381,10 +374,7 @@ class SegmentRun:
         self.summaries = SummaryFiles(self._staging)
 
     def resume(self) -> None:
-        """Takes over the valid results of runs that were killed.
-
-        The rows are moved to the staging folder of this run.
-        """
+        """Moves valid results of killed runs to the staging folder of this run."""
         if not self._transaction.leftovers:
             return
         work = self._work
@@ -405,10 +395,10 @@ class SegmentRun:
         self.summaries.add(files, work.is_resumed)
 
     def read(self) -> None:
-        """Reads the segments and loads the logs on Spark.
+        """Reads the segments on Spark, and predicts the start-up of the logs.
 
-        A segment is read a second time, as a whole, if a split did not end where the next one
-        begins. A segment that was decoded in splits is put together from the decoded batches.
+        Segments that were decoded in splits are then put together. A segment is read again as a
+        whole if a split did not end where the next split begins.
         """
         work = self._work
         loads = StartupsOfLogs(self._work)
@@ -432,7 +422,6 @@ class SegmentRun:
             self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
     def lay_out(self) -> None:
-        """Merges small files of rows into files of a suitable size."""
         transaction = self._transaction
         work = self._work
         for number, spans in self.summaries.spans():
@@ -454,7 +443,6 @@ class SegmentRun:
         return lambda: task_results.read_loads(self._staging, file)
 
     def _badly_cut(self, files: Iterable[ResultFile]) -> Iterator[int]:
-        """Yields the segments in which a split did not end where the next one begins."""
         pieces = SummaryFiles(self._staging)
         pieces.add(file for file in files if file.is_partial)
         return (number for number, parts in pieces.summaries() if merge_splits(parts) is None)
@@ -474,7 +462,7 @@ def run_tasks(
 def decoded_by_segment(
     decoded_splits: Iterable[DecodedSplit],
 ) -> dict[int, tuple[DecodedSplit, ...]]:
-    """Returns the decoded splits of each segment, by segment number, without faulty segments."""
+    """Returns the decoded splits by segment number, in order. Leaves out segments with a fault."""
     by_number: dict[int, list[DecodedSplit]] = defaultdict(list)
     for decoded_split in decoded_splits:
         by_number[decoded_split.number].append(decoded_split)
@@ -488,7 +476,6 @@ def decoded_by_segment(
 def settings(
     brokers: Iterable[tuple[str, Broker]], checks: IngestChecks | None
 ) -> dict[str, Settings]:
-    """Returns the settings of each broker, by name, as far as the broker's directory shows them."""
     if checks is not None:
         return {name: plan.settings for name, plan in checks.plans.items()}
     return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}

@@ -1,16 +1,14 @@
-"""Merges small files of a table into large ones, and drops rows of segments that are gone.
+"""Merges small files of a table into large ones, and drops rows of deleted segments.
 
-Each task writes files of its own, and each incremental run adds more. The used rows of a table are
-merged into files of about 128 MiB. A file of 64 MiB or more whose rows are all used stays
-unchanged:
+Each task writes its own files, and each later ingest adds more. The used rows of a table are merged
+into files of about 128 MiB. A file of at least 64 MiB stays unchanged if all of its rows are used:
 
     batches-0a.parquet   90 MiB, all rows used         stays, with its name
     batches-0b.parquet    8 MiB, all rows used         ⎫
     batches-0c.parquet    9 MiB, one segment dropped   ⎬ one new file, a row group at a time
     batches-0d.parquet    2 MiB, all rows used         ⎭
 
-So after a run at most one file of each table is smaller than 64 MiB, and the next run rewrites at
-most that file.
+So a table has at most one file below 64 MiB, and the next ingest rewrites at most that file.
 """
 
 import uuid
@@ -39,22 +37,21 @@ Run = tuple[int, int]  # index of the first row, and of the last one plus 1
 class RowRuns:
     """The used rows of a file, as runs of consecutive rows.
 
-    Runs do not touch each other: rows of segments that follow each other in the file form one run.
-    So a completely used file has one run, however many segments it has.
+    Consecutive segments form one run. So a file whose rows are all used has one run, no matter how
+    many segments it holds.
     """
 
     def __init__(self) -> None:
         self._runs: list[list[int]] = []
 
     def add(self, span: RowRange) -> None:
-        """Adds rows, none of which was added before."""
+        """Adds rows that were not added before."""
         if self._runs and self._runs[-1][1] == span.first_row:
             self._runs[-1][1] += span.rows
         else:
             self._runs.append([span.first_row, span.first_row + span.rows])
 
     def joined(self) -> tuple[Run, ...]:
-        """Returns the runs in order."""
         joined: list[Run] = []
         for start, end in sorted(map(tuple, self._runs)):
             if joined and joined[-1][1] == start:
@@ -66,8 +63,6 @@ class RowRuns:
 
 @dataclass(frozen=True)
 class RowSource:
-    """The used rows of a file."""
-
     path: Path
     runs: tuple[Run, ...]
     total_rows: int
@@ -79,7 +74,6 @@ class RowSource:
 
     @property
     def size_bytes(self) -> int:
-        """The estimated number of bytes that the used rows take."""
         return self.file_bytes * self.rows // max(self.total_rows, 1)
 
     @property
@@ -89,7 +83,7 @@ class RowSource:
 
 @dataclass(frozen=True)
 class MergeTask:
-    """A file to be merged from others, by a Spark task or by the driver."""
+    """Merges several files into one, on Spark or in the driver."""
 
     table: str
     name: str
@@ -98,7 +92,7 @@ class MergeTask:
 
     @property
     def cost(self) -> int:
-        """The cost, as the bytes of uncompressed .log that can be read in the same time."""
+        """The bytes of uncompressed .log that could be read in the same time."""
         return WRITTEN_COST * sum(source.size_bytes for source in self.sources)
 
     @property
@@ -108,7 +102,7 @@ class MergeTask:
 
 @dataclass
 class TableLayout:
-    """Where the rows of a table are after this run.
+    """Where the rows of a table are after this ingest.
 
     Attributes:
         unchanged: the files that stay unchanged.
@@ -121,7 +115,7 @@ class TableLayout:
     _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # new place of each run
 
     def find(self, span: RowRange) -> RowRange:
-        """Returns the location, after the merges, of rows in a stored file."""
+        """Returns where rows of a stored file are after the merges."""
         if span.file not in self._starts:
             return span
         run = bisect_right(self._starts[span.file], span.first_row) - 1
@@ -130,7 +124,7 @@ class TableLayout:
         return RowRange(target.file, target.first_row + span.first_row - start, span.rows)
 
     def add_merge(self, table: str, sources: Sequence[RowSource]) -> None:
-        """Plans to merge these files; a single file whose rows are all used stays unchanged."""
+        """Plans to merge files. A single file whose rows are all used stays unchanged instead."""
         if len(sources) == 1 and sources[0].is_complete:
             self.unchanged.append(sources[0])
             return
@@ -163,7 +157,7 @@ def plan_layout(table: str, sources: Iterable[RowSource]) -> TableLayout:
 
 
 def merge(task: MergeTask, staging: Path) -> str:
-    """Writes a merged file and returns its name; a repeated Spark task overwrites the file."""
+    """Writes a merged file and returns its name. A repeated Spark task overwrites the file."""
     folder = staging / task.table
     part = folder / f"{task.name}.{uuid.uuid4().hex}"
     write_rows(part, task.table, _source_rows(task.sources))

@@ -1,18 +1,16 @@
-"""Plans the tasks of a run.
+"""Plans the tasks of an ingest.
 
-Small segments share a task, and a large one is split at batches to which index entries point: 1 GiB
-becomes four tasks of 256 MiB. An index may be wrong, so each split must begin with a complete batch
-(log/entry_points.py), and the scan of a split must end exactly where the next one begins. Otherwise
-the segment is read again as a whole.
+Small segments share a task. A large segment is split at batches to which index entries point: 1 GiB
+becomes four tasks of 256 MiB. Since an index may be wrong, each split must begin with a complete
+batch, and its scan must end where the next split begins. Otherwise the whole segment is read again.
 
-A segment that is checked is not split. If it is compressed, and one core would still work on it
-when all other tasks are done, tasks decode its batches in splits first (read/tasks.py). The most
-expensive task is started first.
+A segment that is checked is not split. If it is compressed and would keep one core busy after all
+other tasks have ended, tasks first decode its batches in splits (read/tasks.py). The most expensive
+task starts first.
 
-The cost of a segment is estimated from the headers of a few batches. The unit is the time to read
-one byte of uncompressed .log. Example: in a segment of 1 GiB, four sampled batches have 6 KB each
-and use zstd. So a byte costs 6 + 14 000 / 6000, and the segment costs as much as 8.3 GiB without
-compression.
+The headers of a few batches give a segment's estimated cost. The unit is the time to read one byte
+of uncompressed .log. Example: four sampled batches of 6 KB use zstd. So a byte costs 6 + 14 000 /
+6000, and a segment of 1 GiB costs as much as 8.3 GiB without compression.
 """
 
 import pickle
@@ -68,7 +66,7 @@ ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 @dataclass(frozen=True)
 class StartupTask:
-    """The logs whose loading at a broker start is predicted by one Spark task."""
+    """Predicts for several logs what broker start-up does to them."""
 
     loads: tuple["LogStartup", ...]
     cost: int = 0
@@ -78,7 +76,7 @@ class StartupTask:
 
 @dataclass(frozen=True)
 class AdviceTask:
-    """A topic for which one Spark task advises on batches and codec."""
+    """Computes the batching and codec advice for one topic."""
 
     topic: "BatchingTopic"
     quota: "TopicQuota"
@@ -115,11 +113,7 @@ def pack(task: Task) -> PackedTask:
 
 
 def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTask]:
-    """Yields tasks that predict the loading of logs, grouped to take about the same time each.
-
-    Args:
-        loads: the logs; they are iterated twice.
-    """
+    """Yields start-up tasks that take about the same time each. Iterates over `loads` twice."""
     costs = array("q", map(_load_cost, loads))
     target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)
     for group, cost in pack_by_cost(zip(loads, costs, strict=True), target):
@@ -127,14 +121,10 @@ def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTas
 
 
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
-    """Yields the tasks that read these segments; each byte of a .log is in exactly one.
+    """Yields the tasks that read these segments. Each byte of a .log is in exactly one task.
 
-    A segment that is too large for a task is split equally, so each split has at least half of a
-    task's bytes: 64 MiB. A segment that is decoded in splits is finished after all tasks have
-    ended.
-
-    Args:
-        segment_tasks: the segments; they are iterated twice.
+    Iterates over `segment_tasks` twice. Each split of a large segment has at least 64 MiB. Segments
+    that are decoded in splits are put together later (`tasks_per_segment`).
     """
     costs = array("q", map(_task_cost, segment_tasks))
     share = max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES)
@@ -161,10 +151,10 @@ def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
-    """Yields one task per segment; no segment is split.
+    """Yields one task per segment, without splitting any.
 
     Args:
-        decoded: splits that other tasks have decoded already, by segment number.
+        decoded: the splits that other tasks have decoded, by segment number.
     """
     for number, segment_task in enumerate(segment_tasks):
         splits = decoded.get(segment_task.number, ())
@@ -193,10 +183,7 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
 
 
 def _load_cost(load: "LogStartup") -> int:
-    """Estimates how many bytes a broker start reads to load a log.
-
-    These are the bytes of segments that it recovers, and a fixed cost per segment that it opens.
-    """
+    """Estimates how many bytes a broker reads to load a log at start-up."""
     live = load.log.partition.live
     sizes = (
         []
@@ -218,10 +205,6 @@ def _task_cost(segment_task: SegmentTask) -> int:
 
 
 def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
-    """Returns the decoding tasks of a compressed segment that costs too much for a single task.
-
-    The list is empty if the segment is not decoded in splits.
-    """
     log_bytes = segment_task.log_bytes
     segment = segment_task.segment
     if not segment_task.is_decoded or cost <= max(share, DIVIDED_FROM_COST * log_bytes):
@@ -240,10 +223,9 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
 def _group_splits(
     segment_tasks: Iterable[tuple[SegmentTask, int]], target: int
 ) -> Iterator[tuple[list[SegmentSplit], int]]:
-    """Yields groups of small segments in order, then each split of a large segment alone.
+    """Yields groups of small segments, then each split of a large segment, with their costs.
 
-    A split has a task of its own so that the files of this task can be dropped separately. Each
-    group comes with its cost.
+    Each split is a task of its own. If the index was wrong, the files of these tasks are dropped.
     """
     cut: list[SegmentSplit] = []
 
@@ -264,7 +246,7 @@ def _group_splits(
 
 
 def check_cost(segment: LogSegment) -> int:
-    """Estimates the cost of checking a segment; if unreadable, it is the size of the .log."""
+    """Estimates the cost of checking a segment. If unreadable, this is the size of the .log."""
     log = segment.log
     if log.size_bytes < SAMPLED_FROM_BYTES:
         return log.size_bytes
@@ -281,10 +263,6 @@ def check_cost(segment: LogSegment) -> int:
 
 
 def _sample(segment: LogSegment) -> np.ndarray:
-    """Returns the headers of the first batch, and of some batches to which .index entries point.
-
-    They are rows of format.batch.BATCH.
-    """
     log = segment.log
     index = segment.index
     entries = index.size_bytes // ENTRY_BYTES if index else 0

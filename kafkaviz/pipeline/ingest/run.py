@@ -1,4 +1,4 @@
-"""An ingest as a job in the background, which shows its progress and can be cancelled."""
+"""An ingest as a background job that shows its progress and can be cancelled."""
 
 import time
 import uuid
@@ -23,10 +23,10 @@ class Progress:
     """The progress of an ingest.
 
     Attributes:
-        state: "starting", "reading" or "writing", and at the end "done", "fresh" (nothing to do),
+        state: "starting", "reading" or "writing"; at the end "done", "fresh" (nothing to do),
             "failed" or "cancelled".
-        done_bytes: the bytes of .log in the tasks that have ended. Spark gives only the number of
-            these tasks, so they are assumed to end in the order in which they start.
+        done_bytes: bytes of .log in the tasks that have ended. Spark only reports how many have
+            ended, so they are assumed to end in the order in which they start.
     """
 
     done_tasks: int = 0
@@ -47,21 +47,19 @@ class IngestResult:
 
 
 class Ingest(Job[CatalogInfo, Progress]):
-    """An ingest; `start_ingest` creates it, and the work starts at once.
+    """A running ingest; see `start_ingest`.
 
-    `cancel` ends the run within about a second and drops the data that was read. It has no effect
-    once the catalog is being replaced. While Spark starts, it cannot be interrupted; then the
-    thread ends after that.
+    `cancel` ends the ingest within about a second and drops the data that was read. While Spark
+    starts, cancelling takes until Spark has started. Once the catalog is being replaced, `cancel`
+    has no effect.
     """
 
     protected_states = ("writing",)
 
     def __init__(self, steps: Callable[["Ingest"], CatalogInfo]) -> None:
-        """Starts a thread that does the steps.
+        """Starts a thread that runs `steps`, which may raise any error.
 
-        Args:
-            steps: a function that does the work. It reports the state with `enter`, `start_reading`
-                and `finish`, and may raise any error.
+        `steps` reports its state with `enter`, `start_reading` and `finish`.
         """
         self.group = f"kafkaviz-{uuid.uuid4().hex}"  # job group of all Spark jobs of this run
         self.done: IngestResult | None = None
@@ -74,7 +72,7 @@ class Ingest(Job[CatalogInfo, Progress]):
         return JobCancelled(message("errors.run_cancelled"))
 
     def progress(self) -> Progress:
-        """Returns the current progress; asking Spark takes some milliseconds."""
+        """Returns the current progress. Asking Spark takes some milliseconds."""
         tasks = self._tasks
         state = self.state
         if state == "reading":
@@ -100,17 +98,14 @@ class Ingest(Job[CatalogInfo, Progress]):
         return error.message if isinstance(error, KafkavizError) else verbatim(str(error))
 
     def on_stop(self) -> None:
-        """Cancels the Spark jobs of the run and waits a moment until temporary files are removed.
-
-        The next run removes the rest.
-        """
+        """Cancels the Spark jobs, and waits a moment for temporary files to be removed."""
         if self._runner is not None:
             with suppress(Exception):  # if the JVM is gone, the run ends anyway
                 self._runner.cancel()
         self.settle()
 
     def start_reading(self, runner: TaskRunner, tasks: Sequence[PackedTask]) -> None:
-        """Adds tasks whose progress is shown; `steps` calls it before it runs them."""
+        """Adds tasks to the shown progress, before they run."""
         self._runner = runner
         self._tasks = [*self._tasks, *tasks]
         self._reading_since = self._reading_since or time.monotonic()
@@ -119,7 +114,7 @@ class Ingest(Job[CatalogInfo, Progress]):
     def finish(
         self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
     ) -> None:
-        """Ends the run; `steps` calls it with the state "done" or "fresh"."""
+        """Sets the result. `state` is "done" or "fresh"."""
         self.done = IngestResult(read_segments, read_bytes, kept_segments, self.seconds)
         self.done_state = state
 

@@ -1,8 +1,8 @@
-"""The old catalog's rows of each partition directory, read when a run comes to the directory.
+"""Reads the old catalog's rows, one partition directory after the other.
 
-The rows of a directory are consecutive in each table, so only the number of the first row is
-stored. A run processes the directories in the order of their names, as the previous run did, so it
-reads each row group once.
+Each table holds a directory's rows together, so the number of the first row is enough to find them.
+Directories are processed in the order of their names, as in the previous ingest. So each row group
+is read once.
 """
 
 import os
@@ -65,12 +65,11 @@ class StoredPartition:
     statistics: Mapping[SegmentKey, SegmentStatistics]
 
     def find(self, entry: InventoryEntry) -> StoredSegment | None:
-        """Returns the segment as stored in the old catalog; None if its files have changed."""
+        """Returns a segment as stored in the old catalog. None: its files have changed."""
         old = self.segments.get((entry.stored.base_offset, entry.stored.suffix))
         return old if old is not None and has_same_content(entry, old) else None
 
     def get(self, entry: InventoryEntry) -> tuple[StoredSegment, SegmentStatistics]:
-        """Returns the segment that `find` returned, and its stored statistics."""
         key = entry.stored.base_offset, entry.stored.suffix
         return self.segments[key], self.statistics[key]
 
@@ -93,10 +92,10 @@ UNSTEADY_CODES = (
 
 
 class DirectoryTables(NamedTuple):
-    """The rows of a directory in the tables that the driver writes, except findings and steps.
+    """A directory's rows in the tables that the driver writes, except findings and steps.
 
     Attributes:
-        stamps: the row of the directory itself, then one row per segment.
+        stamps: one row for the directory, then one row per segment.
     """
 
     partitions: pa.Table
@@ -107,10 +106,10 @@ class DirectoryTables(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Where the rows of a directory are in one table.
+    """Where a directory's rows are in a table.
 
     Attributes:
-        number: the number of directories that come before this one in the table.
+        number: how many directories have rows before this one.
     """
 
     first_row: int
@@ -125,14 +124,10 @@ class _RowGroup(NamedTuple):
 
 
 class TableRows:
-    """Returns slices of a table of the old catalog; one row group is in memory at a time."""
+    """Reads slices of a table, with one row group in memory at a time."""
 
     def __init__(self, catalog: Catalog, name: str, columns: Sequence[str] | None = None) -> None:
-        """Reads only the footers of the files.
-
-        Args:
-            columns: the columns to read, by default all.
-        """
+        """Reads only the footers of the files."""
         self._table = TABLES[name]
         self._columns = self._table.names if columns is None else list(columns)
         self._groups: list[_RowGroup] = []
@@ -183,12 +178,11 @@ class StoredRows:
         *,
         needs_sweep: bool = False,
     ) -> None:
-        """Finds where the rows of each directory begin.
+        """Finds the first row of each directory.
 
         Args:
-            missing: (table, file name) of each missing catalog file. Its rows must be computed
-                again from the logs, except those of table `partitions`, which need no file.
-            needs_sweep: whether a segment can be kept only if it has rows in table `sweep`.
+            missing: (table, file name) of each missing catalog file. Its rows are computed again.
+            needs_sweep: True keeps only segments that have rows in table `sweep`.
         """
         self._catalog = catalog
         self._missing = missing
@@ -255,7 +249,7 @@ class StoredRows:
         )
 
     def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
-        """Returns the earlier check results of a directory and its segments."""
+        """Returns the stored check results of a directory and its segments."""
         place = self._checked.get((broker, storable_name(directory)))
         if place is None or self._checked_rows is None:
             return {}
@@ -269,16 +263,13 @@ class StoredRows:
         }
 
     def compared(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns the columns to compare, which show whether a directory's rows may be copied.
-
-        Returns None if they cannot be read.
-        """
+        """Returns columns that show whether a directory is unchanged; None if unreadable."""
         if not self._can_copy or broker not in self._brokers:
             return None
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns all rows of a directory to copy; None if they cannot be read."""
+        """Returns all rows of a directory, to be copied; None if unreadable."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
         return self._tables((broker, storable_name(directory)), self._copied_rows)
@@ -301,16 +292,19 @@ class StoredRows:
         return None
 
     def findings(self) -> Iterator[pa.Table]:
-        """Yields the findings of all brokers in order, as Arrow batches.
+        """Yields the findings of all brokers, in order.
 
         Raises:
-            CannotOpen: they cannot be read.
+            CannotOpen: the findings cannot be read.
         """
         for batch in self._catalog.batches("findings", rows_at_once=FINDINGS_AT_ONCE):
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
-        """Returns whether all files that hold rows of a segment exist."""
+        """Returns whether all files with these rows exist.
+
+        If `needs_sweep`, table `sweep` must also have rows.
+        """
         if self._needs_sweep and "batches" in spans and "sweep" not in spans:
             return False
         return not self._missing or not any(
@@ -347,11 +341,11 @@ def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
 
 
 class UnchangedDirectories:
-    """Finds the partition directories that are unchanged since the last run, to copy their rows.
+    """Finds partition directories whose rows can be copied from the old catalog.
 
-    It compares everything that the rows depend on: the size and time of every file, the
-    checkpointed offsets, the facts for the checks, and the retention limits. Only the clock is
-    never the same; a directory whose findings depend on the clock is examined again.
+    It compares everything that the rows depend on: size and time of every file, checkpointed
+    offsets, the facts for the checks, and the retention limits. If findings depend on the clock,
+    the directory is examined again.
 
         orders-0   all files unchanged                          its rows are copied
         orders-1   all files unchanged, a transaction is open   findings are made, nothing is read
@@ -361,11 +355,6 @@ class UnchangedDirectories:
     def __init__(
         self, inventory: Inventory, stored: StoredRows, checks: IngestChecks | None
     ) -> None:
-        """Reads which directories have findings that depend on the clock or on permissions.
-
-        Args:
-            checks: the checks, or None without findings.
-        """
         self._stored = stored
         self._checks = checks
         self._brokers: set[str] = set()
@@ -385,11 +374,11 @@ class UnchangedDirectories:
         )
 
     def spans(self, entries: PartitionEntries, load: LogStartup | None) -> list[Spans] | None:
-        """Returns where the rows of each segment are; None if the directory must be examined.
+        """Returns where each segment's rows are. None: the directory must be examined again.
 
         Args:
-            load: the log, if the next broker start loads it. None if it does not, or without
-                checks.
+            load: the log that broker start-up loads. None: start-up does not load it, or there are
+                no checks.
         """
         directory = entries.stored.directory
         if (
@@ -429,15 +418,10 @@ class UnchangedDirectories:
 
 
 def _is_readable(partition: Partition) -> bool:
-    """Returns whether files that belong to no segment are readable; if not, they have findings."""
     return all(os.access(info.path, os.R_OK) for info in partition.other_files)
 
 
 def _has_same_facts(entries: PartitionEntries, tables: DirectoryTables) -> bool:
-    """Returns whether the checkpointed offsets and the allocated sizes of files are unchanged.
-
-    The stamps in the catalog do not have allocated sizes.
-    """
     (row,) = tables.partitions.to_pylist()
     return all(row[name] == value for name, value in partition_columns(entries).items()) and all(
         tables.segments[f"{kind}_allocated_bytes"].to_pylist()
@@ -455,7 +439,6 @@ def _has_same_checks(
     checks: IngestChecks,
     load: LogStartup | None,
 ) -> bool:
-    """Returns whether the stored results of checks and of loading the log are still valid."""
     columns = ("base_offset", "suffix", "digest", "json")
     keys, suffixes, digests, texts = (tables.checked[name].to_pylist() for name in columns)
     expected: list[tuple[int | None, str, str]] = [
@@ -477,7 +460,6 @@ def _has_same_checks(
 def _has_same_retention(
     entries: PartitionEntries, retention: pa.Table, checks: IngestChecks
 ) -> bool:
-    """Returns whether retention has the same limits, and the same outcome at this time."""
     if not retention.num_rows:
         return True
     plan = checks.plans[entries.broker]

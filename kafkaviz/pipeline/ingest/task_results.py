@@ -1,16 +1,16 @@
-"""The results of tasks, in Parquet files next to those with the rows.
+"""Stores the results of tasks in Parquet files next to the rows.
 
-A task writes its rows first, and then its results, to a file that gets its final name when it is
-complete. The driver receives only this name. If a run is killed, the next one takes over valid
-results:
+A task first writes its rows. Then it writes its results to a file, and renames the file once it is
+complete. The driver receives only the file's name. If the ingest is killed, the next one takes over
+valid results:
 
     OUT/.staging-RUN/batches/batches-3f.parquet   rows of segments 0, 500 and 900
     OUT/.staging-RUN/results/7c.parquet           their summaries, each with a digest of all inputs
 
-If segment 900 has grown since then, the digest differs. So the rows of segments 0 and 500 are moved
-to a file of the new run, and segment 900 is read again. Each file is sorted by segment number, so
-that the driver can merge files with few summaries in memory. The results are JSON, not pickles,
-because the files may come from anywhere.
+Say segment 900 has grown since then, so its digest differs. The rows of segments 0 and 500 are
+moved to a file of the new run, and segment 900 is read again. Result files are sorted by segment
+number, so the driver can merge them with little memory. They hold JSON rather than pickles, because
+anyone may have written them.
 """
 
 import heapq
@@ -65,11 +65,11 @@ LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
 
 @dataclass(frozen=True)
 class ResultFile:
-    """The name of a file with a task's summaries.
+    """The name of a file with segment summaries.
 
     Attributes:
         first_number: the number of the first segment in the file.
-        is_partial: whether other files have the rest of a segment.
+        is_partial: whether some splits of a segment are in other files.
     """
 
     name: str
@@ -79,11 +79,7 @@ class ResultFile:
 
 @dataclass(frozen=True)
 class LoadFile:
-    """The name of a file with the results of loading logs.
-
-    Attributes:
-        first_number: the number of the first log in the file.
-    """
+    """The name of a file with results of loading logs. `first_number` is its first log."""
 
     name: str
     first_number: int
@@ -115,11 +111,11 @@ def write(
     *,
     is_partial: bool = False,
 ) -> ResultFile:
-    """Writes summaries. The rows that they refer to must be written before.
+    """Writes summaries to a new file. The rows must already be written.
 
     Args:
-        digests: the digests of the segments, by number.
-        is_partial: whether other files have the rest of a segment.
+        digests: the digests by segment number.
+        is_partial: whether some splits of a segment are in other files.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -164,23 +160,23 @@ def read_loads(staging: Path, load_file: LoadFile) -> Iterator[LoadResult]:
 
 
 class SummaryFiles:
-    """The results of a run's tasks, segment by segment."""
+    """The summaries of all tasks, segment by segment."""
 
     def __init__(self, staging: Path) -> None:
         self._staging = staging
         self._files: list[tuple[ResultFile, Callable[[int], bool]]] = []
 
     def add(self, files: Iterable[ResultFile], counts: Callable[[int], bool] | None = None) -> None:
-        """Adds files of results.
+        """Adds result files.
 
         Args:
-            counts: called with the number of a segment, returns whether the results are used; by
-                default all are.
+            counts: tells whether the results of the segment with this number are used. None: all
+                are.
         """
         self._files += [(file, counts or _always) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
-        """Yields each segment in order: its number, and the summaries of its splits."""
+        """Yields (segment number, summaries of the splits) for each segment, in ascending order."""
         summaries = merge_by_number(
             (file.first_number, self._reader(file, counts)) for file, counts in self._files
         )
@@ -188,7 +184,7 @@ class SummaryFiles:
             yield number, list(parts)
 
     def spans(self) -> Iterator[tuple[int, dict[str, RowRange]]]:
-        """Yields each split, file by file: the number of its segment, and where its rows are."""
+        """Yields (segment number, row ranges by table) for each split."""
         for file, counts in self._files:
             for row in _rows(self._staging / FOLDER / file.name, ["number", "spans"]):
                 if counts(row["number"]):
@@ -207,11 +203,11 @@ def _always(_number: int) -> bool:
 def merge_by_number(
     sources: Iterable[tuple[int, Callable[[], Iterator[Numbered]]]],
 ) -> Iterator[Numbered]:
-    """Merges several sorted sources of values, by number.
+    """Merges sorted sources into one stream that is sorted by number.
 
     Args:
-        sources: a lower bound of each source's numbers, and a function that opens the source. It is
-            opened only when it is needed.
+        sources: pairs of a lower bound of the source's numbers, and a function that opens the
+            source. A source is opened only when it is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []
@@ -231,10 +227,9 @@ def merge_by_number(
 
 
 class TaskIndex:
-    """The segments that a run would read, by their digests."""
+    """Finds segments to read by their digests."""
 
     def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
-        """Computes the digests; the tasks are iterated once."""
         digests = bytearray()
         numbers = []
         sizes = []
@@ -248,7 +243,7 @@ class TaskIndex:
         self._numbers, self._sizes = (np.array(values, "i8")[order] for values in (numbers, sizes))
 
     def find(self, text: str) -> tuple[int, int] | None:
-        """Returns the number and the .log size of the segment with this digest; None if unknown."""
+        """Returns the number and .log size of the segment with this digest, or None."""
         value = np.bytes_(text.encode("ascii", "replace"))
         place = int(np.searchsorted(self._digests, value))
         if place == len(self._digests) or self._digests[place] != value:
@@ -257,10 +252,10 @@ class TaskIndex:
 
 
 def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
-    """Takes over the valid results of tasks of killed runs.
+    """Moves valid results of killed runs into the staging folder of this run.
 
-    The rows are moved into the staging folder of this run and recorded there again, in case this
-    run is killed too. Unreadable files are ignored.
+    The results are recorded there too, in case this run is also killed. Unreadable files are
+    ignored.
 
     Args:
         folders: the staging folders of the killed runs.
@@ -284,7 +279,7 @@ def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[
 
 @dataclass(frozen=True)
 class _Known:
-    """A summary of a killed run, with the number that its segment has in this run."""
+    """A summary from a killed run, with its segment's number in this run."""
 
     digest: str
     summary: SplitSummary
@@ -330,7 +325,7 @@ def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
 def _move_pieces(
     pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
 ) -> list[ResultFile]:
-    """Moves the rows of segments whose splits are in several files into `folder`.
+    """Moves the rows of segments whose splits are in several files.
 
     A segment is moved only if the rows of all its splits can be read.
     """
@@ -369,9 +364,9 @@ def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
 
 
 def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[_Known]:
-    """Moves rows into files of the new folder, and returns the summaries with the new locations.
+    """Copies rows into new files, and returns the summaries with the new locations.
 
-    The old files stay unchanged. A summary is left out if a file with its rows cannot be read.
+    A summary is left out if its rows cannot be read.
     """
     by_file: dict[tuple[str, str], dict[RowRange, int]] = defaultdict(dict)
     for part in summaries:
@@ -406,12 +401,6 @@ def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list
 def _move_spans(
     spans: Sequence[RowRange], path: Path, staging: Path
 ) -> Iterator[tuple[RowRange, RowRange]]:
-    """Yields each range of rows, in order, with its new location.
-
-    Raises:
-        ArrowException, OSError: the file cannot be read.
-        IndexError: the file has fewer rows.
-    """
     table = path.parent.name
     rows = pq.read_metadata(path).num_rows
     if sum(span.rows for span in spans) == rows:
@@ -440,11 +429,6 @@ def _to_json(summary: SplitSummary) -> list[Any]:
 
 
 def _parse_spans(plain: Any) -> dict[str, RowRange]:
-    """Parses row ranges, by table.
-
-    Raises:
-        ValueError: a row range is invalid, or its file is not one of the table.
-    """
     spans = from_plain(dict[str, RowRange], plain)
     for table, span in spans.items():
         is_of_table = re.fullmatch(rf"{table}-[0-9a-f]+\.parquet", span.file)

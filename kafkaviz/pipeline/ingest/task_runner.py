@@ -1,8 +1,7 @@
 """Runs the tasks of an ingest on Spark's workers.
 
-A task returns the names of the files with its results. On a SparkContext, tasks run as an RDD,
-because a DataFrame would first load Spark's planner, which adds 2 s to a run's start. Spark Connect
-supports only DataFrames.
+Tasks return only the names of their result files. A SparkContext runs tasks as an RDD, because a
+DataFrame would load Spark's planner, which takes 2 s. Spark Connect supports only DataFrames.
 """
 
 import pickle
@@ -31,10 +30,10 @@ TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them tog
 
 
 class TaskRunner(Protocol):
-    """Runs the tasks of one run.
+    """Runs the tasks of one ingest.
 
     Attributes:
-        cores: how many tasks run at the same time, as far as known.
+        cores: how many tasks can run at the same time. A guess on Spark Connect.
     """
 
     cores: int
@@ -43,7 +42,7 @@ class TaskRunner(Protocol):
         """Runs the tasks and returns their results, in order.
 
         Args:
-            staging: the staging folder of the run, which must have this path on every worker.
+            staging: the ingest's staging folder. It must have this path on every worker.
         """
         ...
 
@@ -52,15 +51,16 @@ class TaskRunner(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Cancels the running tasks; it is called from another thread."""
+        """Cancels the running tasks. Another thread calls this."""
         ...
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """Returns a runner on this session; for a master, on its running session or on a new one.
+    """Returns a runner for a session, or for the session of a master.
 
     Args:
-        group: a unique name for the run.
+        spark: a session, or the master whose session is used or started.
+        group: a unique name for this ingest.
     """
     from kafkaviz.pipeline.spark import session
 
@@ -76,7 +76,7 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
 class ContextRunner:
     """Runs tasks as jobs of a SparkContext.
 
-    A large task is a Spark partition of its own. Small tasks share a partition, and so a worker.
+    A large task is a Spark partition of its own. Small tasks share a partition.
     """
 
     def __init__(self, context: "SparkContext", group: str) -> None:
@@ -107,7 +107,7 @@ class ContextRunner:
         return sum(self._counts[: sum(stage.numCompletedTasks for stage in stages if stage)])
 
     def cancel(self) -> None:
-        """Cancels present and future jobs, because the run may be about to submit a job."""
+        """Cancels present and future jobs, because the ingest may be about to submit one."""
         context: Any = self._context
         context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 
@@ -127,7 +127,6 @@ class ConnectRunner:
         self._is_cancelled = False
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """Runs the tasks, `TASKS_PER_QUERY` of them in each query."""
         session: Any = self._spark
         session.addTag(self._group)
         session.registerProgressHandler(self._note)
@@ -159,11 +158,10 @@ class ConnectRunner:
         self._ended = sum(stage.num_completed_tasks for stage in stages or ())
 
     def count_ended(self) -> int:
-        """Returns how many tasks have ended, from the progress that the server reports."""
         return self._ended_before + self._ended
 
     def cancel(self) -> None:
-        """Cancels the queries with this run's tag, and prevents further ones."""
+        """Cancels this ingest's queries, and prevents further ones."""
         self._is_cancelled = True
         session: Any = self._spark
         session.interruptTag(self._group)
@@ -172,8 +170,6 @@ class ConnectRunner:
 def _runner_of_rows(
     staging: Path, tasks: tuple["PackedTask", ...]
 ) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    """Returns a function for Spark that runs, on a worker, the tasks whose numbers it gets."""
-
     def run_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
 
@@ -211,5 +207,4 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
 def _run_all(
     staging: Path, parts: Iterable[Iterable["PackedTask"]]
 ) -> Iterator[Sequence["TaskResult"]]:
-    """Runs tasks in a worker. The results of a task are valid once its files are closed."""
     return (run_task(task.unpack(), staging) for part in parts for task in part)

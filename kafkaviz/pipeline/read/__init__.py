@@ -1,1 +1,1 @@
-"""The listing of segments and the pass over each of them, for the ingest and the data source."""
+"""Lists segments and reads their files, for the ingest and the data source."""

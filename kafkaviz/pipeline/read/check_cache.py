@@ -1,10 +1,9 @@
-"""The results of a segment's checks as text, so that the next run can reuse them.
+"""Stores the results of a segment's checks as JSON, for the next ingest.
 
     {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
 
-A stored result is valid for the same bytes and the same facts, which `digest` identifies. The
-digest leaves out the current time, which would differ in every run; `is_still_valid` compares the
-time instead.
+A stored result is valid for the same bytes and the same facts. `digest` identifies the facts,
+except the current time, which `is_still_valid` compares.
 """
 
 import json
@@ -26,7 +25,6 @@ DIGITS = 32  # hex digits of a digest
 
 
 def to_json(result: SegmentFindings) -> str:
-    """Returns the result of a segment's checks as JSON, without the segment itself."""
     summary = result.summary and [
         to_plain(getattr(result.summary, name)) for name, _ in _summary_fields()
     ]
@@ -35,11 +33,7 @@ def to_json(result: SegmentFindings) -> str:
 
 
 def from_json(segment: LogSegment, text: str) -> SegmentFindings:
-    """Parses a text that `to_json` returned for this segment.
-
-    Raises:
-        ValueError: the text is invalid.
-    """
+    """Parses what `to_json` returned for this segment. Raises a ValueError for other texts."""
     try:
         document = json.loads(text)
         findings = finding_codec.findings_from_plain(document["findings"])
@@ -58,7 +52,7 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
-    """Returns a digest of all facts that the checks of a segment depend on, except the time."""
+    """Returns a digest of all facts for a segment's checks, except the time."""
     may_be_stale = facts.may_hold_stale_entries(segment)
     used_facts = replace(facts, now_ms=0, may_be_running=may_be_stale)
     return digest_of(segment.state, *astuple(used_facts))
@@ -69,13 +63,12 @@ def digest_of(*values: Any) -> str:
 
 
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
-    """Returns whether an earlier result is valid at this time.
+    """Returns whether a stored result is valid at this time.
 
-    Only the finding timestamp-in-future depends on the time. If no timestamp was in the future when
-    the segment was checked, the result is valid if none is now. Otherwise, it is valid as long as
-    the latest timestamp is still in the future. The number of batches in the future, and the set of
-    late batches, are then those of the earlier time. So a segment with a date in 2099 is not read
-    again in every run.
+    Only the finding timestamp-in-future depends on the time. If the stored result has it, the
+    result is valid while its latest timestamp is still in the future. Otherwise the result is valid
+    if no timestamp is in the future now. So a segment with a date in 2099 is not read in every
+    ingest.
     """
     if result.summary is None:
         return True
@@ -88,10 +81,13 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
 
 
 def is_steady(texts: Iterable[str], now_ms: int) -> bool:
-    """Returns whether the findings of a log do not depend on the clock.
+    """Returns whether a log's findings are independent of the clock.
 
-    They depend on the clock if a timestamp is in the future, or if a transaction is open at the end
-    of the log. `texts` are the results of the log's segments, as returned by `to_json`.
+    They depend on the clock if a timestamp is in the future, or a transaction is open at the end of
+    the log.
+
+    Args:
+        texts: the results of `to_json` for the segments of the log.
     """
     names = [name for name, _ in _summary_fields()]
     newest, times, steps = map(names.index, ("newest", "times", "steps"))

@@ -1,6 +1,6 @@
 """Lists the segments of directories, with the size and time of each file.
 
-The listing is compared with the state in which a catalog was read.
+The listing can be compared with a catalog.
 """
 
 import os
@@ -40,12 +40,11 @@ SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPE
 
 @dataclass(frozen=True)
 class InventoryEntry:
-    """A segment in its current state.
+    """A segment in its present state.
 
     Attributes:
         number: the number of the segment in the inventory.
-        stored: the segment in the form that a catalog stores, without what only reading its files
-            shows.
+        stored: the segment in the form of a catalog, without results of reading its files.
     """
 
     number: int
@@ -57,11 +56,11 @@ class InventoryEntry:
 
 @dataclass(frozen=True)
 class PartitionEntries:
-    """A partition directory in its current state, with its segments.
+    """A partition directory in its present state, with its segments.
 
     Attributes:
         number: the number of the directory in the inventory.
-        stored: the files that belong to no segment, in the form that a catalog stores.
+        stored: the files that belong to no segment, in the form of a catalog.
     """
 
     number: int
@@ -73,9 +72,9 @@ class PartitionEntries:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Every partition and segment of some brokers, in the order of the names.
+    """All partitions and segments of several brokers, ordered by name.
 
-    The partitions can be iterated as often as needed; see ingest/spools.py.
+    The partitions can be iterated several times; see ingest/spools.py.
     """
 
     sources: tuple[CatalogSource, ...]
@@ -84,14 +83,12 @@ class Inventory:
 
     @property
     def partitions(self) -> Iterator[tuple[str, Partition]]:
-        """Each partition directory, with the name of its broker."""
         return (
             (name, partition) for name, broker in self.brokers for partition in broker.partitions
         )
 
     @property
     def entries(self) -> Iterator[PartitionEntries]:
-        """Each partition directory with its segments, numbered from 0."""
         first = number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
             for key, partition in zip(source.directories, broker.partitions, strict=True):
@@ -103,8 +100,8 @@ class Inventory:
         """Yields some of the partition directories.
 
         Args:
-            first_segments: the number of the first segment of each of these directories, by the
-                directory's number.
+            first_segments: the number of a directory's first segment, by directory number. Only
+                these directories are yielded.
         """
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
@@ -125,7 +122,8 @@ class Inventory:
     def is_in(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
         """Returns whether a catalog was read from exactly these files.
 
-        If `level` is given, the ingest must also have checked the files at this level.
+        Args:
+            level: the level at which the files must have been checked. None: no checks are needed.
         """
         old = catalog.info
         if level and not all(
@@ -144,7 +142,6 @@ class Inventory:
             return False
 
     def _items(self) -> Iterator[PartitionEntries | InventoryEntry]:
-        """Yields directories and segments in the order in which table `stamps` has their rows."""
         for partition in self.entries:
             yield partition
             yield from partition.segments
@@ -153,7 +150,7 @@ class Inventory:
 def inventory(brokers: Iterable[Broker]) -> Inventory:
     """Returns the partitions and segments of these brokers.
 
-    Directories of one broker that were opened separately are joined; see `_join_directories`.
+    Log directories of one broker that were opened separately are joined; see `_join_directories`.
     """
     brokers = _join_directories(_merge_by_path(brokers))
     broker_names = _names(brokers)
@@ -166,22 +163,16 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
 
 
 def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | None = None) -> bool:
-    """Returns whether a catalog has exactly these directories, in their current state.
-
-    The files of the catalog must exist too.
+    """Returns whether a catalog is complete and was read from exactly these files.
 
     Args:
-        level: the level at which the ingest must have checked the files; None for any.
+        level: the level at which the files must have been checked. None: no checks are needed.
     """
     is_current = inventory(brokers).is_in(catalog, level)
     return is_current and not missing_files(catalog.path, catalog.info)
 
 
 def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
-    """Returns each directory only once.
-
-    Partition directories that were given separately become one broker with all of them.
-    """
     by_path: dict[tuple[Path, ...], Broker] = {}
     for broker in brokers:
         path = tuple(directory.path.resolve() for directory in broker.log_directories)
@@ -202,10 +193,10 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 def _join_directories(brokers: list[Broker]) -> list[Broker]:
     """Joins the log directories of each broker.
 
-    Directories with the same node.id and cluster.id are joined if their directory.id differs.
-    Before Kafka 3.7, which added directory.id, they are joined if they have no partition in common.
-    Two copies of the same directory stay two brokers. If there are two copies of all directories of
-    a broker, those in the same folder are joined.
+    - Directories with the same node.id and cluster.id are joined if each has another directory.id.
+    - Before Kafka 3.7, which added directory.id, they are joined if they share no partition.
+    - Two copies of one directory stay two brokers.
+    - If all directories of a broker exist twice, those in the same folder are joined.
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
@@ -227,11 +218,11 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Returns whether directories with the same node.id may all belong to one broker.
+    """Returns whether directories with the same node.id may belong to one broker.
 
     - No log directory occurs twice.
     - At most one has a metadata log.
-    - If the metadata log has registrations of log directories, each directory is registered.
+    - If the metadata log has registered log directories, each directory is registered.
     """
     if len(brokers) == 1:
         return True
@@ -250,7 +241,6 @@ def _are_one_broker(brokers: Sequence[Broker]) -> bool:
 
 
 def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
-    """Returns the directory.id of every log directory that is registered in these metadata logs."""
     images = map(read_image, brokers)
     return {
         directory_id
@@ -278,10 +268,10 @@ def _join(brokers: Sequence[Broker]) -> Broker:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """Returns a unique name for each broker: a folder, or an archive without the suffix.
+    """Returns a unique name for each broker: a folder, or an archive without its suffix.
 
-    If two names are equal, parent folders are added to all until they differ. Bytes that are not
-    UTF-8 are replaced (units.replace_surrogates), or escaped if names would be equal otherwise.
+    Parent folders are added until all names differ. Bytes that are not UTF-8 are replaced, or
+    escaped if replacing them would make names equal.
     """
     paths = list(map(_named_path, brokers))
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
@@ -292,17 +282,13 @@ def _names(brokers: list[Broker]) -> list[str]:
 
 
 def _named_path(broker: Broker) -> Path:
-    """Returns the path whose last folder names a broker.
-
-    This is the main log directory, or the folder that contains all log directories.
-    """
     if archive.is_archive(broker.source) and broker.source.is_file():
         return broker.source.with_name(archive.stem(broker.source))
     return broker.source if len(broker.log_directories) > len(broker.sources) else broker.path
 
 
 def _directory_keys(broker: Broker) -> Iterator[str]:
-    """Yields a unique key for each partition directory: the name, with its folder if needed."""
+    """Yields a unique key for each partition directory, such as "orders-0" or "disk-b/orders-0"."""
     if len(broker.log_directories) == 1:
         yield from (partition.directory for partition in broker.partitions)
         return
@@ -338,10 +324,9 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Yields every file outside of the partition directories on which findings may depend.
+    """Yields path and stamp of files outside of partition directories. Findings depend on them.
 
-    The key is the path relative to the main log directory, or the full path for a file in another
-    log directory. For a folder, only the name matters.
+    The path is relative to the main log directory. For other log directories it is the full path.
     """
     for directory in broker.log_directories:
         prefix = "" if directory is broker.main_directory else f"{directory.path}/"
@@ -356,9 +341,9 @@ def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
 
 
 def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
-    """Yields the entries of a log directory that are not partitions, as some affect a broker start.
+    """Yields the entries of a log directory that are not partitions. Some affect broker start-up.
 
-    A folder is yielded as its name with a slash and the stamp (0, 0).
+    A folder is yielded as ("name/", (0, 0)).
     """
     with (
         suppress(CannotOpen),
@@ -413,7 +398,6 @@ def _stamp_of(path: Path) -> Stamp | None:
 
 
 def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> bool:
-    """Returns whether an item's files are unchanged, and still unreadable if they were before."""
     if isinstance(item, PartitionEntries) or isinstance(old, StoredDirectory):
         return item.stored == old
     return (
@@ -424,9 +408,9 @@ def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> boo
 
 
 def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Returns whether those files of a segment are unchanged whose content a catalog stores.
+    """Returns whether the files with rows in the catalog are unchanged.
 
-    A .txnindex is not compared, because a catalog stores only the size.
+    A .txnindex is not compared, because a catalog has only its size.
     """
     return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 
@@ -444,5 +428,4 @@ def is_readable(segment: Segment) -> bool:
 
 
 def became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Returns whether a segment is readable now, but was not when the catalog was made."""
     return old.unreadable and is_readable(entry.segment)

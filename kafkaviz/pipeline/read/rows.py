@@ -35,11 +35,11 @@ Columns = Mapping[str, pa.Array | np.ndarray]
 def table(
     columns: Columns, owners: Sequence[SegmentTask], counts: Sequence[int], schema: pa.Schema
 ) -> pa.Table:
-    """Returns a table with the rows of several segments, one after the other.
+    """Returns a table with the rows of several segments, one segment after the other.
 
     Args:
-        columns: the columns, except those that name broker, topic, partition and segment.
-        owners: the segments to which the rows belong.
+        columns: all columns except broker, topic, partition and segment_base_offset.
+        owners: the segments.
         counts: the number of rows of each segment.
     """
     columns = {**_owner_columns(owners, counts), **columns}
@@ -47,7 +47,7 @@ def table(
 
 
 def entry_columns(entries: np.ndarray) -> Columns:
-    """Returns the columns of index slots, from an array of OFFSET_ENTRY or TIME_ENTRY."""
+    """Returns the columns of index slots. `entries` is an array of OFFSET_ENTRY or TIME_ENTRY."""
     return {name: entries[name] for name in field_names(entries.dtype)}
 
 
@@ -56,13 +56,12 @@ def batch_columns(
 ) -> Columns:
     """Returns the columns of batches.
 
-    A value is null if the batch's format lacks the field, or if it is in a wrapper that cannot be
-    read.
+    A value is null if the batch's format lacks the field, or an unreadable wrapper hides the value.
 
     Args:
-        slots: the slot of the index entry that points to each batch; see `entry_slots`.
-        uncompressed_bytes: the uncompressed size of each batch's records, or `NONE`; None if it is
-            unknown for all.
+        slots: the slot of the index entry that points to each batch, or `NONE`.
+        uncompressed_bytes: the uncompressed size of each batch's records, or `NONE`. None: unknown
+            for all batches.
     """
     if uncompressed_bytes is None:
         uncompressed_bytes = np.full(len(batches), NONE)
@@ -101,10 +100,9 @@ def batch_columns(
 
 
 def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
-    """Returns for each batch the slot of an index entry that points to the batch, or `NONE`.
+    """Returns the slot of the index entry that points to each batch, or `NONE`.
 
-    If several entries point to it, the one whose offset is in the batch is chosen, because a wrong
-    entry may point to the wrong batch.
+    If several entries point to a batch, an entry whose offset is in the batch is preferred.
     """
     slots = np.full(len(batches), NONE)
     rows = row_at_position(batches, entries["position"])
@@ -119,12 +117,10 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 
 def codec_names(mask: int) -> tuple[str, ...]:
-    """Returns the names of the codecs in the bit set BatchStatistics.codecs."""
     return tuple(name for codec_id, name in enumerate(CODEC_NAMES) if mask >> codec_id & 1)
 
 
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
-    """Returns a mask of the batches of magic 0, the format without timestamps."""
     return batches["magic"] < 1
 
 
@@ -140,7 +136,6 @@ def _owner_columns(owners: Sequence[SegmentTask], counts: Sequence[int]) -> Colu
 
 
 def _texts(codes: np.ndarray, texts: Sequence[str | None]) -> pa.Array:
-    """Returns a text column from an index per row; it is fast if neighbouring rows are equal."""
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     counts = np.diff(starts, append=len(codes))
     return repeated_texts([texts[code] for code in codes[starts]], counts.tolist())

@@ -1,9 +1,8 @@
-"""The work of an ingest task: one pass over each of the task's splits.
+"""Runs an ingest task: reads each split once and writes its rows.
 
-The rows are written to Parquet files in the staging folder, and a summary per split is returned. A
-segment that is checked is read only once, by the checks; the rows and the sweep (the cost of each
-index interval) come from observers of the same pass. Rows never leave the worker, because sending
-them through the JVM would take more processes and memory than reading does.
+The rows go to Parquet files in the staging folder. Sending them through the JVM would cost more
+processes and memory than reading does. A segment that is checked is read by its checks only; rows
+and sweep (the cost of each index.interval.bytes) come from observers of that reading.
 """
 
 import uuid
@@ -42,13 +41,13 @@ DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
-    """Reads the task's splits in order.
+    """Reads the task's splits in order, and writes their rows.
 
     The written rows are valid only after the driver has received the summaries. A file that cannot
     be read becomes a problem in the summary. If Spark repeats a task, it writes other files.
 
     Args:
-        staging: the run's staging folder, with a subfolder per table.
+        staging: the ingest's staging folder, with a subfolder per table.
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
@@ -68,16 +67,9 @@ def scan_segment(segment_task: SegmentTask) -> SplitSummary:
 
 
 class RowFile:
-    """A Parquet file that a task fills with rows of one table; the first row creates it."""
+    """A Parquet file that a task fills with rows of one table. The first row creates the file."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        """Prepares a file, without creating it.
-
-        Args:
-            name: the name of the table.
-            folder: the folder for the file. The file's name is unique, even if Spark repeats the
-                task.
-        """
         self.name = name
         self.rows = 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
@@ -105,9 +97,8 @@ class RowFile:
 
         Args:
             rows: batches or index entries.
-            entry_slots: the slot of the entry that points to each batch; only for batches.
-            uncompressed_bytes: the uncompressed size of each batch's records, or `NONE`; only for
-                batches.
+            entry_slots: only for batches: the slot of the entry that points to each batch.
+            uncompressed_bytes: only for batches: the uncompressed size of the records, or `NONE`.
         """
         self._waiting.append((owner, rows, entry_slots, uncompressed_bytes))
         self._waiting_rows += len(rows)
@@ -116,7 +107,7 @@ class RowFile:
             self._write()
 
     def span(self, first_row: int) -> RowRange | None:
-        """Returns the range of rows from `first_row` to the last one; None if it is empty."""
+        """Returns the rows from `first_row` on; None without rows."""
         if self.rows > first_row:
             return RowRange(self._path.name, first_row, self.rows - first_row)
         return None
@@ -143,21 +134,21 @@ class RowFile:
 
 
 class BatchRows(BatchObserver[None]):
-    """Observes the batches of a segment and writes them as rows, with the entry of each."""
+    """Writes the batches of a segment as rows, each with its index slot."""
 
     def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
-        """Begins before the first batch.
-
-        Args:
-            entries: the entries of the .index, sorted by position.
-        """
+        """Takes the entries of the .index, sorted by position."""
         self._file = file
         self._owner = owner
         self._entries = entries
         self._checked: np.ndarray | None = None
 
     def take_checked(self, rows: np.ndarray) -> None:
-        """Takes the next batches, as rows of format.deep_scan.CHECKED_BATCH."""
+        """Takes the check results of the batches that `observe` gets next.
+
+        Args:
+            rows: rows of format.deep_scan.CHECKED_BATCH.
+        """
         self._checked = rows
 
     def observe(self, batches: np.ndarray) -> None:
@@ -170,7 +161,6 @@ class BatchRows(BatchObserver[None]):
 
 
 def _uncompressed_bytes(batches: np.ndarray, checked: np.ndarray | None) -> np.ndarray:
-    """Returns the uncompressed size of each batch's records; `NONE` if not all were read."""
     if checked is None:
         return np.full(len(batches), NONE)
     # a check of only headers or checksums leaves `records_bytes` at 0
@@ -183,10 +173,9 @@ def _scan_split(
     files: Mapping[str, RowFile],
     first_walk: BatchWalk | None = None,
 ) -> SplitSummary:
-    """Reads a split in one pass.
+    """Reads a split, and for the first split of a segment also the indexes.
 
-    The first split of a segment also gives the rows of the indexes. A segment that is checked, or
-    needs a sweep, has only one split.
+    A segment that is checked or needs a sweep has only one split.
 
     Args:
         first_walk: the batches of the split, if other tasks have decoded them.
@@ -233,17 +222,9 @@ def _scan_split(
 
 
 class _Observers:
-    """The observers of the pass over a split: statistics, rows, sweep, and interval evidence."""
-
     def __init__(
         self, segment_task: SegmentTask, entries: np.ndarray, files: Mapping[str, RowFile]
     ) -> None:
-        """Begins before the first batch.
-
-        Args:
-            entries: the entries of the .index, sorted by position.
-            files: the files for rows; empty if no rows are written.
-        """
         self.statistics = BatchStatisticsBuilder()
         self.gaps = ChunkedEvidence(entries)
         self.sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
@@ -266,7 +247,7 @@ def _read_log(
     """Reads the batches of a split, and runs the segment's checks if required.
 
     Returns:
-        Where the scan ended (None if nothing could be read), and the check result as JSON.
+        The byte where the scan ended (None: nothing could be read), and the check result as JSON.
     """
     segment_task = split.segment_task
     if not isinstance(segment, LogSegment):
@@ -307,7 +288,6 @@ def _slots(
     files: Mapping[str, RowFile],
     problems: list[Problem],
 ) -> SlotCounts:
-    """Counts the slots of both indexes, and writes the entries to the row files, if given."""
     times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
         if index is not None and name in files:
@@ -332,6 +312,5 @@ def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | Non
 
 
 def _sort_by_position(index: Index | None) -> np.ndarray:
-    """Returns the entries sorted by position; in a damaged index they may be unsorted."""
     entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
     return entries[np.argsort(entries["position"], kind="stable")]

@@ -1,9 +1,8 @@
-"""The rows of tables `segments` and `partitions`, from listings and from results of reading.
+"""The rows of tables `segments` and `partitions`.
 
-They are built with Arrow in the driver, which iterates over all segments anyway to commit. A
-DataFrame would need a Spark job, even in a run that reads nothing and does not start Spark. One
-directory is processed at a time. The column segment.bytes is filled in last, because it may be
-known only from another partition of the topic.
+The driver builds them with Arrow, one directory at a time. A DataFrame would start Spark even in an
+ingest that reads nothing. Column segment_bytes is filled in at the end, because a later partition
+of the topic may be the first to show its value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,10 +40,7 @@ ROLL_COLUMNS = [
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentStatistics:
-    """The results of reading all files of a segment.
-
-    A value is None if it is unknown or could not be read.
-    """
+    """The results of reading all files of a segment. None: unknown or unreadable."""
 
     batches: int | None = None
     records: int | None = None
@@ -107,15 +103,15 @@ Live = list[tuple[InventoryEntry, SegmentStatistics]]
 
 @dataclass
 class SegmentBytes:
-    """Finds the segment.bytes that applied to the segments of a partition.
+    """Finds the segment.bytes that applied to a partition's segments.
 
-    It is the configured value, or else the value inferred from rolls, or else the release's
+    The configured value comes first, then the value inferred from rolls, then the release's
     default.
 
     Attributes:
-        settings: the settings of each broker, by broker name.
-        inferred_bytes: the value inferred from rolls, by broker, topic and partition. Partition
-            None has the value of the topic's first partition whose rolls show one.
+        settings: settings by broker name.
+        inferred_bytes: the value inferred from rolls, by broker, topic and partition. For partition
+            None it is the first value inferred for the topic.
     """
 
     settings: Mapping[str, Settings]
@@ -127,12 +123,12 @@ class SegmentBytes:
         facts: Sequence[SegmentFacts],
         reasons: Sequence[RollCause | None],
     ) -> None:
-        """Keeps the segment.bytes that the rolls of a partition directory show, if they do.
+        """Keeps the segment.bytes that a partition's rolls show, if any.
 
         Args:
             owner: broker, topic and partition.
-            facts: the facts about the segments in use.
-            reasons: the cause of each segment's roll.
+            facts: the segments in use.
+            reasons: why Kafka rolled each segment.
         """
         broker, topic, partition = owner
         limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
@@ -154,11 +150,11 @@ class SegmentBytes:
 def segment_rows(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics], limits: SegmentBytes
 ) -> list[dict[str, Any]]:
-    """Returns a row per segment of a directory, without the column segment.bytes.
+    """Returns one row per segment of a directory, without column segment_bytes.
 
     Args:
         statistics: the statistics of each segment.
-        limits: keeps the segment.bytes that the rolls of the directory show.
+        limits: keeps the segment.bytes that the directory's rolls show.
     """
     live = _live(entries, statistics)
     facts = [_segment_facts(entry, values) for entry, values in live]
@@ -212,7 +208,6 @@ def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
 
 @cache
 def log_directory_text(path: Path) -> str:
-    """Returns the name of a log directory in the tables, which is LogDirectory.text."""
     return replace_surrogates(str(archive.display_path(path)))
 
 
@@ -250,11 +245,10 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """Keeps the segment.bytes that the rolls of a copied directory show.
+    """Keeps the segment.bytes that the rolls of a copied directory show in `limits`.
 
     Args:
         rows: the directory's rows of table `segments`.
-        limits: the object that keeps the segment.bytes.
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return
@@ -282,7 +276,6 @@ def note_stored_rolls(
 
 
 def file_columns(segment: Segment) -> dict[str, int]:
-    """Returns the size, allocated size and time of each file, as columns of table `segments`."""
     columns: dict[str, int] = {}
     for kind in FILE_KINDS:
         file: FileInfo | None = getattr(segment, kind)

@@ -1,7 +1,7 @@
-"""The results of ingest tasks: one summary per split, merged for each segment.
+"""The results of ingest tasks: one summary per split, merged into one per segment.
 
-The statistics of consecutive parts can be merged. For example, offsets 0-9 and 10-19 in one chunk
-and 20-24 in the next give 3 batches, 25 records, first offset 0 and last offset 24.
+Statistics of consecutive parts can be merged. Example: offsets 0-9 and 10-19 are in one part, and
+20-24 in the next. The result is 3 batches, 25 records, first offset 0 and last offset 24.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,11 +22,10 @@ from kafkaviz.pipeline.read.rows import no_timestamp
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStatistics:
-    """Statistics of some batches of a segment.
+    """Statistics of consecutive batches.
 
-    A value is None without batches, or if the format of the batches lacks it. `min_timestamp_ms` is
-    the smallest timestamp in the headers, which have the time of a batch's first record, or the
-    append time.
+    A value is None without batches, or if their format lacks it. `min_timestamp_ms` comes from the
+    headers: it is the smallest time of a first record, or the smallest append time.
     """
 
     batches: int = 0
@@ -42,7 +41,6 @@ class BatchStatistics:
 
 
 def content(batches: np.ndarray) -> BatchStatistics:
-    """Returns the statistics of an array of batches (format.batch.BATCH)."""
     if not len(batches):
         return BatchStatistics()
     first = batches[0]
@@ -63,18 +61,13 @@ def content(batches: np.ndarray) -> BatchStatistics:
 
 
 class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
-    """Collects the statistics of a split.
-
-    Attributes:
-        end_position: the end of the last batch, or None before the first one.
-    """
+    """Collects the statistics of a split. `end_position`: the byte after the last batch."""
 
     def __init__(self) -> None:
         self._content = BatchStatistics()
         self.end_position: int | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches (format.batch.BATCH)."""
         if not len(batches):
             return
         self._content = merge((self._content, content(batches)))
@@ -114,7 +107,7 @@ def _earliest_ms(batches: np.ndarray) -> np.ndarray:
 
 
 def _least(values: Iterable[int | None]) -> int | None:
-    """Returns the smallest timestamp, ignoring -1 (no timestamp) if there is any other."""
+    """Returns the smallest timestamp. -1 (no timestamp) counts only if all values are -1."""
     present = [value for value in values if value is not None]
     return min((value for value in present if value >= 0), default=min(present, default=None))
 
@@ -125,10 +118,7 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """The slots of both indexes.
-
-    A value is None if the file does not exist or could not be read.
-    """
+    """The slots of both indexes. None: the file does not exist or could not be read."""
 
     offset_entries: int | None = None
     time_entries: int | None = None
@@ -138,13 +128,13 @@ class SlotCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitSummary:
-    """The results of the pass over a split, and where its rows were written.
+    """The results of reading a split, and where its rows were written.
 
     Attributes:
-        end_position: the position where the scan ended; None without a .log.
+        end_position: the byte where the scan ended. None: there is no .log.
         problems: the files that could not be read.
-        check_json: the result of the segment's checks (check_cache.to_json), only in the first
-            split's summary.
+        check_json: the result of the segment's checks (check_cache.to_json), in the first split
+            only.
     """
 
     number: int  # the number of the segment in this run
@@ -160,10 +150,7 @@ class SplitSummary:
 
     @property
     def ended_at_stop(self) -> bool:
-        """Whether the scan ended exactly where the next split begins.
-
-        If so, both scans together are equal to a single scan.
-        """
+        """Whether the scan ended where the next split begins."""
         return self.end_position == self.stop
 
 
@@ -179,7 +166,7 @@ class SegmentSummary:
 
 
 def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
-    """Merges the summaries of all splits, as if the segment had been read as a whole.
+    """Merges the summaries of all splits of a segment.
 
     Returns:
         None if the scan of a split did not end where the next split begins.

@@ -1,17 +1,16 @@
-"""The segments that an ingest task reads, and the splits in which a large one is decoded.
+"""The segments that an ingest task reads, and the parallel decoding of large segments.
 
-A large compressed segment is checked in parallel. Checksums and decompression take most of the
-time, and need only one batch at a time. So several tasks each decode a split of the .log into a
-file of batches (format.deep_scan.CHECKED_BATCH). Then one task reads these files and runs the
-checks and the sweep, and writes the rows. These steps need all batches in order, but take little
-time:
+Checking a large compressed segment mostly means to decompress and to verify checksums, one batch at
+a time. So several tasks each decode a split of the .log into a file of batches
+(format.deep_scan.CHECKED_BATCH). Then one task reads these files, runs the checks and the sweep,
+and writes the rows. This task needs all batches in order, but takes little time:
 
     bytes 0 to 268 437 120             decoded by one task      8 193 batches
     bytes 268 437 120 to 536 870 912   decoded by another       8 190 batches
     the segment                        a third one reads both   16 383 batches
 
-The result is equal to that of a single pass. If a split has any fault, or does not end where the
-next one begins, a single pass is made instead.
+If a split has a fault, or does not end where the next split begins, one task reads the whole
+segment instead. The result is the same.
 """
 
 import uuid
@@ -37,11 +36,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class DecodeTask:
-    """A split of a .log that one Spark task decodes.
-
-    Attributes:
-        number: the number of the segment in this run.
-    """
+    """Decodes a split of a .log. `number` is the number of the segment in this run."""
 
     number: int
     log: Path
@@ -59,8 +54,8 @@ class DecodedSplit:
     """The result of decoding a split.
 
     Attributes:
-        file: the name of the file with the decoded batches; None if the split has a fault.
-        end: the position where the batches ended, and why; None if the split has a fault.
+        file: the name of the file with the decoded batches. None: the split has a fault.
+        end: the position where the batches ended, and why. None: the split has a fault.
     """
 
     number: int
@@ -72,12 +67,13 @@ class DecodedSplit:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTask:
-    """A segment to read, with its number in this run, broker, topic and partition.
+    """A segment to read.
 
     Attributes:
-        facts: the facts that the segment's checks need; None without checks.
+        number: the number of the segment in this run.
+        facts: the facts for the segment's checks. None: no checks.
         skips_rows: whether no rows are written, because the catalog has them already.
-        needs_sweep: whether the cost of each index interval is computed.
+        needs_sweep: whether the cost of each index.interval.bytes is computed.
     """
 
     number: int
@@ -91,12 +87,11 @@ class SegmentTask:
 
     @property
     def log_bytes(self) -> int:
-        """The size of the .log, or 0 without one."""
         return self.segment.log.size_bytes if self.segment.log else 0
 
     @property
     def is_checked(self) -> bool:
-        """Whether checks read the .log; if so, the segment is not split."""
+        """Whether checks read the .log. If so, the segment is not split."""
         return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
 
     @property
@@ -113,10 +108,10 @@ class SegmentTask:
 class SegmentSplit:
     """A byte range of a segment's .log.
 
-    The split that begins at byte 0 also includes the indexes and the checks.
+    The split at byte 0 includes the indexes and the checks.
 
     Attributes:
-        decoded: if other tasks have decoded the batches, the splits that they decoded.
+        decoded: the decoded splits, if other tasks have decoded the batches.
     """
 
     segment_task: SegmentTask
@@ -126,12 +121,10 @@ class SegmentSplit:
 
     @property
     def log_bytes(self) -> int:
-        """The bytes of .log that must be read for this split."""
         return 0 if self.decoded else self.stop - self.start
 
     @property
     def is_partial(self) -> bool:
-        """Whether this split is only a part of the segment."""
         return (self.start, self.stop) != (0, self.segment_task.log_bytes)
 
 
@@ -151,7 +144,7 @@ class IngestTask:
 def pack_by_cost(
     items: Iterable[tuple[Item, int]], target_cost: int
 ) -> Iterator[tuple[list[Item], int]]:
-    """Groups items in order. A group costs at most `target`, unless it is a single item.
+    """Groups consecutive items. A group costs at most `target_cost`, or holds a single item.
 
     Yields:
         A group, and the group's cost.
@@ -170,7 +163,6 @@ def pack_by_cost(
 
 
 def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
-    """Verifies and decodes each batch of a split."""
     folder = staging / FOLDER
     folder.mkdir(exist_ok=True)
     name = uuid.uuid4().hex
@@ -188,7 +180,7 @@ def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
 
 
 def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
-    """Returns whether decoding these splits, in order, is equal to a single pass."""
+    """Returns whether these decoded splits, in order, equal the result of a single scan."""
     return all(part.file is not None for part in ranges) and all(
         part.end == WalkEnd(part.stop, "end") for part in ranges[:-1]
     )
@@ -198,11 +190,7 @@ class DecodedWalk:
     """Reads the batches of a decoded segment, as a log.scans.BatchWalk."""
 
     def __init__(self, ranges: Sequence[DecodedSplit], staging: Path) -> None:
-        """Prepares the walk without reading anything.
-
-        Args:
-            ranges: the decoded splits, for which `is_whole` is true.
-        """
+        """Takes the decoded splits, for which `is_whole` must be true."""
         self._ranges = ranges
         self._folder = staging / FOLDER
 

@@ -1,10 +1,10 @@
-"""An archive of the classes that Spark loads at its start, which Java then only maps.
+"""An archive of Spark's classes that Java maps into memory when Spark starts.
 
-When Spark starts, half of the CPU time goes into reading and verifying about ten thousand classes
-from Spark's jars. `kafkaviz warm` starts Spark once and stores the loaded classes (JEP 350); later
-starts map them. With the archive, an ingest takes 7.4 s of CPU time until the first job ends,
-instead of 10.9 s. Java checks whether the archive fits the Java release and the class path, and
-otherwise ignores it. For a new Java or new jars, a new archive is made and the old one is removed.
+Without the archive, Java reads and verifies about ten thousand classes from Spark's jars, which is
+half of the CPU time at start. `kafkaviz warm` starts Spark once and stores the loaded classes (JEP
+350). An ingest then takes 7.4 s of CPU time until the first job ends, instead of 10.9 s. Java
+ignores an archive that does not fit its release and class path. A new archive is made for a new
+Java or new jars, and the old archive is removed.
 """
 
 import os
@@ -22,7 +22,7 @@ STARTED_WITHIN_S = 300
 
 
 def options(cache: Path, java: Path) -> str:
-    """Returns the JVM options that use the archive, or "" if there is none.
+    """Returns the JVM options that use the archive; "" without an archive.
 
     Args:
         cache: the user's cache folder.
@@ -34,7 +34,7 @@ def options(cache: Path, java: Path) -> str:
 
 
 def start_making(cache: Path) -> "subprocess.Popen[bytes]":
-    """Starts a process that starts Spark once and writes the archive, unless there is one.
+    """Starts a process that writes the archive if there is none.
 
     If the process fails, later starts are merely slower.
     """
@@ -47,10 +47,6 @@ def start_making(cache: Path) -> "subprocess.Popen[bytes]":
 
 
 def _path(cache: Path, java: Path) -> Path:
-    """Returns the archive for the Java of this launcher and the Spark that is installed here.
-
-    The name has a digest of the paths of both, and one of their files.
-    """
     import pyspark
 
     installation = Path(pyspark.__file__).parent
@@ -91,7 +87,6 @@ def _make(cache: Path) -> None:
 
 
 def _start_spark(flags: str) -> None:
-    """Starts Spark like an ingest, in a JVM with these flags, and runs a job of two tasks."""
     from pyspark import SparkConf, SparkContext
 
     from kafkaviz.pipeline.spark import session

@@ -1,7 +1,7 @@
 """Spark's daemon for Python workers, which imports modules before it forks a worker.
 
-Workers share the memory of the imported modules and start at once. Without this, each worker would
-spend a second on imports.
+Forked workers share the memory of the imported modules and start at once. Otherwise each worker
+would spend a second on imports.
 """
 
 import gc
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 
 def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
-    """Returns `path` without Spark's archives, if Spark is a pyspark that pip has installed.
+    """Returns `path` without Spark's archives of pyspark and py4j, if pip has installed pyspark.
 
-    Spark puts archives of pyspark and py4j first in sys.path, but pip has also installed both
-    unpacked. Each process compiles modules from archives again, and searches the archives for every
-    other module. Together, this takes 0.9 s of CPU time per process.
+    Spark puts these archives first in sys.path. Every process compiles their modules again and
+    searches them for every other module, which takes 0.9 s of CPU time. pip has installed the same
+    modules unpacked.
 
     Args:
-        spark_home: Spark's folder. If it is "" (unknown), the path stays unchanged.
+        spark_home: Spark's folder. "" if unknown; the path then stays unchanged.
     """
     if not spark_home:
         return list(path)
@@ -50,7 +50,7 @@ from kafkaviz.pipeline.read import scan  # noqa: F401  used by tasks
 def preload() -> None:
     """Loads numba's compiled functions, and freezes all objects for the garbage collector.
 
-    A pyspark worker collects garbage after each task, which would otherwise take 30 ms.
+    A pyspark worker collects garbage after each task. Without freezing, this takes 30 ms.
     """
     walk(b"")
     empty = np.zeros(1, HEADER)

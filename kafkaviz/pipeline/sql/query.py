@@ -38,7 +38,7 @@ MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
 
 class WorkerLost(KafkavizError):
-    """The process that ran a query has ended; the next query starts a new one."""
+    """The process that ran a query has ended. The next query starts a new process."""
 
 
 class QueryTooLarge(KafkavizError):
@@ -68,10 +68,9 @@ class QueryResult:
     """The result of a query.
 
     Attributes:
-        rows: the first rows, up to the most rows that were requested.
-        all_rows: the total number of rows, or None if counting took too long.
-        cut_at: the number of characters after which long texts were cut and end in "…"; 0 if none
-            was cut.
+        rows: the first rows, up to the requested number.
+        all_rows: the total number of rows. None: counting took too long.
+        cut_at: texts of more characters were cut and end in "…". 0: no text was cut.
     """
 
     rows: pa.Table
@@ -88,7 +87,7 @@ class QueryResult:
 
 
 class WorkerEnded(KafkavizError):
-    """A worker process ended before it replied."""
+    pass
 
 
 class Worker:
@@ -124,8 +123,7 @@ class Worker:
             The values of the reply, and an Arrow stream.
 
         Raises:
-            WorkerEnded: the process has ended, or was killed because the reply is truncated or too
-                large.
+            WorkerEnded: the process has ended. It is killed if the reply is truncated or too large.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -143,7 +141,7 @@ class Worker:
         return head, body
 
     def end(self) -> None:
-        """Kills the process; may be called from any thread."""
+        """Kills the process. Any thread may call this."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._input, self._output):
@@ -162,10 +160,10 @@ class WorkerPool:
         self._busy = 0
 
     def take(self, end_event: threading.Event) -> Worker | None:
-        """Waits for this call's turn and returns a worker.
+        """Waits for this caller's turn and returns a worker.
 
         Returns:
-            None if `end_event` is set while waiting; whoever sets it must call `wake`.
+            None if `end_event` was set. After setting it, call `wake`.
         """
         ticket = object()
         with self._condition:
@@ -186,11 +184,7 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: Worker | None) -> None:
-        """Returns a worker to the pool, which keeps it for another query if it is alive.
-
-        Args:
-            worker: None if the worker could not be started.
-        """
+        """Returns a worker to the pool. None: the worker could not be started."""
         with self._condition:
             self._busy -= 1
             is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS
@@ -201,7 +195,7 @@ class WorkerPool:
             worker.end()
 
     def wake(self) -> None:
-        """Makes the waiting calls check their `end_event`."""
+        """Makes the waiting callers of `take` check their `end_event`."""
         with self._condition:
             self._condition.notify_all()
 
@@ -215,16 +209,12 @@ POOL = WorkerPool()
 class Query(Job[QueryResult, None]):
     """A query in the background. Its state is "waiting" while other queries run first.
 
-    `error` is a sql.QueryError if the query is wrong; it may also be QueryTooLong, QueryTooLarge,
-    WorkerLost, or another error.
+    `error` is a sql.QueryError if the query is wrong. It may also be QueryTooLong, QueryTooLarge,
+    WorkerLost, or a CannotOpen about the catalog.
     """
 
     def __init__(self, catalog_path: Path, text: str, most_rows: int = MAX_ROWS) -> None:
-        """Starts the query in the background.
-
-        Args:
-            text: one SELECT over the tables of the catalog.
-        """
+        """Starts the query in the background. `text` is one SELECT over the catalog's tables."""
         self.text = text
         self._path = catalog_path
         self._most_rows = most_rows
@@ -235,14 +225,12 @@ class Query(Job[QueryResult, None]):
         return JobCancelled(message("errors.query_cancelled"))
 
     def on_stop(self) -> None:
-        """Ends the process that runs the query, or the wait for a process."""
         POOL.wake()
         if worker := self._worker:
             worker.end()
         self.settle()
 
     def explain(self, error: Exception) -> Exception:
-        """Returns a `WorkerLost`: any error but a KafkavizError means that the process is gone."""
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
@@ -267,7 +255,6 @@ class Query(Job[QueryResult, None]):
             POOL.give_back(worker)
 
     def _ask(self, worker: Worker, info: CatalogInfo) -> QueryResult:
-        """Runs the query, and repeats it if an ingest has replaced the files in between."""
         while True:
             tables = {name: list(files) for name, files in info.tables.items()}
             request = {

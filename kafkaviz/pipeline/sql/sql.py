@@ -1,10 +1,9 @@
-"""Checks a query that a user typed, before any of it is run.
+"""Checks a query that a user typed, before any part of it runs.
 
-DuckDB can do far more than answer questions: write tables and files, read any file (SELECT * FROM
-'/etc/passwd'), load extensions and show its settings. So kafkaviz does not check the text, but the
-syntax tree that DuckDB's own parser makes of it. The query must be a single SELECT over tables of
-the catalog, without functions that reach outside of the catalog. The process that runs the query
-(sql_worker.py) is confined too.
+DuckDB can write tables and files, read any file (SELECT * FROM '/etc/passwd'), load extensions and
+show its settings. So kafkaviz checks the syntax tree that DuckDB's own parser makes of the text.
+The query must be a single SELECT over tables of the catalog. Functions that reach outside of the
+catalog are refused. The process that runs the query (sql_worker.py) is confined too.
 """
 
 import json
@@ -44,10 +43,7 @@ _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNOREC
 
 
 class QueryError(KafkavizError):
-    """A query that was refused or that failed.
-
-    The error has the problem, advice, and the range of the wrong characters.
-    """
+    """A query that was refused or that failed."""
 
     def __init__(
         self,
@@ -56,12 +52,7 @@ class QueryError(KafkavizError):
         start: int | None = None,
         stop: int | None = None,
     ) -> None:
-        """Creates the error with the wrong range of the query.
-
-        Args:
-            start: the first wrong character, or None if unknown.
-            stop: the character after the last wrong one.
-        """
+        """Creates the error. `start` and `stop` are indexes of characters; None: unknown."""
         super().__init__(
             message("query.with_advice", problem=what, advice=advice)
             if advice
@@ -78,7 +69,7 @@ class QueryError(KafkavizError):
 
 @dataclass(frozen=True)
 class ErrorLocation:
-    """A line of the query: its number, counted from 1, its text, and the wrong characters in it."""
+    """A line of the query: its number from 1, its text, and the indexes of the wrong characters."""
 
     line: int
     text: str
@@ -91,11 +82,7 @@ class ErrorLocation:
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Returns where a query is wrong.
-
-    Returns:
-        None if the location is unknown, or if the whole query is wrong.
-    """
+    """Returns the line in which a query is wrong. None: unknown, or all of several lines."""
     if error.start is None or (
         error.start == 0
         and error.stop is not None
@@ -118,13 +105,10 @@ def quote_name(name: str) -> str:
 
 
 def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
-    """Refuses everything but a single SELECT about the catalog.
+    """Raises a QueryError unless the text is a single SELECT over the catalog.
 
     Args:
-        parse: a function that returns DuckDB's json_serialize_sql of a text.
-
-    Raises:
-        QueryError: the query is not a single SELECT, or asks for something outside of the catalog.
+        parse: returns DuckDB's json_serialize_sql of a text.
     """
     if not text.strip():
         raise QueryError(*EMPTY)
@@ -159,13 +143,10 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
 
 
 def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
-    """Converts an exception of DuckDB to a short error about the query.
+    """Converts an exception of DuckDB to a short error. None: the query did not cause it.
 
     Args:
-        prefix_bytes: the number of bytes of SQL that kafkaviz put before the query to run it.
-
-    Returns:
-        None if the query did not cause the exception.
+        prefix_bytes: how many bytes of SQL kafkaviz put before the query.
     """
     try:
         details = json.loads(str(fault)[str(fault).index("{") :])
@@ -191,11 +172,6 @@ def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> 
 
 
 def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
-    """Returns the problem and the advice for an error of DuckDB.
-
-    For the most common mistakes, kafkaviz has its own texts. For others, the first sentence of
-    DuckDB's text is the problem, and the rest is the advice.
-    """
     near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
     subtype = details.get("error_subtype")
     name = details.get("name", "")
@@ -214,16 +190,13 @@ def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Me
             message("query.no_table", name=name),
             message("query.tables", tables=tuple(TABLES)),
         )
+    # otherwise the first sentence of DuckDB's text is the problem, and the rest is the advice
     first, _, rest = " ".join(duckdb_text.split("Candidate")[0].split()).partition(". ")
     return (verbatim(first.rstrip(".!")), verbatim(rest) if rest else None)
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    """Yields every node of a syntax tree.
-
-    The function uses a stack, because recursion would fail on deep trees.
-    """
-    stack = [tree]
+    stack = [tree]  # recursion would fail on deep trees
     while stack:
         node = stack.pop()
         if isinstance(node, dict):
@@ -234,14 +207,6 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None:
-    """Refuses a node of the syntax tree that does not belong to a permitted query.
-
-    Args:
-        cte_names: the tables that WITH defines.
-
-    Raises:
-        QueryError: the node is not permitted.
-    """
     kind = node.get("type")
     span = _span(node, text)
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUERY_NODES:
@@ -265,11 +230,7 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
 
 
 def _check_name(name: str) -> None:
-    """Refuses a name in WITH that DuckDB could also take for a file or a view of its own.
-
-    Raises:
-        QueryError: outside of the scope of the WITH, the name would mean such a file or view.
-    """
+    # outside of the WITH clause, such a name would mean a file or one of DuckDB's own views
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
         raise QueryError(
             message("query.with_name", name=name),
@@ -280,11 +241,6 @@ def _check_name(name: str) -> None:
 def _check_table(
     parts: list[str], cte_names: set[str], span: tuple[int | None, int | None]
 ) -> None:
-    """Refuses a table that does not exist.
-
-    Raises:
-        QueryError: neither the catalog nor WITH has a table of this name.
-    """
     name = parts[-1].lower()
     if len(parts) == 1 and (name in cte_names or name in TABLES):
         return
@@ -312,7 +268,6 @@ def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
 def _locate(
     details: Mapping[str, Any], text: str, prefix_bytes: int = 0
 ) -> tuple[int | None, int | None]:
-    """Returns the range of characters that DuckDB's error names ("location":"[7,4]")."""
     match = _LOCATION.fullmatch(details.get("location", ""))
     if match:
         start, size = map(int, match.groups())

@@ -1,12 +1,12 @@
 """A process that runs queries with DuckDB on the Parquet files of a catalog.
 
-query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an empty environment.
-The process is not trusted, and DuckDB can read only these files. A query that takes all memory ends
-only this process, not the server.
+query.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with PYTHONPATH as the only
+environment variable. The process is not trusted: DuckDB can read only these files, and a query that
+takes all memory ends only this process.
 
 A request is a line of JSON on stdin with folder, tables (the files of each), text and `most_rows`.
-A reply is a line of JSON on stdout, then an Arrow stream of as many bytes as "bytes" says. At the
-end of stdin the process exits, even during a query.
+A reply is a line of JSON on stdout, followed by an Arrow stream. "bytes" in the JSON is the size of
+the stream. At the end of stdin the process exits, even during a query.
 """
 
 import io
@@ -73,10 +73,9 @@ def main(memory_mib: int, threads: int) -> None:
 
 
 def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
-    """Reads requests in a thread of its own, so that the end of stdin ends a running query too."""
     for line in sys.stdin.buffer:
         requests.put(line)
-    os._exit(0)
+    os._exit(0)  # ends a running query too
 
 
 class CatalogDatabase:
@@ -111,11 +110,7 @@ class CatalogDatabase:
     def _open_database(
         self, folder: str, tables: Mapping[str, Sequence[str]]
     ) -> "DuckDBPyConnection":
-        """Returns the database of these files.
-
-        File names are relative to the folder, so a * or { in the folder's path is not a pattern.
-        """
-        os.chdir(folder)
+        os.chdir(folder)  # file names are relative, so a * in the folder's path is not a pattern
         key = (folder, json.dumps(tables))
         if self._database is None or self._key != key:
             if self._database is not None:
@@ -130,9 +125,9 @@ class CatalogDatabase:
 
 
 def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
-    """Creates a view for each table, or an empty table if it has no files.
+    """Creates a view per table, or an empty table if it has no files.
 
-    Afterwards, the database can read no other files, and no setting can be changed.
+    Afterwards the database can read no other files, and its settings are locked.
     """
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
@@ -159,12 +154,15 @@ def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[
 
 
 def _sql_list(names: Sequence[str]) -> str:
-    """Returns the file names as an SQL list; no file name in a catalog contains a quote."""
+    # file names in a catalog contain no quotes
     return "[" + ", ".join(f"'{name}'" for name in names) + "]"
 
 
 def _limit_memory(mib: int) -> None:
-    """Limits the memory of the process: DuckDB does not count that of printf('%1000000000d', 1)."""
+    """Limits the memory of the process.
+
+    DuckDB's own limit does not count everything, such as the result of printf('%1000000000d', 1).
+    """
     # not every system can report and limit these
     with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
@@ -220,11 +218,6 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
 
 
 def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
-    """Returns the query in prepared form, without running it.
-
-    Raises:
-        QueryError: DuckDB cannot make sense of the query.
-    """
     try:
         return cursor.sql(text)
     # This error has no position. EXPLAIN fails in the same way, with a position.
@@ -247,11 +240,11 @@ def _strip_end(text: str) -> str:
 
 
 def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
-    """Returns the columns of a query as SQL, and the most characters of a cell.
+    """Returns the columns of a query as SQL, and the most characters per cell.
 
     Each column gets a unique name. Values that Arrow, CSV or a page cannot hold become text of
-    limited length. The query itself cuts them, before all rows are gathered, because rows that each
-    hold a list of everything would not fit into memory.
+    limited length. The query itself cuts the text, because the full values might not fit into
+    memory.
     """
     columns = []
     for place, kind in enumerate(map(str, relation.types), 1):
@@ -276,8 +269,8 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _narrow_sums(rows: pa.Table) -> pa.Table:
-    """Converts sums of whole numbers, which have 128 bits in DuckDB, to 64 bits if they fit."""
     for place, field in enumerate(rows.schema):
+        # DuckDB returns sums of whole numbers as 128 bits
         if pa.types.is_decimal(field.type) and field.type.scale == 0 and field.type.precision == 38:
             with suppress(pa.ArrowInvalid):
                 rows = rows.set_column(place, field.name, rows.column(place).cast(pa.int64()))
