@@ -1,11 +1,12 @@
 """Simulates what Kafka writes, byte for byte, from settings, batches and a release.
 
-Only directory/folder.py writes files, and only new ones. Each package uses only the ones before it:
+Only directory/folder.py writes files, and only new ones. Each package uses only earlier ones:
 
 - producers/: the batches that producers send
-- recovery/: the part of a segment that a recovery keeps
-- startup/: what a broker does when it starts
-- writer/: a log that is appended to
+- recovery/: the recovery of a segment
+- startup/: broker start-up
+- writer/: a log during appends
+- cleaner/: the log cleaner
 - directory/: whole logs and broker directories
 - lessons/: logs for lessons
 
@@ -17,11 +18,7 @@ from types import ModuleType
 
 
 class _Callable(ModuleType):
-    """A module that can be called.
-
-    The function kv.simulate has the same name as this package, and the import system puts the
-    package in its place.
-    """
+    """A module that can be called: this package has the same name as the function kv.simulate."""
 
     def __call__(self, *args, **kwargs):
         from kafkaviz.simulate.directory.simulation import simulate

@@ -1,13 +1,12 @@
-"""The input of appends to a log: one row per batch, and the batches' bytes if there are any.
+"""The input of appends to a log: one row per batch, and the bytes of the batches, if known.
 
-A row has the columns of format.batch.BATCH, and those that are known only at the time of the
-append:
+A row has the columns of format.batch.BATCH, and those that are only known at the append:
 
     base_offset  size_bytes  append  now_ms         deep_offset  marker
     0            1042        0       1700000000000  9            -1
     10           78          1       1700000000009  10            1      a COMMIT
 
-The position in an incoming row is ignored; the log sets it when it takes the batch.
+The log sets the column `position` when it takes the batch.
 """
 
 from dataclasses import dataclass
@@ -37,11 +36,11 @@ NO_MARKER = -1
 
 @dataclass(frozen=True)
 class AppendChunk:
-    """Some batches of a stream, in offset order.
+    """Some batches of a log or workload, in offset order.
 
     Attributes:
         rows: an array of INCOMING.
-        data: the bytes of all these batches one after another; None in a stream without payload.
+        data: the bytes of all these batches one after another; None if only rows are generated.
     """
 
     rows: np.ndarray

@@ -15,11 +15,7 @@ Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns Kafka's default of a setting, in its own type.
-
-    Args:
-        release: the release; if omitted, the default must be the same in all releases.
-    """
+    """Returns Kafka's default of a setting; without a release, that of all releases."""
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 
@@ -30,8 +26,8 @@ class IndexConfig:
     Attributes:
         index_interval_bytes: index.interval.bytes: .log bytes between two entries.
         segment_index_bytes: segment.index.bytes: size of each index file.
-        is_known: whether both settings are known. If not, a field here is only a substitute, and
-            the size of a rebuilt index is unknown too.
+        is_known: False if a setting is unknown and its field holds a substitute. The size of a
+            rebuilt index is then unknown too.
     """
 
     index_interval_bytes: int = _default("index.interval.bytes")
@@ -44,12 +40,12 @@ class IndexConfig:
 
     @property
     def time_slots(self) -> int:
-        """The number of slots in a time index; one is reserved for the segment's last entry."""
+        """The slots of a time index. The last slot is reserved for the segment's last entry."""
         return self.segment_index_bytes // time_index.ENTRY.itemsize
 
     @property
     def usable_time_slots(self) -> int:
-        """The number of entries at which a time index counts as full during appends."""
+        """The number of entries at which a time index is full for appends."""
         return max(0, self.time_slots - 1)
 
 
@@ -57,7 +53,7 @@ class IndexConfig:
 class LogConfig(IndexConfig):
     """The topic settings that decide a log's indexes and the rolls of its segments.
 
-    Each field is the setting's name with underscores instead of dots.
+    Each field has the setting's name, with underscores instead of dots.
 
     Attributes:
         segment_bytes: internal.segment.bytes (4.1 and later) if it is set, else segment.bytes.
@@ -74,9 +70,9 @@ class LogConfig(IndexConfig):
 
     @property
     def most_segment_ms(self) -> int:
-        """The longest time for which a segment is written (LogConfig.maxSegmentMs).
+        """The longest time for which a segment is active (LogConfig.maxSegmentMs).
 
-        For a compacted topic this is also limited by max.compaction.lag.ms (KIP-354).
+        max.compaction.lag.ms limits it for a compacted topic (KIP-354).
         """
         if "compact" in self.cleanup_policy.split(","):
             return min(self.max_compaction_lag_ms, self.segment_ms)
@@ -85,8 +81,7 @@ class LogConfig(IndexConfig):
     def jitter_ms(self, random_int: Ints) -> Ints:
         """Returns how many ms before segment.ms a segment rolls (LogConfig.randomSegmentJitter).
 
-        Args:
-            random_int: a random Java int, drawn when the segment is opened; or an array of them.
+        `random_int` is a random Java int per segment.
         """
         most_ms = min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 1
         return abs(random_int) % most_ms
@@ -95,7 +90,7 @@ class LogConfig(IndexConfig):
 def log_config(
     settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE
 ) -> LogConfig:
-    """Returns the settings of a log; settings without a value get the release's default.
+    """Returns the settings of a log; other settings get the release's default.
 
     Args:
         settings: values by topic setting (config_def.TOPIC_SETTINGS).
@@ -113,21 +108,20 @@ def log_config(
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseBehaviour:
-    """The ways in which a release differs when it writes or loads a log.
+    """How a release writes and loads a log. Each attribute is True if the release does this.
 
     Attributes:
-        first_offset_keys: an entry of the offset index holds the first offset of the indexed
-            batches, not the last (KAFKA-6530).
-        per_append: an append gets at most one entry, even if it has many batches (KAFKA-806).
-        deep_time_offsets: a leader writes the offset of the record with the largest timestamp into
-            the time index if the batch is not compressed. Later releases write the batch's last
-            offset.
-        checks_indexes: offset and time indexes are checked at a broker start, and rebuilt if the
-            check fails (KAFKA-7283).
+        first_offset_keys: an offset index entry holds the first offset of the indexed batches, not
+            the last (KAFKA-6530).
+        per_append: an append of many batches gets at most one index entry (KAFKA-806).
+        deep_time_offsets: a leader writes the offset of the newest record of an uncompressed batch
+            into the time index. Later releases write the batch's last offset.
+        checks_indexes: broker start-up checks the offset and time indexes, and rebuilds damaged
+            ones (KAFKA-7283).
         swaps_indexes: the indexes of a finished .swap segment are renamed with it. Earlier releases
             deleted and rebuilt them.
-        close_trims: closing a segment writes its last time entry and trims its indexes. In later
-            releases a clean stop does this earlier, and only for the active segment.
+        close_trims: closing any segment writes its last time entry and trims its indexes. Later
+            releases do so at a clean shutdown, only for the active segment.
     """
 
     release: Release

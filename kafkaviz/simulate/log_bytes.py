@@ -1,4 +1,4 @@
-"""Takes the bytes of .log files while a log is written: drops them, or keeps them in memory."""
+"""Stores for the bytes of .log files while a log is written."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ from kafkaviz.units import file_stem
 
 
 class LogBytes(Protocol):
-    """The .log files of one partition, by base offset."""
+    """A store for the .log files of one partition, by base offset."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Appends bytes to a .log, and creates it if it is new.
+        """Appends bytes to a .log, and creates the file if it is new.
 
         Args:
-            data: the bytes; None in a stream without payload.
+            data: the bytes; None if only rows are generated.
         """
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
@@ -25,26 +25,22 @@ class LogBytes(Protocol):
         """Removes a .log if it exists."""
 
     def stored(self, base_offset: int) -> FileView:
-        """Returns the .log in its current state; an empty file if nothing was written."""
+        """Returns the current .log; an empty file if nothing was written."""
 
 
 class ByteCounter:
-    """Drops all bytes, for a log of which only sizes and indexes are read.
-
-    Such a log cannot be truncated or loaded again.
-    """
+    """Drops all bytes. The log can then not be truncated or loaded again."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Does nothing."""
+        pass
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
-        """Does nothing."""
+        pass
 
     def delete(self, base_offset: int) -> None:
-        """Does nothing."""
+        pass
 
     def stored(self, base_offset: int) -> FileView:
-        """Raises ValueError: the bytes were not kept."""
         raise ValueError("this log was written without its bytes: they cannot be read again")
 
 
@@ -55,11 +51,7 @@ class MemoryLogs:
         self._logs: dict[int, bytearray] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Appends bytes to a .log.
-
-        Raises:
-            ValueError: data is None.
-        """
+        """Appends bytes to a .log. Raises ValueError if `data` is None."""
         if data is None:
             raise ValueError("a batch came without its bytes")
         self._logs.setdefault(base_offset, bytearray()).extend(data)

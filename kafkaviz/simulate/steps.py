@@ -1,4 +1,4 @@
-"""The input and the output of a predicted start: a partition directory, and the steps on it."""
+"""The input and output of a predicted start-up: a partition directory, and the steps on it."""
 
 from dataclasses import dataclass, field
 
@@ -18,14 +18,12 @@ class StoredLog:
     Attributes:
         directory: the directory's name.
         files: files of all kinds, without subdirectories.
-        recovery_point: the value in the broker's checkpoint; 0 if there is none.
-        log_start_offset: the value in the broker's checkpoint; 0 if there is none.
-        stray_reason: the reason why the cluster's metadata does not assign the partition to this
-            broker, or None.
-        replay_error: the exception that the node throws while it applies the records of the
-            metadata log, or None.
-        folders: the names of its subdirectories. Kafka skips them when it lists files, but fails if
-            one has the name of a file that it opens.
+        recovery_point, log_start_offset: the values in the broker's checkpoints, or 0.
+        stray_reason: why the cluster's metadata does not assign the partition to this broker, or
+            None.
+        replay_error: the exception that the node throws while it applies the metadata log's
+            records, or None.
+        folders: the names of its subdirectories. Kafka fails if a file that it opens is a folder.
     """
 
     directory: str
@@ -49,30 +47,30 @@ ACTIONS = ("truncate", "rebuild", "delete", "create", "keep", "fail")
 
 @dataclass(frozen=True, kw_only=True)
 class StartupStep:
-    """One step of a broker's start; the steps of a partition are in order.
+    """One step of broker start-up. The steps of a partition are in order.
 
     Attributes:
         partition: the directory's name; None if the step is about the broker directory itself.
         segment: a base offset; None if the step is not about one segment.
         action: "truncate" cuts a .log. "rebuild" rewrites or trims a file. "delete" removes a file,
             or a directory if segment and file are None. "create" makes a directory with an empty
-            log. "keep" leaves a file that is as the start would write it, or that only looks
-            damaged. "fail" ends the start.
+            log. "keep" leaves a file that start-up would write unchanged, or that only looks
+            damaged. "fail" ends the broker.
         cause: the reason as a word for programs, one of CAUSES.
         why: the reason as a sentence for people.
         file: the file's path relative to the broker directory; None if the step is not about one
             file.
-        from_position: the position where "truncate" cuts the .log; for a full index, the position
-            of the entry that has no space in it; otherwise None.
-        size_bytes: the bytes that "truncate" or "delete" removes; the file's new size after
-            "rebuild"; the size of an entry for a full index; None if unknown.
+        from_position: the position where "truncate" cuts the .log. For a full index, the position
+            of the entry that does not fit. Else None.
+        size_bytes: the bytes that "truncate" or "delete" removes; the file's size after "rebuild";
+            the size of an entry for a full index; None if unknown.
         error: Kafka's exception, "class: message"; only for "fail".
         way_out: advice for a person; only for "fail".
-        log_directory: the path of the log directory; None for a partition without one, and for a
-            step that is about all log directories.
+        log_directory: the path of the log directory; None if it is unknown, or for a step about all
+            log directories.
         takes_directory_offline: whether a "fail" only takes its log directory offline, as
-            LogManager (4.3.1) does after an IOException; the broker runs on while another log
-            directory is left. Any other exception ends the broker. False for other actions.
+            LogManager (4.3.1) does after an IOException. The broker continues with its other log
+            directories.
     """
 
     partition: str | None = None
@@ -90,7 +88,7 @@ class StartupStep:
 
     @property
     def is_expected(self) -> bool:
-        """Whether every start may do this step, even on a healthy directory."""
+        """Whether this step is normal at any start-up, even of a healthy directory."""
         return self.cause in EXPECTED_CAUSES
 
 

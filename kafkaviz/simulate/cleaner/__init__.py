@@ -1,1 +1,1 @@
-"""The log cleaner: the records that stay, and the segments that it writes."""
+"""The log cleaner: which records it keeps, and the segments that it writes."""

@@ -1,11 +1,8 @@
-"""The batches of a .log in chunks, with their records decompressed for a compiled loop.
+"""Reads a .log in chunks of batches, with decompressed records for compiled loops.
 
-The cleaner reads every record in the order of the log. So the compressed batches of a chunk are
-decompressed first, and a row of BODY says where the records of each batch are: in the chunk, or in
-the decompressed bytes. Messages of magic 0 and 1 are converted to records of magic 2, as the
-cleaner of Kafka 4.0 and later converts them.
-
-As in Kafka's cleaner, no checksum is checked.
+A row of BODY says where a batch's records are: in the chunk, or in the decompressed bytes. Messages
+of magic 0 and 1 become records of magic 2, as in the cleaner of Kafka 4.0 and later. Like Kafka's
+cleaner, checks no checksum.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +42,7 @@ ILLEGAL_STATE = "java.lang.IllegalStateException"
 
 
 class CleaningFailed(Exception):
-    """The error for a log that the cleaner cannot clean, with Kafka's exception."""
+    """The error for a log that the cleaner cannot clean. Has Kafka's exception."""
 
     def __init__(self, exception: BrokerException) -> None:
         super().__init__(str(exception))
@@ -62,7 +59,7 @@ class BatchChunk:
         batches: an array of format.batch.BATCH. A message of magic 0 or 1 has the offsets and the
             record count of its records.
         bodies: an array of BODY, one row per batch.
-        decompressed: the decompressed records, and those of messages of magic 0 and 1.
+        decompressed: the decompressed records, and the records made from messages of magic 0 and 1.
     """
 
     data: np.ndarray
@@ -72,7 +69,7 @@ class BatchChunk:
     decompressed: np.ndarray
 
     def fault_of(self, row: int) -> CleaningFailed:
-        """Returns the exception that Kafka throws while it reads the records of a batch."""
+        """Returns Kafka's exception for a batch whose records cannot be read."""
         start = int(self.batches["position"][row]) - self.position
         data = self.data[start : start + int(self.batches["size_bytes"][row])].data
         exception = BrokerException(INVALID_RECORD, "")
@@ -88,7 +85,7 @@ class BatchChunks:
     """Reads a .log from a position to its end.
 
     Memory holds one chunk, or one batch if that is larger, with its decompressed records. A chunk
-    ends early at the batch where the records of a codec reach MAX_DECOMPRESSED_BYTES.
+    ends early if its records of a codec reach MAX_DECOMPRESSED_BYTES.
     """
 
     def __init__(self, log: FileView, start: int = 0, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -98,11 +95,7 @@ class BatchChunks:
         self._decompressor = RunDecompressor()
 
     def __iter__(self) -> Iterator[BatchChunk]:
-        """Yields the chunks in order.
-
-        Raises:
-            CleaningFailed: no batch can be read at a position.
-        """
+        """Yields the chunks in order. Raises CleaningFailed if a batch cannot be read."""
         with self._log.open_reader() as read:
             yield from self._chunks(read)
 
@@ -154,7 +147,6 @@ class BatchChunks:
         return BrokerException(CORRUPT_RECORD, words)
 
     def _with_bodies(self, buffer: np.ndarray, position: int, batches: np.ndarray) -> BatchChunk:
-        """Returns a chunk of the first batches, at least one."""
         buffer.flags.writeable = False
         bodies = np.zeros(len(batches), BODY)
         bodies["start"] = batches["position"] - position + HEADER_BYTES
@@ -179,7 +171,7 @@ class BatchChunks:
         bodies: np.ndarray,
         pieces: list[np.ndarray],
     ) -> int:
-        """Decompresses the records of as many batches as fit, and returns the number of batches."""
+        """Decompresses the records of the batches that fit into a chunk; returns how many fit."""
         codec_ids = batches["attributes"] & CODEC_MASK
         is_compressed = (
             (batches["magic"] >= MAGIC_2)
@@ -221,11 +213,7 @@ def _convert_messages(
     bodies: np.ndarray,
     pieces: list[np.ndarray],
 ) -> int:
-    """Converts the messages of magic 0 and 1 to records, with the batch that a cleaner writes.
-
-    Returns:
-        The number of batches that fit into the chunk.
-    """
+    """Converts messages of magic 0 and 1 to records; returns how many batches fit."""
     first_byte = sum(len(piece) for piece in pieces)
     size_bytes = first_byte
     for row in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():

@@ -1,10 +1,10 @@
-"""One cleaning of a log: the map of its keys, the records that stay, and the new segments.
+"""Cleans a log once: maps its keys, and writes new segments without superseded records.
 
-Follows Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. First it maps the keys from the
-first dirty offset on, until the map is full. Then it copies all segments up to there, several small
-ones into one, without the records that the map proves superseded. For example, with the map {k1:
-14, k2: 28}, the record of k1 at 3 is removed, the one at 14 stays, and any record at 40 stays,
-because the map ends at 28.
+Follows Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. The first pass maps the keys from
+the first dirty offset on, until the map is full. The second pass copies all segments up to the
+map's last offset, and merges small segments. For example, with the map {k1: 14, k2: 28}, the record
+of k1 at 3 is removed, and the record at 14 stays. Any record at 40 stays, because the map ends at
+28.
 """
 
 from bisect import bisect_left, bisect_right
@@ -70,7 +70,7 @@ class CleaningRange:
     Attributes:
         segments: all segments of the log by base offset, the active one last.
         stop_offset: the base offset of the first segment that is not cleaned.
-        producers: an array of producer_snapshot.PRODUCER: the producers that the broker remembers.
+        producers: the producers that the broker remembers, an array of producer_snapshot.PRODUCER.
     """
 
     segments: Sequence[SegmentView]
@@ -85,7 +85,7 @@ class CleaningRange:
         return [segment.base_offset for segment in self.segments]
 
     def between(self, start: int, stop: int) -> Sequence[SegmentView]:
-        """Returns the segments with offsets from start to stop (LogSegments.values)."""
+        """Returns the segments with offsets from `start` to `stop` (LogSegments.values)."""
         if start >= stop:
             return ()
         first = max(0, bisect_right(self.bases, start) - 1)
@@ -103,7 +103,6 @@ class CleaningRange:
 
     @cached_property
     def _indexed(self) -> list[SegmentView]:
-        """The segments with a .txnindex that is not empty."""
         return [view for view in self.segments if view.txnindex and view.txnindex.size_bytes]
 
     @cached_property
@@ -130,10 +129,10 @@ class CleanedSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetRanges:
-    """Offsets of records.
+    """Ranges of record offsets.
 
     Attributes:
-        ranges: first and last offset of each range, shape (ranges, 2); the first LISTED_RANGES.
+        ranges: the first LISTED_RANGES ranges: first and last offset, shape (ranges, 2).
         count: the number of all ranges.
     """
 
@@ -149,18 +148,17 @@ class Cleaning:
     Attributes:
         next_first_dirty_offset: the new checkpoint; the old one if the map cannot hold a key.
         map_keys: the number of keys in the map.
-        passes: the number of cleanings until every key of the dirty part was mapped once; 1 if the
-            map holds all of them. None if a map cannot take a single key.
-        tombstones, markers: per record that stays, its offset and its batch's delete horizon before
-            and after (-1 for none), shape (records, 3); the first LISTED_RANGES.
+        passes: the number of cleanings until every dirty key has been mapped once; None if a map
+            cannot hold a single key.
+        tombstones, markers: the first LISTED_RANGES kept ones: offset, delete horizon before and
+            after the cleaning (-1 for none), shape (records, 3).
         segments: the new segments.
-        source_bytes: the size of the .log files that they replace.
-        aborted_records: records that were removed because their transaction was aborted.
-        expired_tombstones: tombstones that were removed because their delete horizon has passed.
-        keyless_records: records that were removed because they have no key.
-        superseded_bytes: the bytes of the records that were removed for another reason than an
-            aborted transaction, without batch headers and markers. If the rest of a compressed
-            batch was compressed again, the sizes before and after are compared.
+        source_bytes: the size of the replaced .log files.
+        aborted_records: records removed because their transaction was aborted.
+        expired_tombstones: tombstones removed because their delete horizon has passed.
+        keyless_records: records removed because they have no key.
+        superseded_bytes: the bytes of all other removed records, without batch headers and markers.
+            For a compressed batch, the difference of its compressed sizes.
     """
 
     next_first_dirty_offset: int
@@ -188,33 +186,33 @@ class Cleaning:
 
     @property
     def replaced_records(self) -> int:
-        """The records that were removed because the map has a later one of their key."""
+        """The number of records removed because the map has a later record with their key."""
         others = self.aborted_records + self.keyless_records + self.removed_markers
         return self.removed.records - others - self.expired_tombstones
 
     @property
     def bytes_freed(self) -> int:
-        """By how many bytes the .log files become smaller; negative if they grow."""
+        """The number of bytes by which the .log files shrink; negative if they grow."""
         return self.source_bytes - self.log_bytes
 
     @property
     def tombstones_left(self) -> list[tuple[int, int | None]]:
-        """The offset of each tombstone that stays, and its delete horizon after the cleaning."""
+        """The offset of each kept tombstone, and its delete horizon after, or None."""
         return _horizons(self.tombstones, AFTER)
 
     @property
     def tombstones_before(self) -> list[tuple[int, int | None]]:
-        """The offset of each tombstone that stays, and its delete horizon before, or None."""
+        """The offset of each kept tombstone, and its delete horizon before, or None."""
         return _horizons(self.tombstones, BEFORE)
 
     @property
     def markers_left(self) -> list[tuple[int, int | None]]:
-        """The offset of each marker that stays, and its delete horizon after the cleaning."""
+        """The offset of each kept marker, and its delete horizon after, or None."""
         return _horizons(self.markers, AFTER)
 
     @property
     def markers_before(self) -> list[tuple[int, int | None]]:
-        """The offset of each marker that stays, and its delete horizon before, or None."""
+        """The offset of each kept marker, and its delete horizon before, or None."""
         return _horizons(self.markers, BEFORE)
 
 
@@ -233,8 +231,8 @@ def clean(
     Args:
         offset_map: a map of an earlier cleaning, whose memory is used again.
         write: a function; write(base_offset, data) takes the next bytes of a new .log.
-        on_read: a function that gets the number of bytes after each part that was read. The dirty
-            part is read twice. An exception that it raises ends the cleaning.
+        on_read: a function; takes the number of bytes of each chunk that is read. Dirty chunks are
+            read twice. If it raises, the cleaning ends.
 
     Raises:
         CleaningFailed: Kafka's cleaner would throw an exception.
@@ -248,8 +246,6 @@ def clean(
 
 @dataclass
 class _Lists:
-    """The arrays that the compiled loop fills."""
-
     removed: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 2), np.int64))
     retained: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 2), np.int64))
     tombstones: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 3), np.int64))
@@ -257,8 +253,6 @@ class _Lists:
 
 
 class _Cleaner:
-    """The state of one cleaning."""
-
     def __init__(
         self,
         cleaning_range: CleaningRange,
@@ -328,8 +322,7 @@ class _Cleaner:
     def _build_map(self, offset_map: OffsetMap, start: int) -> tuple[int, bool]:
         """Maps the keys from an offset on (Cleaner.buildOffsetMap).
 
-        Returns:
-            The last offset that was mapped, and whether the map is full.
+        Returns the last mapped offset, and whether the map is full.
         """
         stop = self._range.stop_offset
         dirty_segments = self._range.between(start, stop)
@@ -355,7 +348,6 @@ class _Cleaner:
         start: int,
         states: np.ndarray,
     ) -> bool:
-        """Maps the keys of a chunk, and returns whether the map is full."""
         self._report(chunk)
         can_discard, _ = transactions.take(chunk)
         is_skipped = is_control(chunk.batches) | can_discard
@@ -386,7 +378,6 @@ class _Cleaner:
         return outcome == record_filter.FULL
 
     def _count_passes(self, latest: int) -> int | None:
-        """Returns the number of cleanings until all keys are mapped, including this one."""
         passes = 1
         is_full = True
         rest_map = OffsetMap(self._config.most_keys)
@@ -402,7 +393,7 @@ class _Cleaner:
     # ---- the new segments
 
     def _clean_group(self, group: Sequence[SegmentView]) -> CleanedSegment:
-        """Writes one segment that replaces a group of segments (Cleaner.cleanSegments)."""
+        """Writes the segment that replaces a group of segments (Cleaner.cleanSegments)."""
         base_offset = group[0].base_offset
         opened = OpenSegment(base_offset, self._config.log, self._now_ms, jitter_ms=0)
         for source in group:
@@ -427,17 +418,14 @@ class _Cleaner:
 
     @property
     def _legacy_horizon_ms(self) -> int:
-        """The time up to which tombstones of magic 0 and 1 are removed.
-
-        It is the last write to the last clean segment, minus delete.retention.ms.
-        """
+        """A .log modified up to this time loses its tombstones of magic 0 and 1."""
         clean_segments = self._range.between(0, self._range.first_dirty_offset)
         if not clean_segments:
             return 0
         return clean_segments[-1].log.modified_ms - self._config.delete_retention_ms
 
     def _copy_chunk(self, chunk: BatchChunk, opened: OpenSegment) -> None:
-        """Appends the records of a chunk that stay to the new segment (Cleaner.cleanInto)."""
+        """Appends the kept records of a chunk to the new segment (Cleaner.cleanInto)."""
         self._report(chunk)
         can_discard, entries = self._transactions.take(chunk)
         opened.add_aborted(entries)
@@ -477,7 +465,7 @@ class _Cleaner:
             self._write(opened.base_offset, data.tobytes())
 
     def _rules(self, batches: np.ndarray, can_discard: np.ndarray) -> np.ndarray:
-        """Returns a row of record_filter.RULE per batch (checkBatchRetention)."""
+        """Returns one row of record_filter.RULE per batch (checkBatchRetention)."""
         is_marker = is_control(batches)
         is_past = has_delete_horizon(batches) & (batches["base_timestamp_ms"] <= self._now_ms)
         rules = np.zeros(len(batches), record_filter.RULE)
@@ -503,7 +491,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _ends_round(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch is kept for its offset although it is empty."""
+        """Returns whether each batch is kept for its offset, even if it is empty."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark
@@ -550,7 +538,7 @@ class _Cleaner:
 def group_segments(
     segments: Sequence[SegmentView], config: LogConfig, stop_offset: int
 ) -> list[list[SegmentView]]:
-    """Returns groups of segments; each group is merged (Cleaner.groupSegmentsBySize)."""
+    """Returns groups of segments; the cleaner merges each group (Cleaner.groupSegmentsBySize)."""
     groups: list[list[SegmentView]] = []
     log_bytes = 0
     index_bytes = 0
@@ -582,7 +570,7 @@ def group_segments(
 
 
 def _position_of(segment: SegmentView, offset: int) -> int:
-    """Returns the position that the offset index has for an offset; 0 below the first entry."""
+    """Returns the offset index's position for an offset; 0 below the first entry."""
     slots = segment.offset_slots
     place = int(np.searchsorted(slots["relative_offset"], offset - segment.base_offset, "right"))
     return int(slots["position"][place - 1]) if place else 0
@@ -597,17 +585,13 @@ def _most_bytes(chunk: BatchChunk) -> int:
 
 
 def record_bytes(batches: np.ndarray) -> int:
-    """Returns the record bytes in data batches (rows of BATCH).
-
-    A message of magic 0 or 1 counts in full, as a single record.
-    """
+    """Returns the record bytes in data batches (rows of BATCH), without headers of magic 2."""
     data_batches = batches[~is_control(batches)]
     header_bytes = np.where(data_batches["magic"] >= 2, HEADER_BYTES, 0)
     return int((data_batches["size_bytes"] - header_bytes).sum())
 
 
 def _compress(out: np.ndarray, kept_batches: np.ndarray) -> bytes:
-    """Compresses the batches that need it and writes their headers; returns all batches."""
     pieces: list[bytes] = []
     copied_to = 0
     for row in np.flatnonzero(kept_batches["needs_codec"]).tolist():

@@ -1,10 +1,10 @@
 """The map of a cleaning: the latest offset of each key in the dirty part of a log.
 
-Follows SkimpyOffsetMap of Kafka, which knows a key only by its MD5 hash. Here a key is known by 128
-bits of SipHash-1-3, which is faster; both take 24 bytes per key. Two keys with the same hash would
-count as one key. The seeds are random, so no one can choose keys with the same hash.
+Follows Kafka's SkimpyOffsetMap, which stores the MD5 hash of a key. This map stores 128 bits of
+SipHash-1-3, which is faster; both take 24 bytes per key. The random seeds prevent chosen
+collisions.
 
-Kafka's map has a fixed size and takes slots * load factor keys. This one grows up to that many.
+Kafka's map has a fixed size and takes slots * load factor keys. This map grows up to that many.
 """
 
 import os
@@ -54,7 +54,7 @@ class OffsetMap:
         self.offsets = np.full(slots, EMPTY, np.int64)
 
     def make_room(self, more_keys: int) -> None:
-        """Grows the table until it has room for that many more keys, or for `most_keys` in all."""
+        """Grows the table for `more_keys` additional keys, but not beyond `most_keys`."""
         needed = min(self.size + more_keys, self.most_keys)
         slots = len(self.offsets)
         while slots * _FULL_NUMERATOR < needed * _FULL_DENOMINATOR:
@@ -84,7 +84,7 @@ class OffsetMap:
 def hash_key(
     data: np.ndarray, start: int, size: int, seeds: np.ndarray
 ) -> tuple[np.uint64, np.uint64]:
-    """Returns 128 bits of hash of data[start : start + size] (SipHash-1-3)."""
+    """Returns 128 bits of SipHash-1-3 of data[start : start + size], as two numbers."""
     v0 = seeds[0] ^ _START0
     v1 = seeds[1] ^ _START1 ^ _MARK1
     v2 = seeds[0] ^ _START2
@@ -141,7 +141,7 @@ def _round(
 
 @njit(cache=True)
 def find_slot(hashes: np.ndarray, offsets: np.ndarray, high: np.uint64, low: np.uint64) -> int:
-    """Returns the slot of a hash, or the unused slot where it belongs."""
+    """Returns the slot of a hash, or the unused slot for it."""
     mask = np.uint64(len(offsets) - 1)
     slot = high & mask
     while offsets[slot] != EMPTY and (hashes[slot, 0] != high or hashes[slot, 1] != low):

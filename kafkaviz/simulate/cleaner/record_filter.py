@@ -1,9 +1,8 @@
-"""The compiled loops of a cleaning: they map the keys, and copy the records that stay.
+"""The compiled loops of a cleaning: they map the keys, and copy the kept records.
 
 Follows Cleaner.buildOffsetMapForSegment, Cleaner.shouldRetainRecord and MemoryRecords.filterTo of
-Kafka 4.3.1. A batch that keeps all its records is copied byte for byte. Any other batch is
-written again with the kept records, as MemoryRecordsBuilder writes them: same offsets, new
-timestamp deltas.
+Kafka 4.3.1. A batch that keeps all its records is copied byte for byte. Any other batch is rebuilt
+from its kept records, as by MemoryRecordsBuilder: same offsets, new timestamp deltas.
 """
 
 import numpy as np
@@ -111,8 +110,8 @@ def map_batches(
         states: one row of MAP_STATE, updated.
 
     Returns:
-        The row where the loop ended, and DONE, FULL, NEEDS_ROOM (the table is too small for the
-        batch) or FAULT (its records cannot be read).
+        The row where the loop ended; and DONE, FULL, NEEDS_ROOM (the table is too small for the
+            batch) or FAULT (its records cannot be read).
     """
     rows = np.zeros(1, record.ROW)
     state = states[0]
@@ -175,22 +174,21 @@ def filter_batches(
     tombstones: np.ndarray,
     markers: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Copies the batches of a chunk into the output, without the records that are removed.
+    """Copies the batches of a chunk into the output, without the removed records.
 
     Args:
         rules: one row of RULE per batch.
         copies: one row of COPY.
-        out: the bytes of the new batches, one after another. The records of a compressed batch are
-            not compressed yet, and its header is not written.
+        out: the bytes of the new batches, one after another. Compressed batches still lack their
+            header and compression.
         kept_batches: rows of KEPT_BATCH to fill.
         tallies: one row of TALLY, updated.
-        removed_ranges, retained_ranges: first and last offset of each range, filled while there is
-            room.
+        removed_ranges, retained_ranges: first and last offset of each range, filled until full.
         tombstones, markers: offset, delete horizon before and after (NO_TIMESTAMP for none).
 
     Returns:
-        The number of kept batches, the length of the output, and the row of a batch whose records
-        cannot be read, or the number of batches.
+        The number of kept batches; the length of the output; the row of a batch whose records
+            cannot be read, or the number of batches.
     """
     rows = np.zeros(1, record.ROW)
     tally = tallies[0]
@@ -271,14 +269,10 @@ def _keep_records(
     tombstones: np.ndarray,
     markers: np.ndarray,
 ) -> tuple[int, bool, bool]:
-    """Finds the records of a batch that stay (MemoryRecords.filterBatch).
+    """Finds the kept records of a batch (MemoryRecords.filterBatch).
 
-    Args:
-        row: a row of format.record.ROW, overwritten.
-
-    Returns:
-        The number of kept records, whether the batch needs a delete horizon, and whether all its
-        records can be read.
+    Returns their number, whether the batch needs a delete horizon, and whether all records are
+    sound.
     """
     if body.place == UNREADABLE or batch.record_count < 0:
         return 0, False, False
@@ -345,7 +339,6 @@ def _keep_records(
 
 @njit(cache=True)
 def _delete_horizon(batch: np.record) -> int:
-    """Returns the delete horizon of a batch, or NO_TIMESTAMP."""
     if batch.magic >= MAGIC_2 and batch.attributes & DELETE_HORIZON != 0:
         return batch.base_timestamp_ms
     return NO_TIMESTAMP
@@ -362,7 +355,7 @@ def _most_records(batches: np.ndarray, bodies: np.ndarray) -> int:
 
 @njit(cache=True)
 def _add_offset(ranges: np.ndarray, count: int, last: int, offset: int) -> tuple[int, int]:
-    """Adds an offset to the last range or as a new range; returns the new count and last offset."""
+    """Adds an offset to the last range, or as a new range."""
     if count == 0 or offset != last + 1:
         count += 1
         if count <= len(ranges):
@@ -383,7 +376,6 @@ def _add_horizon(rows: np.ndarray, count: int, offset: int, before_ms: int, afte
 
 @njit(cache=True)
 def _key_start(source: np.ndarray, position: int, end: int) -> int:
-    """Returns the position of the key's size in a record, which must have been read before."""
     _, body = varint.scan(source, position, end, varint.VARINT_BYTES)
     _, offset_at = varint.scan(source, body + 1, end, varint.VARLONG_BYTES)
     _, key_at = varint.scan(source, offset_at, end, varint.VARINT_BYTES)
@@ -413,7 +405,7 @@ def _copy_header(batch: np.record, new: np.record) -> None:
 def _begin_batch(
     batch: np.record, new: np.record, kept_records: np.ndarray, horizon_ms: int
 ) -> None:
-    """Fills in the header of a batch that is written again, except its size and checksum."""
+    """Fills in the header of a rebuilt batch, except its size and checksum."""
     _copy_header(batch, new)
     new.magic = MAGIC_2
     new.record_count = len(kept_records)
@@ -443,11 +435,7 @@ def _begin_batch(
 def _put_record(
     out: np.ndarray, position: int, source: np.ndarray, kept_record: np.record, new: np.record
 ) -> int:
-    """Writes a record with new deltas (DefaultRecord.writeTo).
-
-    Returns:
-        The position after the record.
-    """
+    """Writes a record with new deltas (DefaultRecord.writeTo); returns the position after it."""
     tail = _key_start(source, kept_record.start, kept_record.end)
     time_delta = kept_record.timestamp_ms - new.base_timestamp_ms
     offset_delta = kept_record.offset - new.base_offset

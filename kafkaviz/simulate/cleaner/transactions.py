@@ -2,7 +2,7 @@
 
 - A batch of an aborted transaction can be discarded at once.
 - A marker can be discarded once the log has no batch of its transaction.
-- The transaction index of the new segment has the aborted transactions whose marker stays.
+- The new segment's transaction index has the aborted transactions whose marker stays.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ _QUEUED: np.dtype = np.dtype(
 
 
 class CleanedTransactions:
-    """The transactions that are open while a cleaning reads the batches of a log in order."""
+    """The open transactions while a cleaning reads the batches of a log in order."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # a number for each producer id
@@ -47,11 +47,7 @@ class CleanedTransactions:
         self._entries = np.empty(0, ENTRY)
 
     def add_aborted(self, entries: Iterable[np.ndarray]) -> None:
-        """Adds aborted transactions that begin in the part that is read next.
-
-        Args:
-            entries: arrays of format.txn_index.ENTRY.
-        """
+        """Adds the aborted transactions (txn_index.ENTRY) of the next segment."""
         for added in entries:
             queued = np.empty(len(added), _QUEUED)
             queued["first_offset"] = added["first_offset"]
@@ -62,14 +58,11 @@ class CleanedTransactions:
         self._queue = self._queue[np.argsort(self._queue["first_offset"], kind="stable")]
 
     def take(self, chunk: BatchChunk) -> tuple[np.ndarray, np.ndarray]:
-        """Takes the batches of a chunk.
+        """Takes the batches of a chunk. Raises CleaningFailed if a marker cannot be read.
 
         Returns:
-            For each batch whether it can be discarded; and the aborted transactions whose marker
-            stays, as an array of format.txn_index.ENTRY.
-
-        Raises:
-            CleaningFailed: a marker cannot be read.
+            Whether each batch can be discarded; and the aborted transactions whose marker stays, an
+                array of format.txn_index.ENTRY.
         """
         batches = chunk.batches
         can_discard = np.zeros(len(batches), np.bool_)
@@ -96,7 +89,7 @@ class CleanedTransactions:
         return can_discard, self._entries[kept_entries[:kept_count]]
 
     def _number(self, producer_ids: np.ndarray) -> np.ndarray:
-        """Returns a number for each producer id, counted from 0 in the order of appearance."""
+        """Returns a number per producer id: 0, 1, 2 ... in order of appearance."""
         different, places = np.unique(producer_ids, return_inverse=True)
         numbers = [
             self._numbers.setdefault(producer_id, len(self._numbers))
@@ -123,11 +116,10 @@ def _follow(
     can_discard: np.ndarray,
     kept_entries: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Follows the transactions through the rows of a chunk.
+    """Updates the transactions from the rows of a chunk.
 
-    Returns:
-        The number of queued transactions that began, the number of kept entries, and the row of a
-        marker that cannot be read, or NONE.
+    Returns the number of transactions taken from `queue`, the number of kept entries, and the row
+    of a marker that cannot be read, or NONE.
     """
     record_rows = np.zeros(1, record.ROW)
     queue_place = 0
@@ -173,7 +165,6 @@ def _follow(
 def _marker_kind(
     data: np.ndarray, decompressed: np.ndarray, body: np.record, row: np.record
 ) -> int:
-    """Returns the type of the first record of a control batch; NONE if it cannot be read."""
     if body.place == UNREADABLE:
         return NONE
     is_compressed = body.place == DECOMPRESSED

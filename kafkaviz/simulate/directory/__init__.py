@@ -1,1 +1,1 @@
-"""Whole logs: a run that writes or replays one, its files, and its folder on disk."""
+"""Whole logs: writes or replays a log, with its files, and its folder on disk."""

@@ -1,8 +1,7 @@
 """The files of a simulated broker directory outside its single topic-partition.
 
-Follows LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0. Files
-that a release does not have are left out, and so is the metadata log. For example, a broker of
-4.3.1 that was stopped after offset 40000 leaves:
+Follows LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0. The
+metadata log is left out. For example, a clean shutdown of 4.3.1 at offset 40000 leaves:
 
 - bootstrap.checkpoint
 - .kafka_cleanshutdown with {"version":0,"brokerEpoch":1}
@@ -36,10 +35,10 @@ CALENDAR_MS = 146_097 * 86_400_000  # 400 years, after which the calendar repeat
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerState:
-    """The broker's knowledge of its only log at the moment of its stop or crash.
+    """The broker's knowledge of its only log at the shutdown or crash.
 
     Attributes:
-        clean: whether it was stopped cleanly; False after a crash.
+        clean: True after a clean shutdown; False after a crash.
         log_start_offset: None if it is the first segment's base offset.
         ended_ms: the time at which the files were written.
         settings: topic settings by name.
@@ -59,7 +58,7 @@ class BrokerState:
 
 
 class Ids:
-    """Random ids of a formatted directory and a new topic; the same for the same seed."""
+    """Random ids of a formatted directory and a new topic, from a seed."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng([seed & 0xFFFFFFFFFFFFFFFF, NODE_ID])
@@ -102,10 +101,7 @@ def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """Returns server.properties with the topic's settings under the broker's names.
-
-    A comment says that the log is simulated. Kafka ignores the file in this directory.
-    """
+    """Returns server.properties with the topic's settings under the broker's names."""
     id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
     properties = {id_name: str(NODE_ID)}
     for name, value in settings.items():
@@ -120,7 +116,7 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 def bootstrap(release: Release, now_ms: int) -> bytes:
     """Returns bootstrap.checkpoint as `kafka-storage format` writes it.
 
-    It is a snapshot whose only record is the metadata.version.
+    The file is a snapshot whose only record sets metadata.version.
     """
     feature = metadata.build_feature_level(
         metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
@@ -165,8 +161,7 @@ def _broker_name(topic_name: str) -> str | None:
 def _java_date(ms: int) -> str:
     """Formats a time as java.util.Date does, in UTC.
 
-    Python's years end at 9999. After 400 years dates and weekdays repeat (146 097 days, 20 871
-    weeks).
+    Years above 9999 repeat the weekdays of 400 years earlier, because Python ends at 9999.
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)
@@ -174,7 +169,6 @@ def _java_date(ms: int) -> str:
 
 
 def _uuid(random: np.random.Generator) -> str:
-    """Returns 16 random bytes as 22 characters that do not start with a dash (Uuid.randomUuid)."""
     while True:
         text = base64.urlsafe_b64encode(random.bytes(UUID_BYTES)).decode().rstrip("=")
         if not text.startswith("-"):

@@ -1,8 +1,7 @@
 """Writes a simulated log to disk: checks the folder, grows .log files, and adds the other files.
 
-`archive` puts the files into a .tar.gz in memory instead.
-
-It writes only new files, never into a directory of Kafka's and never over another file.
+Writes only new files, never into a directory of Kafka's. `archive` builds a .tar.gz in memory
+instead.
 """
 
 import filecmp
@@ -40,9 +39,8 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """Returns the absolute path of the folder to write into.
 
     Raises:
-        CannotOpen: the folder is inside an input or a directory that a broker may use; or a killed
-            run left it half filled, and a broker would take that for a topic-partition with a bad
-            name.
+        CannotOpen: the folder is inside an input or a directory that a broker may use; or an
+            earlier run was killed and left a half-filled folder in it.
     """
     out = out.absolute()
     with translate_os_errors(out):
@@ -82,15 +80,13 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
 
 
 def kafka_trace(folder: Path) -> str | None:
-    """Returns the name of a file or folder that shows that a broker may use this folder, or None.
+    """Returns the name that shows that a broker may use this folder, or None.
 
-    These names show it:
+    Such names are:
 
     - one of a broker's own files, except .lock, which other programs use too
     - a segment's .log
-    - a topic-partition, if there are several and no other folders
-
-    A single copied topic-partition does not make its parent a broker directory.
+    - a topic-partition, if there are several topic-partitions and no other folders
     """
     for name in names.OWN_FILES:
         if name != names.LOCK and os.path.lexists(folder / name):
@@ -133,12 +129,7 @@ def _is_log(name: str) -> bool:
 
 @dataclass(frozen=True)
 class StagingFolder:
-    """A folder that is filled before its files are moved to their place.
-
-    Attributes:
-        path: the folder to fill.
-        out: the folder into which the files are moved.
-    """
+    """A folder that is filled before its files are moved into the folder `out`."""
 
     path: Path
     out: Path
@@ -148,13 +139,13 @@ class StagingFolder:
 def new_files(
     out: Path, inputs: Iterable[Path] = (), *, replacing_same: bool = False
 ) -> Generator[StagingFolder]:
-    """Yields a folder to fill, and moves its content into `out` if no error occurred.
+    """Yields a folder to fill, and then moves its files into `out`.
 
-    After an error nothing is left, not even a new folder.
+    After an error, no file and no new folder is left.
 
     Args:
-        replacing_same: whether a file may replace an identical one. Then `out` must not hold any
-            other file of Kafka's.
+        replacing_same: whether a file may replace an identical one. `out` must then hold no other
+            file of Kafka's.
 
     Raises:
         CannotOpen: same as `resolve_output`, or a file would replace another.
@@ -184,18 +175,13 @@ def new_files(
 
 
 def make_folder(out: Path) -> None:
-    """Creates the folder if it does not exist.
-
-    Raises:
-        CannotOpen: the folder cannot be created.
-    """
+    """Creates the folder if it does not exist. Raises CannotOpen if that fails."""
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def _writing(out: Path) -> Generator[None]:
-    """Turns an OSError on creating a folder, before any file is moved, into a CannotOpen."""
     try:
         yield
     except OSError as fault:
@@ -204,11 +190,7 @@ def _writing(out: Path) -> Generator[None]:
 
 
 def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
-    """Checks that none of these files exists.
-
-    Raises:
-        CannotOpen: one of the names exists.
-    """
+    """Raises CannotOpen if one of these files exists."""
     for name in sorted(new_names):
         if os.path.lexists(out / name):
             raise CannotOpen(
@@ -220,11 +202,7 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
 
 
 def _refuse_other_files(out: Path, staging: Path) -> None:
-    """Checks that every file of Kafka's in a folder is also among the new ones.
-
-    Raises:
-        CannotOpen: `out` holds such a file that is not, byte for byte, in `staging`.
-    """
+    """Raises CannotOpen if `out` holds a file of Kafka's that `staging` does not hold unchanged."""
     own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
         new_file = staging / path.name
@@ -252,11 +230,7 @@ class DiskLogs:
         self._sizes: dict[int, int] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Appends bytes to a .log.
-
-        Raises:
-            ValueError: data is None.
-        """
+        """Appends bytes to a .log. Raises ValueError if `data` is None."""
         if data is None:
             raise ValueError("a batch came without its bytes")
         with translate_os_errors(self._path(base_offset)):
@@ -321,10 +295,9 @@ class DiskLogs:
 
 
 def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
-    """Writes files under their names into a folder, with their modification times.
+    """Writes files into a folder, with their modification times.
 
-    Args:
-        existing_names: files that exist already; only their length and time are set.
+    Files in `existing_names` already have their content.
     """
     for file in files:
         path = folder / file.name
@@ -356,11 +329,7 @@ LEVEL = 1  # gzip's fastest level, because a page waits for the archive
 
 
 def archive(files: Iterable[FileView], root: str) -> bytes:
-    """Returns these files as the bytes of a .tar.gz.
-
-    Args:
-        root: the folder that is put before all names.
-    """
+    """Returns these files as the bytes of a .tar.gz, in the folder `root`."""
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=LEVEL, mtime=0) as gzip_file,
@@ -379,8 +348,6 @@ def archive(files: Iterable[FileView], root: str) -> bytes:
 
 
 class _FileStream(io.RawIOBase):
-    """A file-like object over a function read(position, buffer), which starts at position 0."""
-
     def __init__(self, read, size_bytes: int) -> None:
         self._read = read
         self._position = 0

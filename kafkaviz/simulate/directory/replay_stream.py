@@ -1,8 +1,7 @@
 """Turns an existing log into a stream of appends, to write it again with any settings.
 
-A .log does not record which batches came in one append, or when. For a leader and magic 2 each
-batch is one append; otherwise the last offset of each append can be given. The clock is the largest
-timestamp so far.
+A .log does not record which batches came in one append, or when. Each batch counts as one append
+unless `append_ends` is given. The clock is the largest timestamp so far.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,13 +32,14 @@ def chunks(
     append_ends: Sequence[int] | None = None,
     payload: bool = True,
 ) -> Iterator[AppendChunk]:
-    """Yields the batches of all .log files in use, in order, with or without their bytes.
+    """Yields the batches of all .log files in use, in order.
 
-    An unreadable batch ends its segment's stream, as in Kafka; `find_unread` reports the bytes left
-    out. Checksums are not checked.
+    An unreadable batch ends its segment's batches, as in Kafka; see `find_unread`. Checksums are
+    not checked.
 
     Args:
-        append_ends: the last offset of each append, ascending; without it every batch is an append.
+        append_ends: the last offset of each append, ascending; None: every batch is an append.
+        payload: whether the bytes of the batches are included.
     """
     append_numbers = _Numbers(append_ends)
     now_ms = -1
@@ -64,11 +64,7 @@ def chunks(
 
 @dataclass(frozen=True)
 class UnreadTail:
-    """The end of a .log, which holds no complete batch.
-
-    Attributes:
-        reason: see format.walk.WalkEnd.
-    """
+    """The end of a .log, which holds no complete batch. See format.walk.WalkEnd for `reason`."""
 
     name: str
     from_position: int
@@ -77,10 +73,7 @@ class UnreadTail:
 
 
 def find_unread(log: StoredLog) -> list[UnreadTail]:
-    """Returns the unreadable end of each .log file that has one. `chunks` leaves these bytes out.
-
-    It reads all headers again.
-    """
+    """Returns the bytes that `chunks` leaves out: the unreadable end of each .log that has one."""
     unread_tails = []
     for file in sorted(_logs(log), key=lambda log_file: log_file.name):
         with file.open_reader() as read:
@@ -97,10 +90,7 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 
 
 def count_valid(chunk: AppendChunk) -> int:
-    """Returns the number of leading batches with a right checksum.
-
-    In a chunk without bytes every batch counts as right.
-    """
+    """Returns the number of batches before the first wrong checksum; all without bytes."""
     if chunk.data is None:
         return len(chunk.rows)
     rows = chunk.rows.copy()
@@ -126,7 +116,7 @@ def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Splits the batches into runs of some megabytes; a larger batch is a run of its own."""
+    """Splits the batches into runs of 8 MiB; a larger batch is a run of its own."""
     for batches in walk:
         ends = np.cumsum(batches["size_bytes"])
         cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1
@@ -143,8 +133,6 @@ def _rows(batches: np.ndarray) -> np.ndarray:
 
 
 class _Numbers:
-    """Assigns append numbers to batches."""
-
     def __init__(self, append_ends: Sequence[int] | None) -> None:
         self._ends = None if append_ends is None else np.array(append_ends, np.int64)
         self._next = 0
@@ -157,10 +145,6 @@ class _Numbers:
 
 
 def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
-    """Fills in the offset of the first record with the batch's largest timestamp.
-
-    Only for uncompressed batches of magic 2 with CreateTime.
-    """
     has_deep_offset = (
         (rows["magic"] >= batch.MAGIC_2)
         & (batch.codec(rows) == 0)
@@ -185,11 +169,6 @@ def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
 
 
 def _bytes_in(name: str, read: ReadInto, rows: np.ndarray) -> bytes:
-    """Returns the same as `_bytes`, but names the file in errors.
-
-    Raises:
-        CorruptFile: the file has become shorter.
-    """
     try:
         return _bytes(read, rows)
     except CorruptBytes as fault:

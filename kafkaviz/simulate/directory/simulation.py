@@ -1,10 +1,10 @@
-"""A log written from beginning to end: the plan of settings and appends, its run, and the result.
+"""Writes a log from beginning to end: the plan of settings and appends, its run, and the result.
 
     simulate("orders", {"index.interval.bytes": 1024}).segments[0].roll_reason.numbers()
     "1 048 300 + 520 > 1 048 576 B"
 
 The result is a broker directory with one topic-partition. folder.write writes it to disk,
-folder.archive to a .tar.gz.
+folder.archive into a .tar.gz.
 """
 
 import hashlib
@@ -47,12 +47,12 @@ class SimulationPlan:
 
     Attributes:
         directory: the name of the topic-partition.
-        settings: the settings that differ from the release's defaults, by topic-level name.
+        settings: the settings that differ from the release's defaults, by topic setting.
         start_ms: the time at which the partition is created.
-        chunks: a function that returns the appends; each call starts from the first.
+        chunks: a function that returns the appends; each call starts from the first append.
         start_offset: the log end offset when the partition is created.
         silent_ms: the time without appends at the end.
-        has_valid_checksums: True for a workload; for other logs the checksums are checked.
+        has_valid_checksums: True for a workload; if False, checksums are checked.
     """
 
     directory: str
@@ -76,7 +76,7 @@ class SimulatedSegment:
         log_bytes: the size of the .log without preallocated bytes.
         offset_index: its entries, an array of offset_index.ENTRY.
         time_index: its entries, an array of time_index.ENTRY.
-        roll_reason: why it was rolled; None for the last segment, or if no rule rolled it.
+        roll_reason: why it was rolled; None for the active segment, or if no rule rolled it.
     """
 
     base_offset: int
@@ -94,9 +94,7 @@ class Simulated:
         directory: the name of the topic-partition.
         segments: ordered by base offset.
         events: everything that happened except appends, such as rolls, in order.
-        files: all files, each with its path in the broker directory as name.
-        log_start_offset: the first offset of the log.
-        log_end_offset: the last offset of the log plus 1.
+        files: all files; a file's name is its path in the broker directory.
     """
 
     directory: str
@@ -111,10 +109,9 @@ class Simulated:
         return self.log_end_offset > self.log_start_offset
 
     def write(self, folder: Path | str) -> Path:
-        """Writes the broker directory into a folder, which is created if it does not exist.
+        """Writes the broker directory into a folder, and returns the folder's path.
 
-        Returns:
-            The path of the folder.
+        Creates the folder if it does not exist.
 
         Raises:
             CannotOpen: the folder belongs to Kafka, or already contains one of the files.
@@ -156,10 +153,10 @@ def simulate(
         settings: settings that replace the workload's, by the topic's or the broker's name.
         seed: the seed of the random numbers; by default the workload's.
         version: Kafka's release, such as "4.3.1"; by default the workload's.
-        clean: whether the broker is stopped cleanly at the end; otherwise it crashes.
+        clean: whether the broker is shut down cleanly at the end; otherwise it crashes.
 
     Raises:
-        RefusedSetting: Kafka refuses a setting; the reason is Kafka's.
+        RefusedSetting: Kafka refuses a setting. Has Kafka's reason.
         KafkavizError: Kafka answers an append with an exception, or the log cannot be opened.
     """
     settings = settings or {}
@@ -172,7 +169,7 @@ def simulate(
 def open_workload(
     workload: Workload | Path | str, version: str | None = None, overrides: Iterable[str] = ()
 ) -> Workload:
-    """Returns a workload by the name of a preset or the path of its file.
+    """Returns a workload, given by the name of a preset or the path of a file.
 
     Args:
         version: Kafka's release instead of the workload's, see workload.load.
@@ -194,18 +191,14 @@ def open_workload(
 
 
 def refuse_name(name: str) -> NoReturn:
-    """Refuses a name that is neither a preset nor a file.
-
-    Raises:
-        KafkavizError: always.
-    """
+    """Raises KafkavizError: the name is neither a preset nor a file."""
     raise KafkavizError(message("errors.no_such_workload", name=name, names=tuple(PRESETS)))
 
 
 def plan_workload(
     workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None
 ) -> SimulationPlan:
-    """Returns the plan of a workload; settings, seed and release may replace the workload's."""
+    """Returns the plan of a workload. Settings, seed and release replace the workload's."""
     release = versions.parse(version or workload.kafka_version)
     topic_settings = _settings(dict(workload.settings), settings, release)
     return _plan(
@@ -218,7 +211,7 @@ def plan_workload(
 
 
 def plan_config(workload: Workload, config: LogConfig) -> SimulationPlan:
-    """Returns the plan of a workload with a LogConfig instead of the workload's settings."""
+    """Returns the plan of a workload, with a LogConfig instead of the workload's settings."""
     default_config = log_config({}, workload.release)
     changed_values = {
         field.name: getattr(config, field.name)
@@ -267,7 +260,7 @@ def plan_log(
 
     Args:
         log_settings: the settings of the log.
-        settings: the settings that replace them, as for simulate.
+        settings: the settings that replace them, as for `simulate`.
     """
     behaviour = release_behaviour(release)
     topic_settings = _settings(dict(log_settings), settings, release)
@@ -287,14 +280,10 @@ def plan_log(
 
 
 class Run:
-    """The execution of a plan."""
+    """Carries out a plan: writes its appends into a log."""
 
     def __init__(self, plan: SimulationPlan, logs: LogBytes) -> None:
-        """Opens the log of the plan.
-
-        Raises:
-            KafkavizError: Kafka cannot make the log.
-        """
+        """Opens the log of the plan. Raises KafkavizError if Kafka cannot create the log."""
         self.plan = plan
         self.now_ms = plan.start_ms
         self._written_ms: dict[int, int] = {}  # base offset -> time of the segment's last append
@@ -320,10 +309,9 @@ class Run:
         logs.append(plan.start_offset, b"")
 
     def carry_out(self, *, clean: bool = True) -> Simulated:
-        """Carries out the complete plan, then stops or crashes the broker.
+        """Writes all appends of the plan, then stops or crashes the broker.
 
-        Raises:
-            KafkavizError: Kafka answers an append with an exception.
+        Raises KafkavizError if Kafka answers an append with an exception.
         """
         for chunk in self.plan.chunks():
             self.take(chunk)
@@ -331,11 +319,7 @@ class Run:
         return self.end(clean=clean)
 
     def take(self, chunk: AppendChunk) -> None:
-        """Writes the next appends.
-
-        Raises:
-            KafkavizError: Kafka answers an append with an exception.
-        """
+        """Writes the next appends. Raises KafkavizError if Kafka answers with an exception."""
         if not len(chunk.rows):
             return
         first = self.log.active.base_offset
@@ -370,11 +354,7 @@ class Run:
         return self.result(clean=clean)
 
     def result(self, *, clean: bool = False) -> Simulated:
-        """Returns the result so far.
-
-        Args:
-            clean: whether the log was closed; otherwise the state after a crash.
-        """
+        """Returns the result so far, as after a crash unless `clean` is set."""
         log = self.log
         segments = tuple(
             SimulatedSegment(
@@ -503,11 +483,6 @@ def digest(file: FileView) -> str:
 def _settings(
     own_settings: dict[str, Value], overrides: Mapping[str, Value], release: Release
 ) -> dict[str, Value]:
-    """Returns the settings in force, by topic-level name.
-
-    Raises:
-        RefusedSetting: the release refuses a setting.
-    """
     parsed_settings = {}
     for name, value in overrides.items():
         topic_name, parsed_value = config_def.parse(

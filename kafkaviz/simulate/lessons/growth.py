@@ -1,12 +1,11 @@
-"""Records a log while it is written: which appends got an index entry, and which did not.
+"""Records a log while it is written: which appends got an index entry.
 
 For example, with batches of 1000 B and interval 4096, the sixth append finds 5000 B since the last
 entry, which is more than 4096:
 
     the offset index gets (59, 5000), the time index (..:00.600, 59)
 
-A step holds the state of a writer.UnifiedLog before and after one event. The recorder only reads
-the log; it decides nothing.
+The recorder only reads a writer.UnifiedLog, before and after each event.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,8 +51,6 @@ class State:
 
     Attributes:
         since_bytes: Kafka's counter bytesSinceLastIndexEntry.
-        index_bytes: size of the .index file.
-        timeindex_bytes: size of the .timeindex file.
     """
 
     base_offset: int
@@ -70,7 +67,7 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class GrowthStep:
-    """One event, and the state of its segment before and after.
+    """One event, and the state of its segment before and after the event.
 
     Attributes:
         segment: index into LogGrowth.segments.
@@ -104,9 +101,7 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class SegmentContents:
-    """All batches and entries that a segment gets; an early step has only the first of them.
-
-    After a truncation there is a second object with the same base offset.
+    """All batches and entries that a segment ever gets. A truncation starts a new object.
 
     Attributes:
         batches: (position, size, last offset, largest timestamp).
@@ -122,7 +117,7 @@ class SegmentContents:
 
 @dataclass(frozen=True)
 class LogGrowth:
-    """The growth of a log: its settings, all steps, and the segments that the steps refer to."""
+    """The settings of a log, all steps, and the segments of the steps."""
 
     config: LogConfig
     steps: tuple[GrowthStep, ...]
@@ -134,11 +129,7 @@ class LogGrowth:
 
 @dataclass(frozen=True)
 class Append:
-    """An append of one batch.
-
-    Attributes:
-        timestamp_ms: largest timestamp of its records.
-    """
+    """An append of one batch. `timestamp_ms` is the largest timestamp of its records."""
 
     size_bytes: int
     records: int
@@ -152,7 +143,7 @@ class CleanRestart:
 
 @dataclass(frozen=True)
 class Truncate:
-    """A truncation to an offset, as by a follower whose leader has other records there."""
+    """A truncation to an offset, as on a follower whose leader has other records there."""
 
     offset: int
     now_ms: int
@@ -162,11 +153,7 @@ Act = Append | CleanRestart | Truncate
 
 
 def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
-    """Applies the acts to a new log, one after another.
-
-    Raises:
-        CannotLoad: Kafka cannot open a log with these settings.
-    """
+    """Applies the acts to a new log. Raises CannotLoad if Kafka cannot open the log."""
     rows = _rows([batch_act for batch_act in acts if isinstance(batch_act, Append)])
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms, logs=MemoryLogs()))
     next_row = 0
@@ -183,13 +170,9 @@ def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
 
 
 def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> LogGrowth:
-    """Appends the batches of a stream, one append per step; stops at one that Kafka refuses.
+    """Appends the rows (INCOMING), one batch per step; stops at the first that Kafka refuses.
 
-    Args:
-        rows: an array of INCOMING.
-
-    Raises:
-        CannotLoad: Kafka cannot open a log with these settings.
+    Raises CannotLoad if Kafka cannot open a log with these settings.
     """
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms))
     for place in range(len(rows)):
@@ -210,7 +193,6 @@ def _rows(appends: Sequence[Append]) -> np.ndarray:
 
 
 def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
-    """Gives the rows from `first` on successive offsets that start at `offset`."""
     counts = rows["record_count"][first:]
     rows["base_offset"][first:] = offset + np.cumsum(counts) - counts
     rows["last_offset"][first:] = rows["deep_offset"][first:] = offset + np.cumsum(counts) - 1
@@ -238,7 +220,7 @@ class _GrowthRecorder:
         return LogGrowth(self._log.config, tuple(self._steps), tuple(self._contents))
 
     def append(self, row: np.ndarray, *, has_bytes: bool = True) -> bool:
-        """Appends one batch and returns whether Kafka took it."""
+        """Appends one batch; returns whether Kafka accepted it."""
         log = self._log
         state_before = self._state(self._log.active)
         full_segment = log.active
@@ -270,7 +252,6 @@ class _GrowthRecorder:
     def _add_roll(
         self, full: OpenSegment, state_before: State, reason: RollReason | None, values: dict
     ) -> None:
-        """Adds two steps: the last entry of the time index, and the cut of both index files."""
         trimmed_state = self._state(full)
         rolled_state = replace(
             trimmed_state,
@@ -403,7 +384,7 @@ def _first_acts() -> Iterator[Act]:
 
 
 def full_time_index() -> LogGrowth:
-    """Appends batches of 119 B with one record until the time index is full at 24 entries.
+    """Appends 119-byte batches of one record until the time index is full at 24 entries.
 
     index.interval.bytes is 150 and segment.index.bytes is 300.
     """

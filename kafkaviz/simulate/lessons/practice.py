@@ -27,7 +27,7 @@ from kafkaviz.units import file_stem
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Returns the numbers of the batches that get an entry, shape (n,).
+    """Returns the numbers of the batches that get an index entry, shape (n,).
 
     Follows LogSegment.append of 4.3.1, with one batch per append.
     """
@@ -88,7 +88,7 @@ class PracticeLog:
     Attributes:
         batches: an array of ROW.
         apart_ms: milliseconds between two records of a batch.
-        offset, timestamp_ms: interesting targets of a search.
+        offset, timestamp_ms: targets for a search.
     """
 
     log: LogView
@@ -100,19 +100,19 @@ class PracticeLog:
 
 @cache
 def five() -> PracticeLog:
-    """Returns a log of five entries, few enough to draw; index.interval.bytes is 150."""
+    """Returns a log of five index entries; index.interval.bytes is 150."""
     return _small(FIVE, 150, 60, offset=23, timestamp_ms=START_MS + 3000)
 
 
 @cache
 def twenty() -> PracticeLog:
-    """Returns a log of twenty entries; index.interval.bytes is 230."""
+    """Returns a log of twenty index entries; index.interval.bytes is 230."""
     return _small(TWENTY, 230, 20, offset=66, timestamp_ms=START_MS + 4200)
 
 
 @cache
 def fourteen_pages() -> PracticeLog:
-    """Returns a log with 7168 index entries, 14 full pages, one for each 4608 bytes of log."""
+    """Returns a log of 7168 index entries, which fill 14 pages; 4608 bytes of log per entry."""
     return _even(PAGES_ENTRIES * PAGES_BATCHES, 512, 4096, offset=100_000, timestamp_ms=START_MS)
 
 
@@ -123,12 +123,7 @@ def full() -> PracticeLog:
 
 
 def _even(last: int, batch_bytes: int, interval_bytes: int, **targets: int) -> PracticeLog:
-    """Returns a log of equal batches; its bytes are built when they are read.
-
-    Args:
-        last: the number of batches before the last one.
-        targets: the attributes `offset` and `timestamp_ms` of the log.
-    """
+    """Returns a log of `last + 1` equal batches, whose bytes are built when they are read."""
     number = np.arange(last + 1)
     batches = np.empty(last + 1, ROW)
     batches["position"] = number * batch_bytes
@@ -146,7 +141,7 @@ def _even(last: int, batch_bytes: int, interval_bytes: int, **targets: int) -> P
 
 
 def log_of_keys(keys: Sequence[int]) -> LogView:
-    """Returns a segment whose offset index has these keys, in this order; all point at byte 0."""
+    """Returns a segment whose offset index has these keys in this order, all at position 0."""
     entries = np.zeros(len(keys), offset_index.ENTRY)
     entries["relative_offset"] = keys
     return _log_view(np.empty(0, ROW), in_memory("", b""), entries, np.empty(0, time_index.ENTRY))
@@ -185,7 +180,7 @@ def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray
 
 
 def batch_bytes(row: np.void, apart_ms: int) -> bytes:
-    """Returns a batch of magic 2 with exactly the size in the row; values are filled with dots."""
+    """Returns a batch of magic 2 with exactly the row's size; dots fill the values."""
     count = int(row["record_count"])
     header = np.zeros(1, HEADER)
     header["base_offset"] = row["base_offset"]
@@ -206,7 +201,6 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
 
 @cache
 def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
-    """Returns records that take exactly this many bytes together."""
     lengths = [0] * count
     turn = 0
     while (short := size_bytes - len(data := _build_records(lengths, apart_ms))) > 0:
@@ -242,7 +236,6 @@ def _log_view(
 
 
 def _fill(last: int, size_bytes: int, position: int, buffer: np.ndarray) -> int:
-    """Builds the requested bytes of a log of equal batches, which differ in offset and time."""
     first = position // size_bytes
     end = min(position + len(buffer), (last + 1) * size_bytes)
     rows = np.zeros(max(0, -(-end // size_bytes) - first), ROW)

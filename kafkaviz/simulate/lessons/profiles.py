@@ -6,8 +6,6 @@ week a customer leaves, and her service writes a tombstone:
     week 1    0 anna   1 ben     2 anna    3 cleo      4 dan     5 ben
     week 2    6 anna   7 eva     8 ben     9 eva      10 fred   11 anna
     week 3   12 ben   13 gus    14 dan    15 cleo: -  16 anna   17 ben
-
-The writer gives the segments as a clean stop leaves them. A cleaning gives the segments after it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +54,7 @@ MARKERS = {"abort": ABORT, "commit": COMMIT}
 
 @dataclass(frozen=True)
 class CustomerLog:
-    """The segments of a log as a clean stop leaves them.
+    """The segments of a log after a clean shutdown.
 
     Attributes:
         segments: the segments by base offset, the active one last.
@@ -69,7 +67,7 @@ class CustomerLog:
 
 
 def day(number: int) -> int:
-    """Returns 8 o'clock of a day of the story in ms since 1970; day 0 is its first Monday."""
+    """Returns 8 o'clock of a day, in ms since 1970; day 0 is the Monday of week 1."""
     return START_MS + number * DAY_MS
 
 
@@ -78,7 +76,7 @@ def profiles(end_ms: int, config: LogConfig | None = None, *, open_week: int = -
 
     Args:
         config: settings of the topic, by default WEEKLY.
-        open_week: the week whose first batch begins a transaction that never ends, from 0.
+        open_week: the first batch of this week (from 0) begins a transaction that never ends.
     """
     return _write(_weekly(WEEKS, open_week), end_ms, config or WEEKLY)
 
@@ -92,7 +90,6 @@ WEEKLY = LogConfig(cleanup_policy="compact", segment_ms=WEEK_MS - DAY_MS)
 
 
 def _weekly(weeks: Sequence[Sequence[str]], open_week: int = -1) -> Iterator[tuple[int, str]]:
-    """Yields the time and the text of each batch, two days apart."""
     for week, batches in enumerate(weeks):
         for number, text in enumerate(batches):
             is_open = week == open_week and number == 0
@@ -163,7 +160,6 @@ def _customer(offset_delta: int, word: str, offset: int) -> Record:
 
 
 def _marker(kind: int) -> Record:
-    """Returns a transaction marker: key (version 0, kind), value (version 0, epoch 0)."""
     key = bytes((0, 0, 0, kind))
     return Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=bytes(6))
 
@@ -173,8 +169,7 @@ def cleaned_segments(
 ) -> tuple[SegmentView, ...]:
     """Returns the segments after a cleaning.
 
-    Args:
-        logs: the bytes of each new .log by base offset, as `clean` gives them to its `write`.
+    `logs` holds the bytes of each new .log by base offset.
     """
     replaced = {base for segment in cleaning.segments for base in segment.sources}
     views = [

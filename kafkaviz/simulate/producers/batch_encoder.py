@@ -1,13 +1,12 @@
-"""Builds record batches of magic 2 in compiled loops: records and markers, then headers.
+"""Builds record batches of magic 2 in compiled loops.
 
-Records are written after a gap of 61 bytes. When all records of a batch were written or compressed,
-`seal` fills the gap:
+Records are written after a gap of 61 bytes per batch. `seal` later fills the gap:
 
     |  61 bytes  | record | record | record ||  61 bytes  | record ...
        seal: the header from the batch's row, and the CRC-32C
 
-The bytes equal those of format.record.build and format.batch.HEADER, as DefaultRecord and
-DefaultRecordBatch of Kafka 4.3.1 write them.
+The bytes equal those of format.record.build and format.batch.HEADER (DefaultRecord and
+DefaultRecordBatch, 4.3.1).
 """
 
 import numpy as np
@@ -45,11 +44,10 @@ def seal(rows: np.ndarray, data: np.ndarray) -> None:
 
     Args:
         rows: an array with the fields of BATCH, and possibly more.
-        data: an array of uint8: the batches from position 0 on without gaps, of the rows'
-            size_bytes.
+        data: an array of uint8: the batches one after another, with the gaps.
 
     Raises:
-        IndexError: the batches are longer than data.
+        IndexError: the rows' `size_bytes` exceed `data`.
     """
     if rows["size_bytes"].sum() > len(data) or (
         len(rows) and rows["size_bytes"].min() < HEADER_BYTES
@@ -68,7 +66,7 @@ def _seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 @njit(cache=True)
 def seal_batch(data: np.ndarray, position: int, row: np.record) -> None:
-    """Writes the header of one batch, with the checksum, and stores the checksum in the row."""
+    """Writes the header and checksum of one batch, and the checksum into the row."""
     _put_header(data, position, row)
     row.crc = checksum_range(data, position + CRC_START, position + row.size_bytes, 0)
     put_int(data, position + _CRC, row.crc, 4)
@@ -94,14 +92,8 @@ def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
 def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: int) -> int:
     """Writes the record of a transaction marker (EndTransactionMarker).
 
-    The key is version 0 and the kind; the value is version 0 and the coordinator's epoch.
-
-    Args:
-        position: the first byte of the gap before the record.
-        kind: 0 for ABORT, 1 for COMMIT.
-
-    Returns:
-        The position after the record.
+    `position` is the first byte of the gap before the record. Returns the position after the
+    record.
     """
     # 16 bytes: five one-byte varints, attributes, 4 bytes of key, 6 of value
     position = put_varint(data, position + HEADER_BYTES, 16)
@@ -130,7 +122,7 @@ def varint_bytes(number: int) -> int:
 
 @njit(cache=True)
 def put_varint(data: np.ndarray, position: int, number: int) -> int:
-    """Writes a signed number as a varint or varlong, and returns the position after it."""
+    """Writes a signed number as a varint or varlong; returns the position after it."""
     zigzag = np.uint64((number << 1) ^ (number >> 63))
     while zigzag > _LOW:
         data[position] = np.uint8((zigzag & _LOW) | _MORE)
@@ -160,7 +152,7 @@ def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None
 
 @njit(cache=True)
 def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> None:
-    """Writes `count` hexadecimal digits of a number, lowest first; after sixteen they repeat."""
+    """Writes `count` hexadecimal digits of a number, lowest first, repeated after sixteen."""
     for place in range(count):
         digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))
         data[position + place] = np.uint8(48 + digit if digit < 10 else 87 + digit)
@@ -168,7 +160,7 @@ def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> N
 
 @njit(cache=True)
 def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, start: int) -> None:
-    """Writes `count` bytes of a pool from `start` on; after its end, the pool repeats."""
+    """Writes `count` bytes of a pool from `start` on; repeats the pool after its end."""
     while count > 0:
         piece = min(count, len(pool) - start)
         # unsigned, because numba would check the sign of another index for each byte

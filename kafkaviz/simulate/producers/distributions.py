@@ -1,12 +1,11 @@
-"""Random numbers that are the same on every machine: a draw depends only on seed and number.
+"""Random numbers that are the same on every machine.
 
-Batch 7 of seed 1 has its own stream of numbers, and so has each of its records. So a workload that
-is generated in other chunks, or without payload, draws the same numbers.
+Each batch has its own stream of random numbers, and so has each record. A workload that is
+generated in other chunks, or without payload, draws the same numbers.
 
-All arithmetic uses integers, because numpy does not guarantee its streams across releases, and
-logarithms differ between machines. A distribution is a table of quantiles, computed once with the
-logarithms of `decimal`, which do not differ. For example, the bounds below which 0, .., 512, ..,
-1024 of 1024 draws fall:
+All arithmetic uses integers: numpy's streams change across releases, and logarithms differ between
+machines. A distribution is a table of quantiles, computed once with `decimal`. For example, the
+bounds below which 0, .., 512, .., 1024 of 1024 draws fall:
 
     table(Spread("exponential", mean=100))    0, .., 69.3, .., 893
 """
@@ -44,12 +43,9 @@ _CELL_MASK = np.uint64((1 << ONE_BITS) - 1)
 class Spread:
     """The distribution of a random integer.
 
-    The number is constant (the mean), uniform from least to most, or spread around a mean and
-    limited to least and most.
-
     Attributes:
-        shape: CONSTANT, UNIFORM, EXPONENTIAL or LOGNORMAL.
-        sigma: standard deviation of the logarithm, for "lognormal".
+        shape: CONSTANT (always the mean), UNIFORM (from least to most), EXPONENTIAL or LOGNORMAL.
+        sigma: standard deviation of the logarithm, for LOGNORMAL.
     """
 
     shape: str = CONSTANT
@@ -78,10 +74,9 @@ def table(spread: Spread) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
-    """Returns a table like `table`, for ranks from 1 to `count`.
+    """Returns a table like `table`, for ranks from 1 to `count` (Zipf's law within some percent).
 
-    The table rounds a continuous density to ranks, which is within some percent of Zipf's law. The
-    lower limit of the density is chosen so that rank 1 gets exactly its share.
+    Rank 1 gets exactly its share.
 
     Args:
         exponent: rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.
@@ -108,7 +103,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def waits() -> np.ndarray:
-    """Returns a table like `table` of the waits between random events; their mean is 2^20."""
+    """Returns a table like `table`, of the waits between random events; their mean is 2^20."""
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 
@@ -119,7 +114,6 @@ def _freeze(least: int, most: int, quantiles: list[int]) -> np.ndarray:
 
 
 def _quantiles(spread: Spread) -> list[Decimal]:
-    """Returns CELLS + 1 quantiles whose mean is the spread's."""
     mean = Decimal(str(spread.mean))
     if spread.shape == CONSTANT:
         return [mean] * (CELLS + 1)
@@ -134,19 +128,11 @@ def _quantiles(spread: Spread) -> list[Decimal]:
 
 
 def _exponential() -> list[Decimal]:
-    """Returns the quantiles for a mean of 1.
-
-    The last cell is unbounded, so it gets an end that makes its own mean right.
-    """
     body = [-(1 - Decimal(cell) / CELLS).ln() for cell in range(CELLS)]
     return [*body, body[-1] + 2]
 
 
 def _lognormal(sigma: float) -> list[Decimal]:
-    """Returns the quantiles for a median of 1.
-
-    The normal quantile is rounded to six digits, which all libraries agree on.
-    """
     inner = [NormalDist().inv_cdf(cell / CELLS) for cell in range(1, CELLS)]
     ends = NormalDist().inv_cdf(1 / (4 * CELLS))
     return [(Decimal(str(sigma)) * Decimal(f"{z:.6f}")).exp() for z in (ends, *inner, -ends)]
@@ -157,7 +143,7 @@ def _lognormal(sigma: float) -> list[Decimal]:
 
 @njit(cache=True)
 def mix(number: np.uint64) -> np.uint64:
-    """Scrambles a number so that neighbours differ: SplitMix64's step (Stafford's variant 13)."""
+    """Scrambles a number so that neighbours differ (SplitMix64, Stafford's variant 13)."""
     number = (number ^ (number >> _S30)) * _FIRST
     number = (number ^ (number >> _S27)) * _SECOND
     return number ^ (number >> _S31)
@@ -165,18 +151,18 @@ def mix(number: np.uint64) -> np.uint64:
 
 @njit(cache=True)
 def stream(parent: np.uint64, number: int) -> np.uint64:
-    """Derives a stream of random numbers from another one.
+    """Derives a stream of random numbers from a parent stream.
 
-    A batch's stream comes from the seed, a record's from its batch's, and a draw's from either.
+    The parents: the seed for a batch's stream, the batch for a record's, either for a draw's.
     """
     return mix(parent + _GOLDEN * (np.uint64(number) + _UINT64_ONE))
 
 
 @njit(cache=True)
 def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
-    """Returns a number of a table for a draw of 64 bits.
+    """Returns a number of a table for a 64-bit draw.
 
-    The highest ten bits select the cell, and the next twenty the position in it.
+    The highest ten bits select the cell, and the next twenty the position in the cell.
     """
     cell = np.int64(draw >> _S54)
     place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)
@@ -188,10 +174,7 @@ def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
 
 @njit(cache=True)
 def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
-    """Returns whether an event happens that has the probability threshold / 2^32.
-
-    The low bits of the draw decide.
-    """
+    """Returns whether an event of probability threshold / 2^32 happens. The low bits decide."""
     return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
 
 

@@ -1,8 +1,7 @@
 """The compiled loop of simulate.producers.streams: decides batches, times and records.
 
-It writes records where batch_encoder.seal expects them. Each turn generates one batch: a data
-batch, or the marker of a transaction. For example, with 9 records per batch and 500 records per
-second a batch takes 18 ms:
+Each turn generates one batch: a data batch, or a transaction marker. For example, with 9 records
+per batch and 500 records per second a batch takes 18 ms:
 
     time    0 ms     18 ms    36 ms
     batch   0 to 8   9 to 17  18 to 26
@@ -146,8 +145,8 @@ def generate(
     """Generates batches into rows[row_count:] and data[used_bytes:].
 
     - FULL: an append has reached enough_bytes, or all rows are used.
-    - NO_ROOM: `data` has no space for the next batch. The state is unchanged, so a call with more
-      space generates the same batch. This outcome only occurs with `write`.
+    - NO_ROOM: `data` has no space for the next batch. Call again with more space. Only with
+      `write`.
     - DONE: the phase is over.
 
     Returns:
@@ -204,7 +203,6 @@ def _is_over(plan: np.record, state: np.record, wait_ns: int) -> bool:
 
 @njit(cache=True)
 def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
-    """Returns the time between the last batch and the next; it depends on the size of the last."""
     wait = state.last_amount * plan.unit_ns
     if plan.on_ns > 0:
         wait = wait * plan.on_ns / (plan.on_ns + plan.off_ns)
@@ -219,13 +217,12 @@ def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
 
 @njit(cache=True)
 def _real_ns(plan: np.record, busy_ns: int) -> int:
-    """Adds the pauses between bursts to a busy time, counted from the start of the phase."""
+    """Adds the pauses between bursts to a busy time since the start of the phase."""
     return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
 
 
 @njit(cache=True)
 def _still_open(plan: np.record, producers: np.ndarray) -> int:
-    """Returns the first producer whose open transaction must end with the phase, or NOBODY."""
     if not plan.leave_open and plan.attributes & TRANSACTIONAL:
         for place in range(len(producers)):
             if producers[place].open:
@@ -249,11 +246,7 @@ def _generate_batch(
     used_bytes: int,
     write: bool,
 ) -> bool:
-    """Generates the next data batch, `wait_ns` after the last one.
-
-    Returns:
-        False if the space is too small.
-    """
+    """Generates the next data batch, `wait_ns` after the last; False if the space is too small."""
     batch_stream = stream(state.seed, state.batches)
     tables = parts[0]
     headers = parts[2]
@@ -357,7 +350,6 @@ def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) 
 
 @njit(cache=True)
 def _number_of(numbers: np.ndarray, random_stream: np.uint64, draw: int) -> int:
-    """Draws a number from a table with a random stream; a table of one number needs no draw."""
     if numbers[2] == numbers[len(numbers) - 1]:
         return draw_number(numbers, np.uint64(0))
     return draw_number(numbers, stream(random_stream, draw))
@@ -415,7 +407,7 @@ def _number(
     row: np.record,
     batch_stream: np.uint64,
 ) -> None:
-    """Fills in the producer's id, epoch and sequence; may schedule the end of a transaction."""
+    """Fills in the producer's id, epoch and sequence; may schedule a transaction's end."""
     row.producer_id = -1
     row.producer_epoch = -1
     row.base_sequence = -1
@@ -540,10 +532,7 @@ def _put_value(
     number: int,
     record_stream: np.uint64,
 ) -> None:
-    """Writes a value: text or bytes of the pool.
-
-    If there is space, text is put into JSON, such as {"n":17,"t":"paid berlin"}.
-    """
+    """Writes a value from the pool: bytes, or text as JSON such as {"n":17,"t":"paid berlin"}."""
     start = int(np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool))))
     digit_count = digits(number)
     if plan.is_random or count <= JSON_BYTES + digit_count + 1:

@@ -3,9 +3,8 @@
     for chunk in chunks(load(text), config, release_behaviour((4, 3, 1))):
         log.append(chunk.rows, chunk.data)
 
-The same workload and seed give the same records on every machine, in chunks of any size. An
-uncompressed batch also has the same bytes. Compressed bytes depend on the release of the codec's
-library.
+The same workload and seed give the same records on every machine, in chunks of any size. Compressed
+bytes depend on the release of the codec's library.
 """
 
 from collections.abc import Iterator
@@ -84,8 +83,6 @@ WORDS = (
 
 
 class _Parts(NamedTuple):
-    """The arrays that the compiled loop needs for a phase, in addition to its PLAN."""
-
     tables: np.ndarray  # shape (distributions, CELLS + 3)
     prefix: np.ndarray  # of a key
     headers: np.ndarray  # as in a record, with blank values
@@ -102,18 +99,17 @@ def chunks(
     payload: bool = True,
     batches_per_chunk: int = BATCHES_PER_CHUNK,
 ) -> Iterator[AppendChunk]:
-    """Yields the batches of a workload in chunks.
+    """Yields the batches of a workload in chunks, for at most 100 years.
 
-    Offsets begin at the workload's start_offset, and time at its start_ms. The workload ends after
-    at most 100 years. A chunk contains only complete appends, and only one phase.
+    A chunk contains only complete appends, and only one phase.
 
     Args:
         config: only the timestamp type matters.
         behaviour: only its release matters: since 4.0 each marker raises its producer's epoch
             (KIP-890).
         seed: the seed of the random numbers; the workload's if None.
-        payload: whether chunks have bytes. Without them crc is 0. Compressed batches are built and
-            compressed anyway, because their size is not known otherwise.
+        payload: whether chunks have bytes. If not, crc is 0; compressed batches are built anyway,
+            for their size.
 
     Raises:
         KafkavizError: the release does not know a codec.
@@ -166,13 +162,6 @@ def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
 
 
 def _ensure_time(end_ns: int, where: Message) -> None:
-    """Checks that a phase ends within 100 years.
-
-    After that no batch would be generated, and some time later the clock would overflow.
-
-    Raises:
-        KafkavizError: the phase ends later.
-    """
     if end_ns > generator.LONGEST_NS:
         raise KafkavizError(
             message("errors.workload_too_long", where=where, longest=duration_text(LONGEST_MS))
@@ -237,10 +226,9 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """Fills rows and bytes; `data` grows if an append does not fit.
+    """Fills rows and bytes, in a larger `data` if an append does not fit.
 
-    Returns:
-        The number of rows filled, the number of bytes used, whether the phase is over, and `data`.
+    Returns the number of rows and bytes filled, whether the phase is over, and `data`.
     """
     filled_count = 0
     used_bytes = 0
@@ -273,10 +261,7 @@ def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool
 
 
 def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
-    """Returns the bytes with each batch's records compressed, except markers.
-
-    The rows get the new sizes.
-    """
+    """Returns all bytes, with the records of data batches compressed; updates the rows' sizes."""
     ends = np.cumsum(rows["size_bytes"]).tolist()
     gap = bytes(HEADER_BYTES)
     pieces = []
@@ -324,7 +309,7 @@ def _plan(
 
 
 def _limits(phase: Phase) -> dict[str, int]:
-    """Returns the limits of a phase; an absent one is the largest int64."""
+    """Returns the limits of a phase; the largest int64 for a limit that is not set."""
     most = np.iinfo(np.int64).max
     return {
         "most_ns": min(phase.duration_ms or LONGEST_MS, LONGEST_MS) * MS_NS,
@@ -396,7 +381,7 @@ def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
 
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the bytes of each record's headers, and the places of the values in them."""
+    """Returns the bytes of each record's headers, and the places of their values."""
     header_bytes = bytearray()
     spans = []
     for header in headers:
@@ -418,7 +403,6 @@ def _varint(number: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def _text() -> np.ndarray:
-    """Returns a pool of words and spaces, which need no escapes in JSON."""
     words = []
     count = 0
     while count < POOL_BYTES:
@@ -438,7 +422,6 @@ def _random() -> np.ndarray:
 
 
 def _freeze(data: np.ndarray) -> np.ndarray:
-    """Returns a read-only uint8 array, so that numba compiles only one version."""
     array = np.array(data, np.uint8)
     array.flags.writeable = False
     return array

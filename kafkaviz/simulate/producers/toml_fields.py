@@ -35,10 +35,9 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 
 
 class ValueCodec(NamedTuple):
-    """A pair of functions that read and write a kind of value.
+    """Two functions that read and write a kind of value.
 
-    Attributes:
-        read: takes the value and its location; errors name the location.
+    `read` takes the value and its location, which errors name.
     """
 
     read: Callable[[object, Message], Any]
@@ -47,11 +46,7 @@ class ValueCodec(NamedTuple):
 
 @dataclass(frozen=True)
 class TomlField:
-    """A key of a table.
-
-    Attributes:
-        attribute: the name of the dataclass's attribute, if it differs from the key.
-    """
+    """A key of a table. `attribute` is the dataclass's attribute, if it differs from the key."""
 
     key: str
     kind: ValueCodec
@@ -63,11 +58,7 @@ class TomlField:
 
 
 def toml_error(where: Message, what: Message) -> KafkavizError:
-    """Returns a one-line error.
-
-    Args:
-        where: the file and the key.
-    """
+    """Returns a one-line error. `where` is the file and the key."""
     return KafkavizError(message("common.labelled", where=where, text=what))
 
 
@@ -82,7 +73,7 @@ def read_table(
     """Reads a table into a dataclass.
 
     Args:
-        where: the location that is put before the key in an error.
+        where: the location, for errors.
         key_of: the message key that joins location and key.
         values: attributes that do not come from the table.
 
@@ -126,7 +117,7 @@ def lines(value: "DataclassInstance", known_fields: Sequence[TomlField]) -> list
 
 
 def value_text(value: object) -> str:
-    """Returns a value for an error: as in TOML, at most 60 characters."""
+    """Returns a value for an error, as in TOML, cut at 60 characters."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = json.dumps(value) if isinstance(value, str) else str(value)
@@ -134,7 +125,7 @@ def value_text(value: object) -> str:
 
 
 def quote(text: str) -> str:
-    """Returns a text as a basic string of TOML: on one line, with JSON's escapes."""
+    """Returns a text as a basic string of TOML, on one line, with JSON's escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -244,7 +235,7 @@ def duration_text(ms: int) -> str:
 
 
 def moment() -> ValueCodec:
-    """Returns the codec of a TOML time, in ms since 1970; UTC if it has no zone."""
+    """Returns the codec of a TOML time, in ms since 1970; UTC if the time has no zone."""
 
     def read_moment(value: object, where: Message) -> int:
         if not isinstance(value, datetime):

@@ -31,7 +31,7 @@ class RecordKeys:
     """A number of different keys; each is a prefix and digits.
 
     Attributes:
-        zipf: rank r is drawn with the weight 1 / r^zipf; 0 makes all equally likely.
+        zipf: rank r is drawn with the weight 1 / r^zipf; 0 makes all keys equally likely.
         in_turn: whether keys are taken one after another instead of at random.
     """
 
@@ -43,11 +43,7 @@ class RecordKeys:
 
 @dataclass(frozen=True)
 class Header:
-    """A record header; its value is hexadecimal digits that differ from record to record.
-
-    Attributes:
-        size_bytes: size of the value; None for null.
-    """
+    """A record header. Its value has `size_bytes` hexadecimal digits; None for null."""
 
     name: str
     size_bytes: int | None = None
@@ -55,7 +51,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts and pauses: all records of a period come within on_ms, and none within off_ms.
+    """Bursts and pauses: all records come within `on_ms`, none in the following `off_ms`.
 
     The phase's rate is the average over both.
     """
@@ -66,7 +62,7 @@ class Bursts:
 
 @dataclass(frozen=True)
 class TimestampShift:
-    """A share of the records whose timestamps are shifted by some milliseconds."""
+    """Shifts the timestamps of a share of the records by some milliseconds."""
 
     share: float
     by_ms: Spread
@@ -79,7 +75,7 @@ class TransactionTraffic:
     Attributes:
         batches: number of batches in a transaction.
         abort_share: share of the transactions that end with ABORT.
-        leave_open: whether transactions that are open at the end of the phase get no marker.
+        leave_open: whether the open transactions at the end of the phase get no marker.
     """
 
     batches: Spread = _UNIT_SPREAD
@@ -91,18 +87,17 @@ class TransactionTraffic:
 class Phase:
     """A period with one kind of traffic, or a period of silence.
 
-    It ends when the first of the given limits is reached: duration_ms, records, batches, or
-    size_bytes (before compression).
+    The phase ends at the first limit that is reached: `duration_ms`, `records`, `batches`, or
+    `size_bytes` (before compression).
 
     Attributes:
-        rate: amount of `rate_of` per second. The time between two batches is the time that the
-            first one's amount takes; its records are spread evenly within it.
+        rate: amount of `rate_of` per second. Records are spread evenly over time.
         rate_of: records, bytes before compression, or batches.
-        batch_bytes: limit of a batch before compression; a record that would exceed it starts a new
+        batch_bytes: limit of a batch before compression. A record that would exceed it starts a new
             batch.
         timestamps: "none" sets them to -1.
         clock_ahead_ms: the producers' clock minus the broker's.
-        events_from_ms: start of the timestamps, if they do not follow the clock.
+        events_from_ms: the first timestamp, if timestamps do not follow the clock.
         events_speed: speed of the timestamps relative to the clock.
         late: lowers the timestamps of a share of the records.
         future: raises the timestamps of a share of the records.

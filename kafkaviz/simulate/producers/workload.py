@@ -15,8 +15,7 @@
     [[phase]]
     silence = "8d"
 
-The module `streams` generates the batches. A missing key has the default of the dataclass's field.
-The presets are such files.
+A missing key has the default of the dataclass's field. `streams` generates the batches.
 """
 
 import re
@@ -87,8 +86,7 @@ _SPREAD = (
 def spread(least: int, most: int) -> ValueCodec:
     """Returns the codec of a distribution.
 
-    It is written as an integer; as { least, most }, which is uniform; or as { shape, mean, sigma,
-    least, most }.
+    In TOML: an integer; { least, most }, which is uniform; or { shape, mean, sigma, least, most }.
     """
 
     def read_spread(value: object, where: Message) -> Spread:
@@ -212,11 +210,7 @@ _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """The phases of a workload, and the log that they are for.
-
-    Attributes:
-        settings: pairs of topic setting and value, valid for kafka_version.
-    """
+    """The phases of a workload, and its topic settings, valid for `kafka_version`."""
 
     phases: tuple[Phase, ...]
     title: str = ""
@@ -252,12 +246,12 @@ def load(
     """Reads a workload from a TOML text or a file.
 
     Args:
-        name: the name for a text in errors.
-        version: the release that replaces the workload's own; settings are checked against it.
+        name: names a TOML text in errors.
+        version: Kafka's release instead of the workload's. Settings are checked against it.
         overrides: names of settings that will be replaced, so their values are not checked.
 
     Raises:
-        KafkavizError: the workload is invalid; one line that names the file (or name) and the key.
+        KafkavizError: the workload is invalid. One line names the file (or `name`) and the key.
     """
     if isinstance(source, Path):
         return load(_file_text(source), source.name, version, overrides)
@@ -309,11 +303,7 @@ def presets() -> dict[str, Workload]:
 
 
 def preset(name: str, version: str | None = None, overrides: Iterable[str] = ()) -> Workload:
-    """Returns a preset.
-
-    Raises:
-        KafkavizError: the name is unknown.
-    """
+    """Returns a preset. Raises KafkavizError if the name is unknown."""
     return load(preset_text(name), f"{name}.toml", version, overrides)
 
 
@@ -331,7 +321,7 @@ def preset_text(name: str) -> str:
 
 
 def toml_parser_problem(fault: Exception) -> Message:
-    """Returns our message for an error of Python's TOML reader, or else the reader's own words."""
+    """Returns a message for an error of Python's TOML reader."""
     text = " ".join(str(fault).split())
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text)
     if not match:
@@ -404,9 +394,9 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """Returns the settings of a table, checked against the release, by their topic-level names.
+    """Returns the settings of a table by topic setting, checked against the release.
 
-    Settings that an override replaces are skipped and not checked.
+    Skips settings that an override replaces.
     """
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
@@ -445,7 +435,6 @@ def _settings(
 
 
 def _topic_name(name: str) -> str:
-    """Returns the topic setting for a topic's or broker's name; an unknown name unchanged."""
     setting = config_def.topic_name(name)
     return setting.name if setting else name
 

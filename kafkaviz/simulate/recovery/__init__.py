@@ -1,1 +1,1 @@
-"""The recovery of a segment: its valid part, its indexes, transactions and leader epochs."""
+"""The recovery of a segment: its valid part, indexes, transactions and leader epochs."""

@@ -1,8 +1,7 @@
 """Checks complete batches: the size must cover the header, and the checksum must be right.
 
-Follows ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1, which looks at neither
-codec nor records. The checksum covers no field before it, because brokers may change the base
-offset and the leader epoch of magic 2.
+Follows ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1, which checks neither
+codec nor records.
 """
 
 import zlib
@@ -17,21 +16,16 @@ BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read in 
 
 
 class BatchCheck:
-    """Checks batches in the order of a log, with one buffer for all."""
+    """Checks batches in the order of a log, with one buffer for all batches."""
 
     def __init__(self, read: ReadInto) -> None:
         self._read = read
         self._buffer = np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
-        """Checks batches up to the first invalid one.
+        """Checks batches (rows of BATCH without gaps) up to the first invalid one.
 
-        Args:
-            batches: rows of format.batch.BATCH, without gaps between them.
-
-        Returns:
-            The number of valid batches before the first invalid one; and its fault, "crc" or
-            "too-small", or "" if all are valid.
+        Returns the number of valid batches, and the fault: "crc", "too-small", or "" for none.
         """
         ends = batches["position"] + batches["size_bytes"]
         valid_count = 0
@@ -74,7 +68,6 @@ class BatchCheck:
         return is_small | (crcs != batches["crc"])
 
     def _large_crc(self, header: np.void) -> int:
-        """Returns the checksum of a batch, read in pieces; UNKNOWN if the file ends too early."""
         is_modern = header["magic"] >= batch.MAGIC_2
         end = int(header["position"] + header["size_bytes"])
         step = crc32c if is_modern else zlib.crc32
@@ -94,12 +87,9 @@ def _too_small(batches: np.ndarray) -> np.ndarray:
 
 
 def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
-    """Returns the batches with the first offset of each wrapper filled in.
+    """Returns rows of BATCH with the first offset of each wrapper filled in.
 
     A wrapper that cannot be read gets its last offset.
-
-    Args:
-        batches: rows of format.batch.BATCH.
     """
     unknown = np.flatnonzero(
         (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)

@@ -1,7 +1,7 @@
 """The leader epochs of a log, with their start offsets, as in leader-epoch-checkpoint.
 
 Follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0), (3, 500), (5,
-900). If it is cut to end at 800, (0, 0), (3, 500) remain. If it also starts at 600, (3, 600)
+900). After a truncation to 800, (0, 0), (3, 500) remain. With log start offset 600, (3, 600)
 remains.
 """
 
@@ -15,7 +15,7 @@ Epoch = tuple[int, int]  # (epoch, start offset)
 
 
 class LeaderEpochs:
-    """The leader epochs of one log; epochs and start offsets both increase."""
+    """The leader epochs of one log. Epochs and start offsets increase."""
 
     def __init__(self, entries: Iterable[Epoch] = ()) -> None:
         self.entries: list[Epoch] = []
@@ -28,7 +28,7 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Adds an epoch that begins at an offset, and removes earlier ones that contradict it."""
+        """Adds an epoch that begins at an offset, and removes epochs that contradict it."""
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):
@@ -36,23 +36,16 @@ class LeaderEpochs:
         self.entries.append((epoch, start))
 
     def take(self, batches: np.ndarray) -> None:
-        """Adds each epoch in the batches that is newer than all before it.
-
-        Messages of magic 0 and 1 have no epoch.
-
-        Args:
-            batches: rows of format.batch.BATCH.
-        """
+        """Adds each epoch in the batches (rows of BATCH) that is newer than all earlier epochs."""
         epochs = np.where(batches["magic"] >= MAGIC_2, batches["leader_epoch"], -1)
         newest = np.maximum.accumulate(np.concatenate([[self.latest], epochs]))
         for row in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
             self.assign(int(epochs[row]), int(batches["base_offset"][row]))
 
     def cut_to(self, log_start: int, log_end: int) -> bool:
-        """Removes epochs at or above the log's end, and those that ended before its start.
+        """Removes the epochs at or above `log_end`, and those that end at or below `log_start`.
 
-        Returns:
-            Whether Kafka rewrites the file.
+        Returns whether Kafka rewrites the file.
         """
         count_before = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]
@@ -65,7 +58,7 @@ class LeaderEpochs:
         return bool(epochs_before) or len(self.entries) < count_before
 
     def text(self) -> bytes:
-        """Returns the file that Kafka writes for these epochs."""
+        """Returns the leader-epoch-checkpoint that Kafka writes for these epochs."""
         lines = [
             "0",
             str(len(self.entries)),

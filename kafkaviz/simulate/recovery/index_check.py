@@ -1,11 +1,10 @@
-"""Decides which segments a broker start recovers: unflushed, or with a distrusted index.
+"""Decides which segments broker start-up recovers: unflushed, or with a damaged index.
 
 Follows LogSegment.sanityCheck and the sanityCheck of each index. Kafka 4.3.1 checks only the
-transaction index; up to 2.2 all three indexes were checked (KAFKA-7283). Kafka uses a wrong index
-that passes the check.
+transaction index; up to 2.2 all three indexes were checked (KAFKA-7283).
 
-The checks take the bytes of one segment from any source. Loading a log uses them, and so does a
-lookup, which must know whether loading would change the files that it reads.
+Loading a log uses these checks, and so does a lookup, to know whether loading would change the
+files.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,14 +24,14 @@ class ReadableFile(Protocol):
 
     @property
     def name(self) -> str:
-        """The file's name in the directory."""
+        pass
 
     @property
     def size_bytes(self) -> int:
-        """The file's size."""
+        pass
 
     def content(self) -> bytes:
-        """Returns all bytes of the file."""
+        pass
 
 
 # returns the "index", "timeindex" or "txnindex" of a segment; None if the file does not exist
@@ -40,19 +39,14 @@ FileGetter = Callable[[str], ReadableFile | None]
 
 
 class Distrust(NamedTuple):
-    """Why a segment's indexes are rebuilt.
-
-    Attributes:
-        cause: a key of steps.CAUSES.
-        why: the reason as a sentence.
-    """
+    """The reason why a segment's indexes are rebuilt: a key of steps.CAUSES, and a sentence."""
 
     cause: str
     why: Message
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the segments that are recovered after an unclean stop (LogLoader.recoverLog).
+    """Returns the segments that are recovered after an unclean shutdown (LogLoader.recoverLog).
 
     These are the segment that contains the recovery point and all later segments.
     """
@@ -63,11 +57,9 @@ def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
 def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrust | None:
     """Returns why loading a log recovers a flushed segment, or None.
 
-    A missing time index is not a reason: Kafka writes an empty one.
-
     Raises:
-        CorruptBytes: Kafka does not know the version of a .txnindex entry, so loading fails. It
-            has Kafka's message.
+        CorruptBytes: Kafka does not know the version of a .txnindex entry, so loading fails. Has
+            Kafka's message.
     """
     if not get("index"):
         return Distrust("index-missing", message("index_check.index_missing"))
@@ -95,7 +87,7 @@ def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour
 
 
 def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
-    """Checks the offset index and the time index as Kafka up to 2.2 did; a missing index passes."""
+    """Checks the offset and time index as Kafka up to 2.2 did."""
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         file = get(kind)
         if not file:

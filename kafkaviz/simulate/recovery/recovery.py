@@ -1,9 +1,9 @@
 """Recovers a segment: rebuilds its indexes from the .log, and cuts off the invalid tail.
 
 Follows LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
-offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch starts 6000 bytes after
-position 0 and gets the entry (29, 6000). The fifth starts 6000 bytes later and gets (49, 12000).
-The .log ends before the first batch with a wrong checksum.
+offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch is 6000 bytes after the last
+entry and gets the entry (29, 6000). The fifth batch gets (49, 12000). The .log ends before the
+first batch with a wrong checksum.
 """
 
 from collections.abc import Iterable
@@ -59,10 +59,10 @@ class RecoveredSegment:
         max_timestamp_offset: the last offset of the first batch with that timestamp, or -1.
         next_offset: the offset after the last valid batch.
         producers_end_offset: the offset after the last valid batch of magic 2, or None.
-        leader_epochs: (epoch, start offset), including those that were given.
+        leader_epochs: (epoch, start offset), including the given epochs.
         open_transactions: the first offset of each open transaction, by producer id.
-        exception: the exception that ended the recovery, or None. In that case nothing was cut or
-            trimmed, and valid_bytes is the position that the recovery reached.
+        exception: Kafka's exception that ended the recovery, or None. After an exception nothing is
+            cut or trimmed.
         close_trims: see config.ReleaseBehaviour.
     """
 
@@ -87,24 +87,24 @@ class RecoveredSegment:
 
     @property
     def truncated_bytes(self) -> int:
-        """The number of bytes that are cut from the .log; 0 after an exception."""
+        """The number of bytes cut from the .log; 0 after an exception."""
         return 0 if self.exception else self.size_bytes - self.valid_bytes
 
     def index(self) -> bytes:
-        """Returns the .index after the recovery: trimmed, or at full length after an exception."""
+        """Returns the .index after the recovery; preallocated after an exception, else trimmed."""
         return self._with_room(
             offset_index.build(self.offset_entries),
             self.config.offset_slots * offset_index.ENTRY.itemsize,
         )
 
     def timeindex(self) -> bytes:
-        """Returns the .timeindex after the recovery, trimmed or not, like the .index."""
+        """Returns the .timeindex after the recovery; see `index`."""
         return self._with_room(
             time_index.build(self.time_entries), self.config.time_slots * time_index.ENTRY.itemsize
         )
 
     def txnindex(self) -> bytes:
-        """Returns the .txnindex; if nothing was aborted, the file is empty or does not exist."""
+        """Returns the .txnindex; empty if no transaction was aborted."""
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
@@ -116,9 +116,7 @@ class RecoveredSegment:
     def closed_timeindex(self) -> bytes:
         """Returns the .timeindex after the segment was closed.
 
-        A recovery ends by adding the segment's last entry. After an exception the close adds it, up
-        to 4.3. If offsets run backwards, Kafka refuses this entry again, but the close ignores
-        that.
+        Up to 4.3, closing adds the segment's last entry if an exception prevented that before.
         """
         if self.exception and not self.close_trims:
             return self.timeindex()
@@ -147,8 +145,6 @@ def recover(
 ) -> RecoveredSegment:
     """Recovers a .log as LogSegment.recover does.
 
-    Memory is bounded by a chunk of the .log, 16 384 batches, and the entries.
-
     Args:
         read: a function; read(position, buffer) reads the bytes of the .log, as for
             format.walk.Walk.
@@ -174,8 +170,6 @@ def recover(
 
 @dataclass(kw_only=True)
 class _Run:
-    """One recovery, with the same fields as the arguments of `recover`."""
-
     read: ReadInto
     size_bytes: int
     base_offset: int
@@ -261,10 +255,9 @@ class _Run:
             self.epochs.take(batches[:indexed_count])
 
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
-        """Adds the entries of batches to the indexes.
+        """Adds index entries for the batches.
 
-        Returns:
-            The number of batches taken, the new entries of both indexes, and the fault or 0.
+        Returns the number of batches taken, the new entries of both indexes, and the fault or 0.
         """
         has_first_offset_keys = self.behaviour.first_offset_keys
         key = (
@@ -349,10 +342,7 @@ class _Run:
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
-    """Returns an entry of the time index.
-
-    Releases before 2.0 do not check whether the offset fits 32 bits: they keep its low 32 bits.
-    """
+    """Returns an entry of the time index. Like Kafka before 2.0, keeps the offset's low 32 bits."""
     return np.array(
         [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
     )
@@ -393,11 +383,9 @@ def _index(
     times: np.ndarray,
     offsets: np.ndarray,
 ) -> tuple[int, int, int, int]:
-    """Adds the entries of batches to both indexes.
+    """Adds index entries for the batches.
 
-    Returns:
-        The number of batches taken, of new offset entries and of new time entries; and the fault
-        that ended this, or 0.
+    Returns the number of batches taken, of offset entries and of time entries, and the fault or 0.
     """
     state = states[0]
     new_offsets = 0

@@ -1,1 +1,1 @@
-"""The next start of a broker: its steps on each log, in Kafka's order, and on its directory."""
+"""Broker start-up: the steps on each log and on the broker directory, in Kafka's order."""

@@ -2,11 +2,11 @@
 
 Follows KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka
 4.3.1 and 4.4.0. For example, of 00000000000000000200-0000000003.checkpoint and
-00000000000000000900-0000000004.checkpoint only the second is read, batch after batch.
+00000000000000000900-0000000004.checkpoint only the second is read.
 
-- A wrong checksum ends the start.
-- A cut batch at the end is skipped, and its records are lost.
-- A log that ends below 900 is deleted, and a new one starts at 900.
+- At a wrong checksum the broker does not start.
+- A truncated batch at the end is skipped, and its records are lost.
+- A log that ends below 900 is deleted, and a new log starts at 900.
 """
 
 import re
@@ -40,7 +40,7 @@ _INTEGER = re.compile("[+-]?[0-9]+")
 
 
 class SnapshotName(NamedTuple):
-    """The parts of a name that Snapshots.parse reads; sorts like Kafka's OffsetAndEpoch."""
+    """The parts of a snapshot's name (Snapshots.parse). Sorts like Kafka's OffsetAndEpoch."""
 
     offset: int
     epoch: int
@@ -48,7 +48,7 @@ class SnapshotName(NamedTuple):
 
 
 class SnapshotFault(NamedTuple):
-    """The position from which a snapshot cannot be read, and Kafka's exception there."""
+    """The position from which a snapshot cannot be read, and Kafka's exception."""
 
     position: int
     exception: BrokerException | None  # None if its message is unknown
@@ -65,10 +65,9 @@ def newest(file_names: Iterator[str]) -> str | None:
 
 
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
-    """Yields the steps on the snapshots, and those on the log that follow from the snapshots.
+    """Yields the steps on the snapshots, and the steps on the log that the snapshots cause.
 
-    Args:
-        loader: the loader of this log, after its `run` has ended.
+    `loader` has loaded the log.
     """
     files = {file.name: file for file in log.files}
     snapshots = []
@@ -115,7 +114,6 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
 def _is_in_log(
     files: dict[str, FileView], snapshots: list[SnapshotName], start: int, end: int
 ) -> bool:
-    """Returns whether an older snapshot and the log hold all records of the newest snapshot."""
     has_start = start == 0 or any(
         find_fault(files[snapshot.name]) is None for snapshot in snapshots[-2:-1]
     )
@@ -143,7 +141,7 @@ def find_fault(file: FileView) -> SnapshotFault | None:
 
 
 def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
-    """Returns the fault of a complete batch, or None; the first batch must be the header."""
+    """Returns the fault of a complete batch, or None. The first batch must be the header."""
     position = int(row["position"])
     if row["magic"] > batch.MAGIC_2:
         words = f"Invalid magic found in record: {row['magic']}"
@@ -162,10 +160,7 @@ def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
 
 
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
-    """Returns the fault after the last complete batch (ByteBufferLogInputStream.nextBatchSize).
-
-    None if too few bytes are left for a header or for the batch: both count as the end of the file.
-    """
+    """Returns the fault after the last complete batch; None if that batch is only truncated."""
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()
     if len(rest) < batch.LENGTH_END:
@@ -196,7 +191,7 @@ def _parse(name: str) -> SnapshotName | BrokerException:
 def _drop_log_behind(
     log: StoredLog, loader: LogLoader, snapshots: list[SnapshotName]
 ) -> Iterator[StartupStep]:
-    """Deletes a log that ends before a snapshot (KafkaRaftLog.truncateToLatestSnapshot)."""
+    """Deletes a log that ends below a snapshot (KafkaRaftLog.truncateToLatestSnapshot)."""
     latest = snapshots[-1]
     latest_epoch = max((epoch for epoch, _ in loader.leader_epochs()), default=0)
     place = (latest_epoch, loader.log_end_offset())
@@ -231,7 +226,7 @@ def _delete(
 
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
-    """Returns the step that fails if no snapshot covers the log start (recoverSnapshots)."""
+    """Returns the failing step if no snapshot covers the log start offset (recoverSnapshots)."""
     latest_text = (
         f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
         if latest

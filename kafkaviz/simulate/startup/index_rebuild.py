@@ -1,8 +1,7 @@
-"""Rebuilds the indexes of segments from their .log: recovers each segment in turn and closes it.
+"""Rebuilds the indexes of segments from their .log: recovers and closes each segment in turn.
 
-Follows LogSegment.recover and close of Kafka 4.3.1. The open transactions at the first segment come
-from the latest producer snapshot at or below it, and from the batches after that snapshot. Each
-later segment continues with those of the one before.
+Follows LogSegment.recover and close of Kafka 4.3.1. The first segment's open transactions come from
+the latest producer snapshot, and from the batches after that snapshot.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,8 +37,8 @@ class RebuiltSegment:
     """A segment after recovery and close.
 
     Attributes:
-        has_txnindex: whether the segment had a .txnindex. Recovery empties it, so it is written
-            even if no transaction was aborted.
+        has_txnindex: whether the segment had a .txnindex. Kafka then writes one, even if it is
+            empty.
     """
 
     base_offset: int
@@ -62,7 +61,7 @@ class RebuiltSegment:
 class RebuildRefusal(Exception):
     """The error for a segment that Kafka's recovery cannot finish.
 
-    It holds the path of the .log, Kafka's exception, and what a broker start does next.
+    Has the path of the .log, Kafka's exception, and the consequence for broker start-up.
     """
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
@@ -77,8 +76,7 @@ def rebuild(
 ) -> Iterator[RebuiltSegment]:
     """Yields the rebuilt segments with these base offsets, in order.
 
-    Raises:
-        RebuildRefusal: the recovery cannot finish a segment.
+    Raises RebuildRefusal if the recovery cannot finish a segment.
     """
     directory = LoadedDirectory(log)
     open_transactions = None
@@ -149,7 +147,6 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     log: StoredLog, base: int, exception: BrokerException, behaviour: ReleaseBehaviour
 ) -> Message:
-    """Describes what the loader does after recovery has thrown an exception (LogLoader, 4.3.1)."""
     if exception.class_name == OFFSET_OVERFLOW:
         directory = LoadedDirectory(log)
         try:

@@ -1,4 +1,4 @@
-"""Checks the log directories of a KRaft broker at a start, before the first log is loaded.
+"""Checks the log directories of a KRaft broker at start-up, before the first log is loaded.
 
 Follows MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of Kafka 4.3.1 and
 4.4.0:
@@ -7,7 +7,8 @@ Follows MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of K
 - No directory.id occurs twice.
 - The metadata log is only in the metadata log directory.
 
-An unreadable meta.properties only takes its directory offline. Any other violation ends the start.
+An unreadable meta.properties only takes its directory offline. With any other violation the broker
+does not start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from kafkaviz.simulate.steps import StartupStep
 
 @dataclass(frozen=True, kw_only=True)
 class StartDirectory:
-    """A log directory before a start.
+    """A log directory before broker start-up.
 
     Attributes:
         path: the path given on the command line.
@@ -105,7 +106,6 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
 def _read_properties(
     directories: Sequence[StartDirectory],
 ) -> tuple[dict[str, Mapping[str, str]], dict[str, Message], list[str]]:
-    """Returns the properties, the faults of refused ones, and the directories without a file."""
     properties: dict[str, Mapping[str, str]] = {}
     faults: dict[str, Message] = {}
     empty: list[str] = []

@@ -1,4 +1,4 @@
-"""Finds the end of a .log without a recovery: from its last index entry on, without checksums."""
+"""Finds the end of a .log without a recovery: reads from the last index entry on."""
 
 from collections.abc import Iterator
 
@@ -32,8 +32,8 @@ def find_end_offset(
 ) -> int:
     """Returns the last offset of a .log plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    The .log is read from the last index entry on. If no batch there reaches the entry's offset, the
-    result is the base offset, even if the .log has earlier batches.
+    Reads the .log from the last index entry on. Returns the base offset if no batch there reaches
+    the entry's offset, even if the .log has earlier batches.
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):
@@ -58,7 +58,7 @@ def refuse_unreadable_head(
     base: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Fails loading if looking up the last index entry reaches a damaged legacy message."""
+    """Calls `refuse_unreadable` for the offset in the last index slot."""
     target = base + _last_slot(index)[0]
     refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
 
@@ -72,10 +72,10 @@ def refuse_unreadable(
     target: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Fails loading if looking up an offset reaches a damaged message of magic 0 or 1.
+    """Fails loading if the search for `target` reaches a damaged message of magic 0 or 1.
 
-    Since 4.1 a search compares first offsets, and the first offset of a compressed message is
-    inside it (FileRecords.searchForOffsetFromPosition, 4.3.1 and 4.4.0).
+    Since 4.1 the search compares first offsets, so it decompresses wrappers
+    (FileRecords.searchForOffsetFromPosition).
     """
     if not versions.BASE_OFFSET_SCAN.applies_to(behaviour.release):
         return
@@ -110,11 +110,7 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
 
 
 def _found_position(index: FileView, relative_offset: int) -> int:
-    """Returns the position that Kafka's search for an offset finds in an index.
-
-    Kafka searches for the offset of the last slot (OffsetIndex.lookup, 4.3.1). If slots are out of
-    order, it may find another slot, or none.
-    """
+    """Returns the position that OffsetIndex.lookup finds, even if slots are out of order."""
     entries = offset_index.parse(index.content())
     slot = slots.floor(
         entries["relative_offset"], relative_offset, offset_index.ENTRY.itemsize

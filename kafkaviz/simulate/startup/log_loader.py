@@ -1,8 +1,8 @@
-"""Loads one log at a broker start: leftovers, segments, indexes and producer snapshots.
+"""Loads one log at broker start-up: leftovers, segments, indexes and producer snapshots.
 
 Follows LogLoader of Kafka 4.3.1, in its order; config.ReleaseBehaviour holds the differences of
 earlier releases. No file is changed: each change is a StartupStep, and LoadedDirectory holds the
-files as they would be afterwards.
+files after the change.
 """
 
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ ROUNDS = 1000
 
 
 class Overflow(Exception):
-    """Signals a segment with an offset too far from its base offset, which must be split."""
+    """Signals that a segment has an offset too far from its base offset, and must be split."""
 
     def __init__(self, base: int) -> None:
         super().__init__(base)
@@ -65,7 +65,11 @@ class Overflow(Exception):
 
 
 class LogLoader:
-    """The loading of one log at a broker start; `run` returns the steps."""
+    """Loads one log at broker start-up; `run` returns the steps.
+
+    Args:
+        why: the cause to report when unflushed segments are recovered; "unflushed" by default.
+    """
 
     def __init__(
         self,
@@ -76,11 +80,6 @@ class LogLoader:
         why: str | None = None,
         on_recovered: RecoveryCallback | None = None,
     ) -> None:
-        """Stores the arguments.
-
-        Args:
-            why: the cause to report when unflushed segments are recovered; "unflushed" by default.
-        """
         self._log = log
         self._clean = clean
         self._behaviour = behaviour
@@ -96,10 +95,7 @@ class LogLoader:
         self.has_unstable_offset = False  # see ProducerState.has_unstable_offset
 
     def run(self) -> tuple[StartupStep, ...]:
-        """Returns the steps of loading in order, with snapshots last.
-
-        If loading fails, one of the steps is a "fail".
-        """
+        """Returns the steps in order. If loading fails, one step is a "fail"."""
         try:
             known_epochs = self._read_epochs()
             # ProducerStateManager lists the snapshots first
@@ -128,10 +124,7 @@ class LogLoader:
         return (*self._directory.steps, *self._snapshot_steps())
 
     def files(self) -> dict[str, FileView]:
-        """Returns the files that `run` would leave, except producer snapshots.
-
-        The last segment's indexes are trimmed to their entries.
-        """
+        """Returns the files after `run`, except producer snapshots. All indexes are trimmed."""
         return {
             name: file
             for name, file in self._directory.files.items()
@@ -148,13 +141,12 @@ class LogLoader:
         return list(self._epochs.entries)
 
     def log_start_offset(self) -> int | None:
-        """Returns the first offset that `run` would leave; None if loading fails."""
+        """Returns the log start offset after `run`; None if loading fails."""
         if any(step.action == "fail" for step in self._directory.steps):
             return None
         return max(self._log.log_start_offset, self._bases[0])
 
     def log_end_offset(self) -> int:
-        """Returns the log end offset after `run`."""
         base = self._bases[-1]
         if base not in self._next_offsets:
             self._directory.open_files(base, "index")
@@ -168,7 +160,7 @@ class LogLoader:
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
-        """Returns the log end offset, read from the files as Kafka does; loading may fail there."""
+        """Returns the log end offset. Fails loading where Kafka cannot read it from the files."""
         base = self._bases[-1]
         if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
@@ -203,10 +195,7 @@ class LogLoader:
         cause: str,
         way_out: Message,
     ) -> bytes:
-        """Returns the bytes of a small file; empty without a file.
-
-        Loading fails if Kafka cannot read the file.
-        """
+        """Returns a small file, empty if it is missing. Fails loading if Kafka refuses it."""
         path = f"{self._log.directory}/{name}"
         if name in self._directory.folders:
             exception = BrokerException(STORAGE, UNREADABLE[name].format(path))
@@ -238,7 +227,6 @@ class LogLoader:
                 self._directory.delete(name, "orphan-index", message("start.no_log_of_offset"))
 
     def _open_log(self, base: int, name: str) -> None:
-        """Opens the .log of an offset; Kafka creates it if only other files have this offset."""
         self._directory.open_files(base, "log", "txnindex")
         if self._directory.get(base, "log") is None:
             self._directory.write_file(
@@ -249,7 +237,7 @@ class LogLoader:
             )
 
     def _check(self, base: int) -> None:
-        """Recovers a segment if its indexes cannot be trusted (LogSegment.sanityCheck)."""
+        """Recovers a segment if its indexes are damaged (LogSegment.sanityCheck)."""
         get = partial(self._directory.get_existing, base)
         self._refuse_too_long(base, self._directory.require_file(base, "log"))
         if get("index") and not get("timeindex"):
@@ -319,14 +307,10 @@ class LogLoader:
         return message("start.not_stopped_cleanly", offset=self._log.recovery_point)
 
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
-        """Recovers a segment and adds the steps.
+        """Recovers a segment, and returns the number of bytes cut off.
 
-        Args:
-            is_caught: whether Kafka catches the error for offsets that run backwards, and empties
-                the segment.
-
-        Returns:
-            The number of bytes that were cut off.
+        `is_caught`: Kafka catches the exception for offsets that run backwards, and empties the
+            segment.
         """
         try:
             return self._recover_with_producers(base, cause, why, is_caught=is_caught)
@@ -339,11 +323,6 @@ class LogLoader:
     def _recover_with_producers(
         self, base: int, cause: str, why: Message, *, is_caught: bool
     ) -> int:
-        """Recovers a segment for `_recover`, which handles an unwritable snapshot.
-
-        Raises:
-            UnwritableSnapshot: a producer snapshot before the segment cannot be written.
-        """
         state = ProducerState(self._snapshots)
         state.rebuild(
             self._bases, self._log.log_start_offset, base, clean=False, replay=self._replay
@@ -414,11 +393,7 @@ class LogLoader:
         *,
         is_caught: bool,
     ) -> int:
-        """Handles an exception of a recovery as the loader does.
-
-        Returns:
-            The number of bytes cut off, if loading continues.
-        """
+        """Fails loading, or empties the segment and returns the number of bytes cut off."""
         name = f"{file_stem(base)}.log"
         is_full = "full" in exception.message
         if exception.class_name == recovery.OFFSET_OVERFLOW:
@@ -431,7 +406,6 @@ class LogLoader:
         return self._empty(base, message("start.emptied", why=why))
 
     def _empty(self, base: int, why: Message) -> int:
-        """Cuts a segment to size 0 (LogSegment.truncateTo); returns the number of bytes cut off."""
         self._directory.open_files(base, "index", "timeindex")
         size_bytes = self._directory.require_file(base, "log").size_bytes
         self._directory.cut(base, 0, why, "invalid-offset")
@@ -477,7 +451,6 @@ class LogLoader:
     def _replay(
         self, start: int, base: int, transactions: OpenTransactions, end: int | None
     ) -> None:
-        """Replays the batches of a segment, from an offset on, into the producers' state."""
         log = self._directory.require_file(base, "log")
         for target in (end, start):  # Kafka looks up both offsets
             if target is not None:
@@ -544,7 +517,7 @@ class LogLoader:
                 )
 
     def _resize_last(self) -> None:
-        """Fails loading if an active index holds more than its new size (resizeIndexes)."""
+        """Fails loading if an active index exceeds segment.index.bytes (resizeIndexes)."""
         base = self._bases[-1]
         self._directory.open_files(base, "index", "timeindex")
         for kind, room in (

@@ -1,11 +1,11 @@
-"""The broker's own files that a start reads before its first log, and its offset checkpoints.
+"""The broker's own files that start-up reads before the first log, and the offset checkpoints.
 
 Follows MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of
 Kafka 4.3.1, which read meta.properties, bootstrap.checkpoint and quorum-state.
 
 - A directory without a readable meta.properties counts as missing.
-- All records of bootstrap.checkpoint are read, but no checksum is checked. A file with the text "x"
-  holds no metadata.version, so the start ends.
+- bootstrap.checkpoint is read without checking checksums. If no record sets metadata.version, as in
+  a file with the text "x", the broker does not start.
 """
 
 from collections.abc import Iterator, Mapping
@@ -77,7 +77,6 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
 
 
 def _marker() -> StartupStep:
-    """Returns the step that fails because LogManager cannot delete the clean-shutdown marker."""
     step = _fail(
         "folder",
         CLEAN_SHUTDOWN,
@@ -127,27 +126,20 @@ def is_reserved(directory_id: str) -> bool:
 
 
 def node_key(properties: Mapping[str, str]) -> str:
-    """Returns the key of the node's id, which depends on the version of the properties."""
+    """Returns the property with the node's id: broker.id in version 0, node.id in version 1."""
     version = int_or_none(properties.get("version", "0").strip())
     return "node.id" if version else "broker.id"
 
 
 def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
-    """Returns which id KafkaRaftServer.initializeLogDirs does not find, or None.
-
-    A meta.properties of version 0, from a broker with ZooKeeper, may lack both ids. Its node.id is
-    ignored, because version 0 uses broker.id.
-    """
+    """Returns "node" or "cluster", the id that is missing, or None (initializeLogDirs)."""
     if node_key(properties) not in properties:
         return "node"
     return None if "cluster.id" in properties else "cluster"
 
 
 def _sets_metadata_version(data: bytes) -> bool:
-    """Returns whether a small file is completely readable and sets metadata.version.
-
-    Nearly all such files do. They are read without compiled code (walk.few_batches).
-    """
+    """Returns whether a small file sets metadata.version, without compiled code."""
     if len(data) > min(FEW_BYTES, BOOTSTRAP_BYTES):
         return False
     batches, end_position = few_batches(data)
@@ -170,10 +162,9 @@ def _sets_metadata_version(data: bytes) -> bool:
 
 
 def bootstrap_fault(data: bytes) -> BrokerException | None:
-    """Returns Kafka's exception for reading a bootstrap.checkpoint, or None.
+    """Returns Kafka's exception for a bootstrap.checkpoint, or None.
 
-    Raises:
-        CannotOpen: the file has too many records to be read here.
+    Raises CannotOpen if the file has too many records to be read here.
     """
     if _sets_metadata_version(data):
         return None
@@ -273,13 +264,6 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
 def _unknown_node(
     why: Message, exception: BrokerException, *, takes_directory_offline: bool = False
 ) -> StartupStep:
-    """Returns the step that fails because of a meta.properties.
-
-    Args:
-        takes_directory_offline: whether MetaPropertiesEnsemble.Loader counts this as an error of
-            the directory, which only requires that another directory can be read. A missing file
-            does not count as one.
-    """
     step = _fail(
         "meta-properties", META_PROPERTIES, why, exception, message("way_out.write_meta_properties")
     )
@@ -299,11 +283,9 @@ def _bootstrap(data: bytes) -> Iterator[StartupStep]:
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
-    """Finds the fault of a quorum-state.
+    """Returns the fault of a quorum-state and Kafka's exception; None for a sound file.
 
-    Returns:
-        The fault and Kafka's exception, which is None if its message is unknown. None for a sound
-        file.
+    The exception is None if its message is unknown.
     """
     try:
         checkpoint.parse_quorum_state(data)
@@ -324,7 +306,6 @@ def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
 
 
 def _quorum(data: bytes) -> Iterator[StartupStep]:
-    """Yields the step that fails at a bad quorum-state; QuorumState.initialize catches nothing."""
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])

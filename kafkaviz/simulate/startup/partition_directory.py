@@ -21,7 +21,7 @@ IO_ERRORS = (STORAGE, "java.io.FileNotFoundException", "java.nio.file.FileSystem
 
 
 class LoadFailed(Exception):
-    """The error that ends the loading of a log; the last step says whether the start ends too."""
+    """The error that ends the loading of a log. The last step holds the reason."""
 
 
 class LoadedDirectory:
@@ -35,7 +35,7 @@ class LoadedDirectory:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The steps so far; if a file was written twice, the step has the later content."""
+        """The steps so far. For a file that was written twice, the step has the later content."""
         return tuple(self._steps.values())
 
     def get(self, base: int, kind: str) -> FileView | None:
@@ -45,10 +45,7 @@ class LoadedDirectory:
         return self.files[f"{file_stem(base)}.{kind}"]
 
     def path(self, base: int) -> str:
-        """Returns a segment's path without ending, relative to the broker directory.
-
-        Kafka's messages have paths in this form.
-        """
+        """Returns a segment's path without ending, relative to the broker directory."""
         return f"{self.name}/{file_stem(base)}"
 
     def named_files(self) -> list[tuple[int, str, FileView]]:
@@ -61,10 +58,7 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """Returns the name and the offset of each file with a suffix.
-
-        If a name does not begin with an offset, loading fails there, as in Kafka.
-        """
+        """Returns name and offset of each file with a suffix; fails loading without an offset."""
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
         ]
@@ -80,7 +74,7 @@ class LoadedDirectory:
         return snapshots
 
     def parse_offset(self, name: str) -> int:
-        """Returns the offset that Kafka reads from a file's name; without one, loading fails."""
+        """Returns the offset that Kafka reads from a file's name, or fails loading."""
         try:
             return names.parse_offset(name)
         except ValueError as fault:
@@ -96,15 +90,12 @@ class LoadedDirectory:
             )
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
-        """Returns the segment's file, or None if java.io.File.exists would be false.
-
-        A folder of that name exists too; it is given as an empty file.
-        """
+        """Returns a segment's file; None if it does not exist. A folder counts as an empty file."""
         name = f"{file_stem(base)}.{kind}"
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Opens a segment's files; loading fails if one is a folder."""
+        """Fails loading if one of these files of a segment is a folder."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
@@ -113,8 +104,7 @@ class LoadedDirectory:
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
         """Fails loading at a folder that has the name of a file.
 
-        Args:
-            is_mapped: whether Kafka opens the file with RandomAccessFile instead of FileChannel.
+        `is_mapped`: Kafka opens the file with RandomAccessFile instead of FileChannel.
         """
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
@@ -159,7 +149,7 @@ class LoadedDirectory:
             )
 
     def write_index(self, base: int, kind: str, data: bytes, cause: str, why: Message) -> bool:
-        """Writes an index and returns whether that changes anything."""
+        """Writes an index; returns whether its bytes change."""
         name = f"{file_stem(base)}.{kind}"
         file = self.get(base, kind)
         if (file is None and kind == "txnindex" and not data) or (
@@ -184,11 +174,7 @@ class LoadedDirectory:
         because: Message | None = None,
         **more: Any,
     ) -> NoReturn:
-        """Ends the loading of the log with a "fail" step.
-
-        Args:
-            because: the reason for the exception; None if unknown.
-        """
+        """Ends loading with a "fail" step. `because` explains the exception, if known."""
         is_storage_error = exception.class_name in IO_ERRORS
         why = message(
             "start.takes_directory_offline" if is_storage_error else "start.ends_start",
@@ -229,11 +215,7 @@ def leading_number(name: str) -> int | None:
 
 
 def find_size_exception(path: str, size_bytes: int) -> BrokerException | None:
-    """Returns the exception of FileRecords.open (3.9.0, 4.3.1) for a .log of this size, or None.
-
-    Args:
-        path: the path in Kafka's message.
-    """
+    """Returns the exception of FileRecords.open (3.9.0, 4.3.1) for a .log of this size, or None."""
     if size_bytes <= MAX_LOG_BYTES:
         return None
     return BrokerException(

@@ -1,4 +1,4 @@
-"""Producer snapshots at a broker start: which are deleted or written; open transactions.
+"""Producer snapshots at broker start-up: which are deleted or written; and open transactions.
 
 Follows ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
 transaction of each producer is tracked.
@@ -44,18 +44,14 @@ class SnapshotFiles:
             self.written_offsets.discard(offset)
 
     def write(self, offset: int, open_transactions: OpenOffsets) -> None:
-        """Writes a file.
-
-        Raises:
-            UnwritableSnapshot: a folder has its name.
-        """
+        """Writes a snapshot. Raises UnwritableSnapshot if a folder has its name."""
         if offset in self.folders:
             raise UnwritableSnapshot(offset)
         self.contents[offset] = open_transactions
         self.written_offsets.add(offset)
 
     def open_at(self, offset: int) -> OpenOffsets | None:
-        """Returns the open transactions in a file; None if Kafka would refuse the file."""
+        """Returns the open transactions in a snapshot; None if Kafka would refuse the file."""
         content = self.contents[offset]
         if isinstance(content, dict):
             return content
@@ -66,9 +62,9 @@ class SnapshotFiles:
 
 
 class ProducerState:
-    """The state of one log's producers up to an offset.
+    """The state of one log's producers below an offset.
 
-    It is built from the latest snapshot below that offset and the batches after the snapshot.
+    Built from the latest snapshot below that offset and the batches after the snapshot.
     """
 
     def __init__(self, files: SnapshotFiles) -> None:
@@ -81,8 +77,7 @@ class ProducerState:
     def has_unstable_offset(self) -> bool:
         """Whether the loaded log has a first unstable offset (ProducerStateManager of 4.3.1).
 
-        It has one if a transaction is open. It also has one if a transaction ended in the replayed
-        batches, until the high watermark passes the marker.
+        True if a transaction is open, or if one ended in the replayed batches.
         """
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 
@@ -95,7 +90,7 @@ class ProducerState:
         self.transactions = OpenTransactions()
 
     def end(self, offset: int) -> None:
-        """Sets the offset up to which the state is known, and writes a snapshot there."""
+        """Sets the offset below which the state is known, and writes a snapshot at this offset."""
         self._end_offset = offset
         self._take()
 
@@ -106,11 +101,10 @@ class ProducerState:
 
         Args:
             bases: the base offsets of the log's segments.
-            clean: whether the broker was stopped cleanly. If the directory then has no snapshot,
-                empty ones are written without reading batches.
+            clean: whether the broker was shut down cleanly. If the directory then has no snapshot,
+                empty snapshots are written without reading batches.
             replay: a function; replay(start, base, transactions, end) takes the batches of a
-                segment from `start` on. In the last segment `end` is the end offset, otherwise
-                None.
+                segment from `start` on. `end` is None except in the last segment.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -130,7 +124,7 @@ class ProducerState:
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:
-        """Deletes the files out of range, and loads the latest one left (truncateAndReload)."""
+        """Deletes the snapshots out of range, and loads the latest one left (truncateAndReload)."""
         for snapshot_offset in [
             snapshot_offset
             for snapshot_offset in self._files.contents
@@ -164,15 +158,12 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns the exception with which loading ends at this fault.
-
-    A recovery would cut an unreadable marker off instead.
-    """
+    """Returns the exception with which loading ends at this fault."""
     return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
-    """Deletes files that belong to no segment, except the latest one above all base offsets.
+    """Deletes snapshots that belong to no segment, except the latest above all base offsets.
 
     Follows ProducerStateManager.removeStraySnapshots.
     """
@@ -189,6 +180,5 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
 
 
 def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:
-    """Yields the segments from the one that contains `start` up to `stop` (LogSegments.values)."""
     first = int(np.searchsorted(np.array(bases, np.int64), start, "right")) - 1
     yield from (base for base in bases[max(first, 0) :] if base < stop and start < stop)

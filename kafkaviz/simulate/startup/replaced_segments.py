@@ -4,14 +4,12 @@ The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compacti
 
 - .deleted: the file is deleted.
 - .cleaned: the file is deleted; its sources still exist.
-- .swap: the file is complete. The segments that it replaces are deleted, and its suffix is
-  removed.
+- .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
 - A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 
-`split` replaces a segment with offsets too far from its base offset (KAFKA-6264), or fails, like
-LocalLog.splitOverflowedSegment of Kafka 4.3.1. It exists for segments of releases up to 1.1,
-whose offsets may exceed the 31 bits of an index entry from some batch on. A single such offset in
-the middle, from a damaged byte, is refused, because only the last batch is checked.
+`split` replaces a segment with offsets too far from its base offset (KAFKA-6264), as up to Kafka
+1.1 wrote them (LocalLog.splitOverflowedSegment, 4.3.1). It fails unless the last batch has such an
+offset.
 """
 
 from kafkaviz.binary.file_view import FileView, in_memory
@@ -112,7 +110,6 @@ def _swap_end(directory: LoadedDirectory, base: int, behaviour: ReleaseBehaviour
 def _blank_index(
     directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
-    """Adds an index of zeros to a segment without one, as Kafka does when it looks for the end."""
     name = f"{file_stem(base)}.index.swap"
     if behaviour.swaps_indexes and name not in directory.files:
         directory.files[name] = in_memory(
@@ -163,7 +160,7 @@ def _add(
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Adds a part of a split; Kafka closes it, so its indexes equal those of a recovery."""
+    """Adds a part of a split segment. Kafka closes the part."""
     with part.open_reader() as read:
         recovered_segment = recover(
             read, part.size_bytes, base, config, behaviour, stem=directory.path(base)
@@ -183,7 +180,7 @@ def _add(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Returns the cuts: at the first batch, and at each batch too far above the last cut."""
+    """Returns the first batch, and each batch too far above the previous cut."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

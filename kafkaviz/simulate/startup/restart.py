@@ -1,7 +1,8 @@
-"""Predicts what the next start of a broker does to its directory.
+"""Predicts what the next broker start-up does to the broker's directory.
 
-Follows LogManager and LogLoader of Kafka 4.3.1. For example, a broker was not stopped cleanly. Its
-partition orders-0 has recovery point 200 and segments 0, 150 and 300, and 150 ends in half a batch:
+Follows LogManager and LogLoader of Kafka 4.3.1. For example, a broker was not shut down cleanly.
+Its partition orders-0 has recovery point 200 and segments 0, 150 and 300. Segment 150 ends in half
+a batch:
 
     truncate orders-0 150 .log        half a batch is cut off
     rebuild  orders-0 150 .index      from the remaining batches
@@ -30,12 +31,12 @@ METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"  # Uuid.METADATA_TOPIC_ID
 
 @dataclass(frozen=True)
 class Restart:
-    """The steps of the next start on a broker directory, or on one partition.
+    """The steps of the next start-up, for a broker directory or one partition.
 
     Attributes:
-        clean: whether the marker of a clean stop exists.
+        clean: whether .kafka_cleanshutdown exists.
         starts: whether the broker starts, possibly without some of its log directories. For one
-            partition: whether it lets the broker start.
+            partition: whether its log lets the broker start.
     """
 
     clean: bool
@@ -51,15 +52,12 @@ class Restart:
 
     @property
     def failures(self) -> tuple[StartupStep, ...]:
-        """The steps at which the start ends or a log directory goes offline.
-
-        The threads that load the logs decide which failure comes first.
-        """
+        """The steps that end the broker or take a log directory offline."""
         return tuple(step for step in self.steps if step.action == "fail")
 
     @property
     def main_failure(self) -> StartupStep | None:
-        """The failure that ends the start; if none does, the first failure; else None."""
+        """The first failure that ends the broker, else the first failure, else None."""
         for step in self.failures:
             if not step.takes_directory_offline:
                 return step
@@ -76,7 +74,7 @@ def steps_of(
     behaviour: ReleaseBehaviour = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps of a broker start on one partition directory, regardless of the others."""
+    """Returns the steps on one partition directory, regardless of the other directories."""
     if is_metadata(log.directory):
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -96,19 +94,18 @@ def join_steps(
     log_directories: Sequence[str] = (),
     metadata_directory: str | None = None,
 ) -> Restart:
-    """Joins the steps of all directories into the start of a broker.
+    """Joins the steps of all directories into one start-up.
 
-    The metadata log is loaded first. If a directory has a strange name, no other log is loaded. A
-    failure that takes a log directory offline ends the start in three cases: no other directory is
-    left (LogManager); it is the metadata log directory; or another log in it must then be read or
-    renamed (`_end_in_offline`).
+    The metadata log is loaded first. If a directory has a strange name, no other log is loaded. The
+    broker stops if a failure takes a log directory offline that is the last one (LogManager), is
+    the metadata log directory, or has a log that is used later (`_end_in_offline`).
 
     Args:
-        steps: the path of each directory and its steps, in the order of the names. A directory
-            without a log directory is given by its name.
+        steps: the path of each partition directory and its steps, in the order of the names. The
+            path is a name if the log directory is unknown.
         strange_names: directories whose names are not a topic-partition's.
         own_steps: the steps of the broker's own files, which are read first (own_files). If they
-            end the start, the other steps happen only at a start after a repair.
+            end the broker, the other steps happen only after a repair.
         log_directories: all log directories of the broker.
         metadata_directory: the log directory with the metadata log.
     """
@@ -154,16 +151,14 @@ def _starts(
 def _end_in_offline(
     steps: Iterable[StartupStep], log_steps: Iterable[tuple[str, Sequence[StartupStep]]]
 ) -> Iterator[StartupStep]:
-    """Yields the step that fails at a log whose directory has just gone offline.
+    """Yields the step that fails at a log in a directory that has just gone offline.
 
-    LogManager (4.3.1, 4.4.0) continues to load the other logs of that directory. UnifiedLog then
-    reads a log with a first unstable offset, and renames a stray one. In an offline directory both
-    throw a KafkaStorageException without a cause, which LogManager does not catch.
+    LogManager (4.3.1, 4.4.0) still loads the other logs of that directory. UnifiedLog then reads a
+    log with a first unstable offset, and renames a stray log. It throws a KafkaStorageException
+    that LogManager does not catch.
 
-    If the fault is in a partition's own file, the start ends only if the other log is loaded after
-    it, which depends on the recovery threads. A leader-epoch-checkpoint is read first, and brokers
-    of 4.4.0 always ended. A partition.metadata is read last, and brokers of 4.3.1 sometimes ended
-    and sometimes started on the same directory. The end of the start is predicted in both cases.
+    A fault in a partition's own file ends the broker only if the other log is loaded later. The
+    recovery threads decide that; the end of the broker is predicted.
     """
     failures: dict[str | None, StartupStep] = {}
     for step in steps:
@@ -187,10 +182,9 @@ def is_stray_for_sure(step: StartupStep) -> bool:
 
 
 def _is_known_at_once(step: StartupStep) -> bool:
-    """Returns whether a failure marks its directory as offline before all logs are loaded.
+    """Returns whether a failure takes its directory offline before all logs are loaded.
 
-    Failed reads of checkpoints and of partition.metadata do so (LogDirFailureChannel). LogManager
-    collects any other IOException until all logs are loaded.
+    That is so if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
     """
     is_read_by_log_manager = (
         step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER
@@ -200,7 +194,6 @@ def _is_known_at_once(step: StartupStep) -> bool:
 
 
 def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> StartupStep:
-    """Returns the step that fails at a log whose directory an earlier failure took offline."""
     path = failure.log_directory
     words = f"The log dir {path} is already offline due to a previous IO exception."
     key = "start.offline_log_is_renamed" if is_stray else "start.offline_log_is_read"
@@ -219,13 +212,13 @@ def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> Startup
 
 
 def log_directory_of(path: str) -> str | None:
-    """Returns the log directory in a partition directory's path; None for a name alone."""
+    """Returns the log directory in a partition directory's path; None for a name."""
     directory, separator, _ = path.rpartition("/")
     return directory if separator else None
 
 
 def is_metadata(directory: str) -> bool:
-    """Returns whether a directory with this name or path holds KRaft's own log."""
+    """Returns whether a directory, given by name or path, is the metadata log."""
     name = names.parse_directory(directory.rpartition("/")[2])
     return bool(name) and name.topic == METADATA_TOPIC
 
@@ -235,8 +228,8 @@ def _metadata_steps(
 ) -> tuple[StartupStep, ...]:
     """Returns the steps of the metadata log, then of its snapshots.
 
-    KafkaRaftLog opens this log as after an unclean stop, with recovery point 0 and log start offset
-    0. LogManager does not load it, so any exception ends the process.
+    KafkaRaftLog opens this log as after an unclean shutdown, with recovery point 0 and log start
+    offset 0. Any exception ends the broker.
     """
     loader = LogLoader(
         StoredLog(directory=log.directory, files=log.files, config=IndexConfig()),
@@ -311,10 +304,7 @@ def _log_steps(
 
 
 def _refuse_name(path: str) -> StartupStep:
-    """Returns the step that fails at a strange name (LocalLog.parseTopicPartitionName).
-
-    LogManager reads all directory names before it loads the first log.
-    """
+    """Returns the step that fails at a strange directory name (parseTopicPartitionName)."""
     name = path.rpartition("/")[2]
     words = (
         f"Found directory {name}, '{name}' is not in the form of topic-partition or "
@@ -335,10 +325,7 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns the steps that fail at a partition's second directory (LogManager.addLog).
-
-    For example orders-0 and orders-00, or orders-0 in two log directories.
-    """
+    """Returns the steps that fail at a partition's second directory, such as orders-00 (addLog)."""
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

@@ -1,16 +1,17 @@
-"""The small files that a start reads, and what Kafka does if one is damaged.
+"""The small files that broker start-up reads, and the consequences if a file is damaged.
 
-A partition directory has two, read by LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka
-4.3.1. An I/O error of either takes the complete log directory offline. Other exceptions end the
-start: at an epoch that is not a number, and at a partition.metadata with too few lines or an
-invalid id.
+Each partition directory has two (LeaderEpochCheckpointFile, PartitionMetadataFile, 4.3.1):
 
-A log directory has four offset checkpoints, read by CheckpointFile, LogManager, ReplicaManager and
-LogCleanerManager of Kafka 4.3.1 and 4.4.0. Reading a damaged one fails in two ways:
+* An I/O error takes the complete log directory offline.
+* Any other exception ends the broker: an epoch that is not a number, too few lines or an invalid id
+  in partition.metadata.
 
-* An IOException, such as for a malformed line, takes the log directory offline, for any checkpoint.
+Each log directory has four offset checkpoints (CheckpointFile, LogManager, ReplicaManager,
+LogCleanerManager, 4.3.1 and 4.4.0):
+
+* An IOException, such as for a malformed line, takes the log directory offline.
 * Any other exception, such as for an offset that is not a number, takes nothing offline. LogManager
-  then acts as if the file were empty. ReplicaManager starts none of the directory's replicas.
+  treats the file as empty. ReplicaManager starts none of the directory's replicas.
   LogCleanerManager's thread ends.
 """
 
@@ -72,10 +73,7 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
-    """Returns Kafka's exception for reading partition.metadata, or None.
-
-    The names before the colons are ignored, and so is the version if it is not negative.
-    """
+    """Returns Kafka's exception for reading partition.metadata, or None."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -95,7 +93,7 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def id_fault(name: str, path: str) -> BrokerException | None:
-    """Returns the exception of Uuid.fromString, or the one for an id of zeros, or None."""
+    """Returns Kafka's exception for an id that is not a UUID or is all zeros, or None."""
     if len(name) > ID_CHARACTERS:
         return BrokerException(
             ILLEGAL_ARGUMENT,
@@ -117,16 +115,12 @@ def id_fault(name: str, path: str) -> BrokerException | None:
 
 
 def decode_id(name: str) -> bytes:
-    """Returns an id's 16 bytes; `id_fault` must accept it, unless it is all zeros."""
+    """Returns the 16 bytes of an id that `id_fault` accepts."""
     return _decode_base64(name.encode("latin-1", "replace"))
 
 
 def _decode_base64(data: bytes) -> bytes:
-    """Decodes as Java's Base64.getUrlDecoder does.
-
-    Raises:
-        ValueError: the input is invalid; has Java's message.
-    """
+    """Decodes as Java's Base64.getUrlDecoder. Raises ValueError with Java's message."""
     if len(data) == 1:
         raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
     sextets = data[: len(data) - len(data.lstrip(BASE64_DIGITS))]
@@ -155,8 +149,7 @@ def _unreadable(path: str) -> BrokerException:
 def checkpoint_fault(data: bytes) -> CorruptBytes | None:
     """Returns the fault that CheckpointFile finds in a checkpoint, or None.
 
-    Raises:
-        CannotOpen: the file has too many lines to be read here.
+    Raises CannotOpen if the file has too many lines to be read here.
     """
     try:
         checkpoint.parse_offsets(data)
@@ -166,10 +159,10 @@ def checkpoint_fault(data: bytes) -> CorruptBytes | None:
 
 
 def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Message:
-    """Returns what a broker start does because of a damaged checkpoint.
+    """Returns what broker start-up does because of a damaged checkpoint.
 
     Args:
-        has_replicas: whether the directory holds a replica in use; otherwise
+        has_replicas: whether the directory holds a replica in use. If not,
             replication-offset-checkpoint is not read.
     """
     if name == names.HIGH_WATERMARK_CHECKPOINT and not has_replicas:
@@ -181,11 +174,11 @@ def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bo
 
 
 def checkpoint_steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> Iterator[StartupStep]:
-    """Yields the steps that fail because one of these checkpoints is damaged.
+    """Yields the steps that fail because of a damaged checkpoint.
 
     Args:
         contents: the bytes of each existing checkpoint, by file name.
-        has_replicas: same as for `checkpoint_consequence`.
+        has_replicas: whether the directory holds a replica in use.
 
     Raises:
         CannotOpen: a checkpoint has too many lines to be read here.

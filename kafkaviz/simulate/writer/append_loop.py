@@ -1,8 +1,8 @@
-"""Appends to one open segment in a compiled loop, until it must roll or Kafka refuses an append.
+"""Appends to one segment in a compiled loop, until it must roll or Kafka refuses an append.
 
 Follows UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, with batches of
 1000 bytes and ten records and interval 4096, the sixth append finds 5000 bytes since the last entry
-and gets (59, 5000); the eleventh gets (109, 10000).
+and gets (59, 5000). The eleventh gets (109, 10000).
 """
 
 import numpy as np
@@ -84,21 +84,18 @@ def take(
 ) -> tuple[int, int, int, int, int]:
     """Appends rows to the segment, from `start` on.
 
-    After a failure the returned row is the first of the failed append. Index entries that the
-    append had added before it failed remain.
-
     Args:
         rows: append_batches.INCOMING; the positions are filled in.
-        time_offsets: per batch, the offset that belongs to its largest timestamp.
-        is_rolled: whether the segment was just rolled for the first append, which then is not
-            checked for a roll again.
+        time_offsets: per batch, the offset of its largest timestamp.
+        is_rolled: whether the segment was just rolled for the first append, which is then not
+            checked for a roll.
         new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,
             relative offset.
         offsets, times: number of offset entries and time entries that `new` already holds.
 
     Returns:
-        The next row, the outcome, the cause of the roll, and the number of offset entries and of
-        time entries in `new`.
+        The next row, which is the first of a failed append; the outcome; the cause of the roll; the
+            number of offset entries and of time entries in `new`.
     """
     state = states[0]
     limit = limits[0]
@@ -176,7 +173,7 @@ def take_and_roll(
 
     Args:
         jitters_ms: one value per segment, in the order of opening.
-        states: one row of STATE per segment; the last one is open and continues.
+        states: one row of STATE per segment; the last segment is open and continues.
         rolls: one row of ROLL per segment, filled in when the segment rolls.
         totals: one row of TOTALS, updated.
 
@@ -269,8 +266,8 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
     """Measures an append.
 
     Returns:
-        The row after it, its size in bytes, its largest timestamp, and the offset that belongs to
-        that timestamp.
+        The row after it, its size in bytes, its largest timestamp, and the offset of that
+            timestamp.
     """
     end = start
     size_bytes = 0

@@ -2,10 +2,9 @@
 
 Follows LogSegment of Kafka 2.4 to 4.4.0.
 
-- The counter of bytes since the last index entry is not stored on disk. It starts at 0 whenever a
-  segment is opened or truncated.
-- The .index of a new segment exists from the start. The .timeindex is created when it is first
-  used.
+- The counter of bytes since the last index entry is not stored on disk. It is 0 after opening or
+  truncating a segment.
+- The .index of a new segment exists at once. The .timeindex is created at its first use.
 """
 
 from collections.abc import Iterator
@@ -37,12 +36,7 @@ class IndexFile:
     """
 
     def __init__(self, dtype: np.dtype, content: bytes | None = None) -> None:
-        """Loads the file.
-
-        Args:
-            content: the bytes on disk, each complete slot of which counts as an entry; None if the
-                file does not exist yet.
-        """
+        """Loads the file; each complete slot is an entry. Without `content` the file is missing."""
         self.dtype = dtype
         self.exists = content is not None
         self.file_bytes = len(content or b"")
@@ -76,7 +70,7 @@ class IndexFile:
         self._used_slots = max(end, self._used_slots)
 
     def truncate(self, count: int) -> None:
-        """Forgets all entries but the first `count`; their bytes stay (truncateToEntries)."""
+        """Keeps the first `count` entries; the bytes of the others stay (truncateToEntries)."""
         self.count = count
 
     def resize(self, most_bytes: int) -> None:
@@ -89,10 +83,7 @@ class IndexFile:
         self.resize(self.count * self.dtype.itemsize)
 
     def used_bytes(self) -> bytes:
-        """Returns the bytes up to the last slot that was used since the file was last cut.
-
-        The rest of the file is zeros.
-        """
+        """Returns the bytes up to the last slot used since the last trim; the others are zeros."""
         return self._slots[: self._used_slots].tobytes()
 
     def content(self) -> bytes:
@@ -120,11 +111,7 @@ class OpenSegment:
         index: bytes | None = None,
         timeindex: bytes | None = None,
     ) -> None:
-        """Opens a segment.
-
-        Args:
-            index, timeindex: the bytes of these files on disk; None if the file does not exist yet.
-        """
+        """Opens a segment. Without bytes, `index` and `timeindex` are missing files."""
         self.base_offset = base_offset
         self._room_bytes = config.segment_index_bytes
         self.index = IndexFile(offset_index.ENTRY, index)
@@ -154,7 +141,7 @@ class OpenSegment:
     def max_timestamp(self) -> tuple[int, int]:
         """Returns the largest timestamp and its offset (readMaxTimestampAndOffsetSoFar).
 
-        Without a timestamp they are -1 and the base offset.
+        Without any timestamp they are -1 and the base offset.
         """
         if not self._is_time_known:
             self._is_time_known = True
@@ -178,14 +165,9 @@ class OpenSegment:
         limits: np.ndarray,
         new: np.ndarray,
     ) -> tuple[int, int, RollReason | None]:
-        """Appends rows until an append needs a roll or is refused.
+        """Appends rows until an append needs a roll or is refused; see append_loop.take.
 
-        Args:
-            is_rolled: whether the segment was just rolled for the first append.
-            new: space for entries, int64 of shape (n, 4) for n rows.
-
-        Returns:
-            The next row, the outcome of append_loop.take, and the reason of the roll or None.
+        Returns the next row, the outcome, and the reason of the roll or None.
         """
         if self.timeindex.exists:
             self.max_timestamp()
@@ -202,19 +184,12 @@ class OpenSegment:
         return row, outcome, self._reason(cause, rows, row, limits) if cause else None
 
     def add_aborted(self, entries: np.ndarray) -> None:
-        """Adds entries to the transaction index.
-
-        Args:
-            entries: an array of format.txn_index.ENTRY.
-        """
+        """Adds entries (txn_index.ENTRY) to the transaction index."""
         if len(entries):
             self.txnindex = (self.txnindex or b"") + txn_index.build(entries)
 
     def end(self) -> None:
-        """Adds the last entry of the time index, and trims both indexes to their entries.
-
-        Follows LogSegment.onBecomeInactiveSegment and close.
-        """
+        """Adds the last time entry, and trims both indexes (onBecomeInactiveSegment, close)."""
         self.timeindex.open(self._room_bytes)
         self._put_last_time()
         for file in (self.index, self.timeindex):
@@ -241,8 +216,7 @@ class OpenSegment:
     def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
         """Cuts the segment before the batch with this offset (truncateTo).
 
-        Returns:
-            The new size of the .log; None if nothing is cut.
+        Returns the new size of the .log; None if nothing is cut.
         """
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
@@ -272,17 +246,14 @@ class OpenSegment:
         return position
 
     def read_log(self, log: FileView) -> None:
-        """Reads the size of an existing .log and the timestamp from which a roll by time counts."""
+        """Reads the size of an existing .log, and the timestamp from which segment.ms counts."""
         self.counters["log_bytes"] = log.size_bytes
         for batches in _batches(log):
             self.counters["reference_ms"] = batches["max_timestamp_ms"][0]
             return
 
     def know_largest(self, recovered_segment: RecoveredSegment) -> None:
-        """Stores the largest timestamp that a recovery read.
-
-        The .log need not be read for it again, even if a truncation forgets the time entry.
-        """
+        """Stores the largest timestamp that a recovery read."""
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True
             self.counters["max_timestamp_ms"] = recovered_segment.max_timestamp_ms
@@ -296,10 +267,7 @@ class OpenSegment:
         return None
 
     def _largest(self, log: FileView) -> tuple[int, int]:
-        """Returns the largest timestamp of the rest of the .log (readLargestTimestamp).
-
-        It is in the last time entry, or in a batch after it.
-        """
+        """Returns the largest timestamp of the remaining .log (readLargestTimestamp)."""
         best_ms, best_offset = self._last_time()
         limit = self.log_bytes
         for batches in _batches(log, self._floor_position(best_offset)):

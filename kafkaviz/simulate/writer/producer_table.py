@@ -1,8 +1,7 @@
 """The state of each producer of a log, for producer snapshots and the transaction index.
 
 Follows ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Only a producer's last batch is
-kept: sequences 4 to 6 at offsets 898 to 900 are stored as (6, 900, 2). A marker ends the
-transaction and carries the coordinator's epoch; it has no sequence.
+kept: sequences 4 to 6 at offsets 898 to 900 are stored as (6, 900, 2).
 """
 
 from dataclasses import dataclass
@@ -27,10 +26,7 @@ MIN_BUCKETS = 16
 
 @dataclass(kw_only=True)
 class _Producer:
-    """The fields of a snapshot's row, without the first offset of the open transaction.
-
-    ProducerTable.transactions holds that offset.
-    """
+    """The fields of a snapshot row, without the open transaction."""
 
     epoch: int
     last_sequence: int = NONE
@@ -41,20 +37,12 @@ class _Producer:
 
 
 class ProducerTable:
-    """The producers of a log up to an offset.
-
-    Attributes:
-        transactions: the open transactions and the aborted ones.
-    """
+    """The producers of a log below an offset, and their open and aborted transactions."""
 
     def __init__(self, snapshot: bytes | None = None) -> None:
-        """Starts empty, or from a snapshot.
+        """Starts empty, or from a .snapshot file.
 
-        Args:
-            snapshot: the bytes of a .snapshot file.
-
-        Raises:
-            CorruptBytes: Kafka would ignore the file.
+        Raises CorruptBytes if Kafka would ignore the file.
         """
         if snapshot is None:
             snapshot = producer_snapshot.build(np.empty(0, PRODUCER))
@@ -77,8 +65,8 @@ class ProducerTable:
 
         Args:
             batches: rows of format.batch.BATCH or append_batches.INCOMING.
-            read: reads the bytes at the batches' positions. Without it coordinator epochs are
-                unknown, and the kind of a marker comes from the row.
+            read: reads the bytes at the batches' positions. None: a marker's kind comes from its
+                row, and coordinator epochs are unknown.
         """
         relevant_rows = bounding_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):
@@ -132,13 +120,9 @@ class ProducerTable:
         )
 
     def _next_begin(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Returns where another producer's transaction begins after a marker in the same append.
+        """Returns where another producer's transaction begins later in the same append, or None.
 
-        None if there is none. An append of a follower has many batches, and Kafka registers all
-        transactions of an append before it ends the first one.
-
-        Args:
-            relevant_rows: row numbers, the first of which is the marker.
+        Kafka registers all transactions of an append before it ends the first.
         """
         if "append" not in field_names(batches.dtype):
             return None
@@ -156,7 +140,7 @@ class ProducerTable:
         return None
 
     def _find_producer(self, row: np.void) -> _Producer:
-        """Returns the producer of a batch; a new epoch clears the stored last batch."""
+        """Returns the producer of a batch. A new epoch clears the last batch."""
         producer_id = int(row["producer_id"])
         epoch = int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))
@@ -169,10 +153,7 @@ class ProducerTable:
 
 
 def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
-    """Returns the keys of a java.util.HashMap<Long, ...> in its iteration order.
-
-    It iterates by bucket, and within a bucket in insertion order.
-    """
+    """Returns the ids in the order of a java.util.HashMap<Long, ...>."""
     buckets = MIN_BUCKETS
     while len(producer_ids) > buckets * 3 // 4:
         buckets *= 2

@@ -23,12 +23,7 @@ SHOWN_OFFSETS = 10
 
 
 class AppendFailed(Exception):
-    """The error for an append that Kafka refuses.
-
-    Attributes:
-        exception: Kafka's exception.
-        append: the number of the append call.
-    """
+    """The error for an append that Kafka refuses. `append` is the number of the append call."""
 
     def __init__(self, exception: BrokerException, append: int) -> None:
         super().__init__(str(exception))
@@ -44,7 +39,7 @@ class RefusedAppend:
         rows: the rows of the append, an array of INCOMING.
         offsets: a function that returns the offsets of its records.
         partition: the partition's name.
-        valid: number of leading rows with a right checksum; may exceed the number of rows.
+        valid: number of rows before the first wrong checksum; may exceed the number of rows.
     """
 
     segment: OpenSegment
@@ -58,7 +53,7 @@ class RefusedAppend:
 
     @property
     def is_java(self) -> bool:
-        """Whether Kafka's storage classes are in Java; the Scala ones print offsets differently."""
+        """Whether Kafka's storage classes are in Java; Scala prints offsets differently."""
         return versions.STORAGE_IN_JAVA.applies_to(self.release)
 
     @property
@@ -69,8 +64,7 @@ class RefusedAppend:
 def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
     """Returns the exception of Kafka 3.9 or 4.3.1 for a refused append.
 
-    Args:
-        outcome: an outcome of append_loop.take other than ACCEPTED and ROLLS.
+    `outcome` is an outcome of append_loop.take other than ACCEPTED and ROLLS.
     """
     return EXCEPTIONS[outcome](refusal)
 

@@ -1,8 +1,8 @@
-"""The rules by which an append starts a new segment, and the numbers that broke one of them.
+"""The rules by which an append starts a new segment, and the reason of a roll.
 
-Follows LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, which checks before the append is written.
-For example, with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 bytes. An append
-of 51 bytes goes to a new segment, and the old one stays at 950.
+Follows LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, which checks before the append. For example,
+with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 bytes. An append of 51 bytes
+goes to a new segment.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from kafkaviz.messages import Message, message
 
 
 class RollCause(StrEnum):
-    """The causes in the order of Kafka's LogSegment.shouldRoll; the first that applies counts."""
+    """The causes in the order of LogSegment.shouldRoll. The first that applies counts."""
 
     SIZE = "size"
     TIME = "time"
@@ -39,7 +39,7 @@ class RollReason:
             of the index, or the relative offset.
         limit: the rule's limit: segment.bytes, segment.ms minus the jitter, the entries of a full
             index, or the largest relative offset.
-        incoming_bytes: size of the append that caused the roll; counts against segment.bytes.
+        incoming_bytes: size of the append that caused the roll.
     """
 
     cause: RollCause
@@ -108,7 +108,7 @@ def should_roll(
     Args:
         waited_ms: the result of waited_ms() for the append.
         most_ms: segment.ms minus the jitter.
-        time_slots: usable slots, without the one reserved for the segment's last entry.
+        time_slots: without the slot that is reserved for the segment's last entry.
     """
     if log_bytes > segment_bytes - incoming_bytes:
         return SIZE
@@ -129,10 +129,10 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    If the segment has a timestamp, this is the difference of timestamps, which may be negative.
-    Otherwise it is the time since the segment was opened, by the broker's clock.
+    This is the difference of two timestamps, which may be negative. If the segment has no
+    timestamp, it is the time since the segment was opened, by the broker's clock.
 
     Args:
-        reference_ms: timestamp of the segment's first append or batch; negative if it has none.
+        reference_ms: timestamp of the segment's first append or batch; negative if there is none.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

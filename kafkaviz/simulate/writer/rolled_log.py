@@ -1,8 +1,7 @@
 """A log that is written only to see its segments: why each was rolled, and its index entries.
 
-It gives the same result as writer.UnifiedLog, but the rolls too are compiled. A page writes 219 000
-batches to 400 segments per click; creating an object per segment would take twice as long as
-appending the batches.
+Gives the same result as writer.UnifiedLog, but creates no object per segment: a web page appends
+219 000 batches to 400 segments per click.
 """
 
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from kafkaviz.simulate.writer.writer import JAVA_INT, UnifiedLog
 
 
 class AppendRefused(Exception):
-    """The error for an append that Kafka refuses; UnifiedLog gives Kafka's exception."""
+    """The error for an append that Kafka refuses. UnifiedLog gives Kafka's exception."""
 
 
 class RolledSegment(NamedTuple):
@@ -24,7 +23,7 @@ class RolledSegment(NamedTuple):
 
     Attributes:
         first_row, end_row: the first row, and the row after the last.
-        reason: None for the last segment.
+        reason: None for the active segment.
         positions: the positions in the offset index.
         timestamps_ms: the timestamps in the time index, without the entry added at the end.
     """
@@ -52,14 +51,7 @@ class RolledLog:
         seed: int,
         is_leader: bool,
     ) -> None:
-        """Opens a new log.
-
-        Args:
-            most_rows: the most rows that may be appended.
-
-        Raises:
-            CannotLoad: same as UnifiedLog.
-        """
+        """Opens a new log for at most `most_rows` rows. Raises CannotLoad as UnifiedLog does."""
         self._log = UnifiedLog(
             config,
             behaviour,
@@ -91,14 +83,9 @@ class RolledLog:
         return int(self._totals["segments"][0])
 
     def append(self, rows: np.ndarray) -> None:
-        """Appends rows in order.
+        """Appends rows of INCOMING, and fills in their positions.
 
-        Args:
-            rows: append_batches.INCOMING; the positions are filled in.
-
-        Raises:
-            AppendRefused: Kafka refuses one of the appends.
-            ValueError: there are more than `most_rows`.
+        Raises AppendRefused, or ValueError for more than `most_rows` rows.
         """
         if self.rows + len(rows) > len(self._entries):
             raise ValueError(f"more than {len(self._entries)} rows")

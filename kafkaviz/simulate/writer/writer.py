@@ -1,8 +1,8 @@
 """A partition's log while Kafka writes it: appends, rolls, truncation, deletion and restarts.
 
 Follows UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, clock and random seed
-are arguments. No file is opened: a log_bytes.LogBytes stores the bytes of the .log files, and
-indexes are kept in memory.
+are arguments. No file is opened: a log_bytes.LogBytes stores the .log files, and indexes are kept
+in memory.
 
     log = UnifiedLog(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
     log.append(chunk.rows, chunk.data)
@@ -49,7 +49,7 @@ class Event:
 
     Attributes:
         kind: "roll", "truncate", "delete", "close", "restart", "fail".
-        segment: base offset of the segment; for a roll the old one.
+        segment: base offset of the segment; for a roll, of the old segment.
         offset: the new base offset of a roll, the target of a truncation, or the log start offset
             after a delete.
     """
@@ -63,11 +63,7 @@ class Event:
 
 
 class CannotLoad(Exception):
-    """The error for a log that Kafka cannot open.
-
-    Attributes:
-        exception: Kafka's exception as "class: message".
-    """
+    """The error for a log that Kafka cannot open, with Kafka's exception as "class: message"."""
 
     def __init__(self, exception: str, steps: tuple[StartupStep, ...] = ()) -> None:
         super().__init__(exception)
@@ -95,17 +91,13 @@ class UnifiedLog:
         logs: LogBytes | None = None,
         keeps_state: bool = True,
     ) -> None:
-        """Opens a new log.
+        """Opens a new log. Raises CannotLoad if segment.index.bytes leaves no space for an entry.
 
         Args:
             partition: the partition's name, for Kafka's messages.
-            logs: the store for the bytes of the .log; without it bytes are only counted.
-            keeps_state: whether the log tracks producers, transactions and leader epochs. Without
-                them it has no snapshots and no transaction indexes, but the same .log, offset and
-                time indexes.
-
-        Raises:
-            CannotLoad: segment.index.bytes leaves no space for an entry.
+            logs: the store for the .log files; None: bytes are only counted.
+            keeps_state: whether the log tracks producers, transactions and leader epochs. If not,
+                it has no snapshots and no transaction indexes.
         """
         self.config = config
         self.behaviour = behaviour
@@ -141,12 +133,11 @@ class UnifiedLog:
         Args:
             rows: append_batches.INCOMING; the positions are filled in.
             data: the bytes of the rows one after another.
-            valid: number of leading batches with a right checksum, by default all. The bytes are
+            valid: number of batches before the first wrong checksum, by default all. The bytes are
                 not checked.
 
         Raises:
-            AppendFailed: Kafka refuses an append; carries Kafka's exception. The appends before it
-                are in the log.
+            AppendFailed: Kafka refuses an append. The appends before it are in the log.
         """
         valid = len(rows) if valid is None else valid
         time_offsets = self.time_offsets(rows)
@@ -176,10 +167,7 @@ class UnifiedLog:
                 self._roll(append_rows(rows, row), reason)
 
     def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
-        """Starts a new segment for an append.
-
-        Its base offset is the append's first offset, or the log end offset if that is larger.
-        """
+        """Starts a new segment at the append's first offset, or at a larger log end offset."""
         is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
         # KAFKA-4451: for legacy messages a follower uses a lower bound of the first offset
         expected = (
@@ -211,7 +199,7 @@ class UnifiedLog:
         self._take_snapshot(base_offset)
 
     def _take_snapshot(self, offset: int) -> None:
-        """Writes the producers' state at `offset` to a file, unless there is one (takeSnapshot)."""
+        """Writes the producers' state at `offset` to a file, if there is none (takeSnapshot)."""
         if self._keeps_state and offset > self._snapshot_offset:
             self.snapshots[offset] = self.producers.snapshot()
             self._snapshot_offset = offset
@@ -226,10 +214,9 @@ class UnifiedLog:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
     def limits(self, valid: int) -> np.ndarray:
-        """Returns the settings and release behaviour that the loop needs, as append_loop.LIMITS.
+        """Returns the limits for the append loop.
 
-        Args:
-            valid: number of leading rows with a right checksum.
+        `valid` is the number of rows before the first wrong checksum.
         """
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"] = self.config.segment_bytes
@@ -242,7 +229,7 @@ class UnifiedLog:
         return limits
 
     def time_offsets(self, rows: np.ndarray) -> np.ndarray:
-        """Returns, per batch, the offset that goes with its largest timestamp in the time index."""
+        """Returns the offset that the time index gets with each batch's largest timestamp."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
             is_plain = batch.codec(rows) == 0
@@ -314,11 +301,8 @@ class UnifiedLog:
     def truncate_to(self, offset: int, now_ms: int) -> bool:
         """Cuts the log so that it ends at an offset.
 
-        Only complete batches are cut. A batch that contains the offset is removed too, but the log
-        end offset is still the given one.
-
-        Returns:
-            False if the log already ends at or below the offset.
+        A batch that contains the offset is removed completely, but the log end offset is the given
+        offset. Returns False if the log already ends at or below the offset.
         """
         if offset >= self.log_end_offset:
             return False
@@ -377,12 +361,11 @@ class UnifiedLog:
     # ---- the end of a broker's run, and the next one
 
     def close(self, now_ms: int, *, flushed: bool = True) -> None:
-        """Stops cleanly: writes the last time entry, and trims every file to its content.
+        """Closes the log: writes the last time entry, and trims every file to its content.
 
         Args:
-            flushed: whether the log is flushed first, as a broker does. Flushing creates the
-                .timeindex of a segment without a batch (KAFKA-13603). Since 4.4.0 a stop always
-                creates it (UnifiedLog.prepareActiveSegmentForClose).
+            flushed: whether the log is flushed first, as a broker does. This creates the .timeindex
+                of a segment without a batch (KAFKA-13603). Since 4.4.0 closing always creates it.
         """
         if flushed or not self.behaviour.close_trims or self.active.timeindex.exists:
             self.active.end()
@@ -397,11 +380,11 @@ class UnifiedLog:
         """Loads the log again, as LogLoader does.
 
         Args:
-            recovery_point: the recovery point after an unclean stop; None after a close.
+            recovery_point: the recovery point after an unclean shutdown; None after a close.
             config: new settings.
 
         Raises:
-            CannotLoad: the start ends in an exception; the log stays unchanged.
+            CannotLoad: loading ends in an exception. The log stays unchanged.
         """
         self.config = config or self.config
         stored_log = self.stored_log(
@@ -470,7 +453,6 @@ class UnifiedLog:
         snapshots_before: dict[int, bytes],
         recovered_bases: Container[int],
     ) -> None:
-        """Replaces the snapshots by those that loading leaves: new ones, and existing ones."""
         self.snapshots = {}
         written_offsets = loading.written_snapshots()
         for offset in loading.snapshots():
@@ -488,10 +470,6 @@ class UnifiedLog:
         self.epochs = LeaderEpochs(loading.leader_epochs())
 
     def _know_producers(self, end: int) -> None:
-        """Rebuilds the producers' state after a truncation.
-
-        It starts from the latest remaining snapshot and replays the batches after it.
-        """
         self.snapshots = {
             offset: data
             for offset, data in self.snapshots.items()
@@ -504,9 +482,7 @@ class UnifiedLog:
     def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
         """Returns the producers' state after all batches below an offset.
 
-        Args:
-            recovered_bases: base offsets of segments that a recovery read completely, including any
-                part below the log start offset.
+        Replays the segments in `recovered_bases` completely, even below the log start offset.
         """
         base_offset = max(
             (segment.base_offset for segment in self.segments if segment.base_offset < offset),
@@ -567,10 +543,6 @@ class UnifiedLog:
         )
 
     def _refuse_without_room(self) -> None:
-        """Refuses a log whose indexes have no space for one entry.
-
-        Kafka's AbstractIndex refuses such a size, first for the offset index.
-        """
         if self.config.offset_slots < 1 or self.config.time_slots < 1:
             raise CannotLoad(
                 str(
@@ -585,12 +557,11 @@ class UnifiedLog:
 def _row_bytes(
     data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
 ) -> memoryview | None:
-    """Returns the bytes of some rows; `ends` holds each row's start and the last row's end."""
+    """Returns the bytes of some rows. `ends` holds each row's start and the last row's end."""
     return None if data is None or ends is None else memoryview(data)[ends[start] : ends[end]]
 
 
 def _record_offsets(append: np.ndarray, data: memoryview | None) -> list[int]:
-    """Returns the offsets of an append's records; without bytes, every offset of each batch."""
     if data is None:
         return [
             offset
