@@ -1,4 +1,4 @@
-"""The facts about a partition that the checks of its segments need."""
+"""The facts about a topic-partition that the checks of its segments need."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ class PartitionFacts:
     """The facts about a topic-partition that the checks of its segments need.
 
     Attributes:
-        partition: the directory's name.
-        clean: whether its broker was stopped cleanly; None without a broker directory.
+        partition: the directory's name, such as "orders-0".
+        clean: whether the broker was stopped cleanly; None: without a broker directory.
         may_be_running: whether a broker may be using the directory.
-        release: the release of the broker, as given or assumed.
-        oldest_writer: the oldest release that may have written the files; () for any.
-        now_ms: the time that counts as the present.
+        release: the broker's release, given or assumed.
+        oldest_writer: the oldest release that may have written the files; (): any release.
+        now_ms: the time that is used as the present.
         compacted: whether compaction may have removed records.
-        metadata_log: whether it is KRaft's metadata log, whose control batches are not transaction
+        metadata_log: whether this is KRaft's metadata log. Its control batches are not transaction
             markers.
-        first_recovered: the base offset of the first segment that a broker recovers when it starts
-            after an unclean stop. It recovers all later segments too. None if unknown.
+        first_recovered: the base offset of the first segment that the broker recovers after an
+            unclean shutdown; None: unknown. The broker also recovers all later segments.
         expires: whether segments are deleted by age.
-        retention_ms: the age at which segments are deleted; -1 for never.
+        retention_ms: the age at which segments are deleted; -1: never.
     """
 
     partition: str
@@ -52,9 +52,9 @@ class PartitionFacts:
 
     @property
     def active_is_untrimmed(self) -> bool:
-        """Whether the active segment's indexes still have their preallocated length.
+        """Whether the active segment's indexes still have their preallocated size.
 
-        They do if the broker was killed, and in the metadata log always since 4.4.
+        True after an unclean shutdown. Always true for the metadata log since 4.4.
         """
         return self.clean is False or (
             self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.release)
@@ -62,27 +62,24 @@ class PartitionFacts:
 
     @property
     def may_be_per_append(self) -> bool:
-        """Whether an index entry may be for an append of several batches, not for one batch."""
+        """Whether the broker may have written one index entry per append, not per batch."""
         return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
 
     @property
     def may_be_deep(self) -> bool:
-        """Whether a time entry may have the offset of the record itself.
-
-        If not, all time entries have the last offset of the record's batch.
-        """
+        """Whether a time entry may have the record's offset, not its batch's last offset."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property
     def may_have_first_keys(self) -> bool:
-        """Whether keys in the .index may be the first offsets of batches, as in old releases."""
+        """Whether .index keys may be the first offsets of batches, as in old releases."""
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
 
     def may_hold_stale_entries(self, segment: Segment) -> bool:
-        """Returns whether the indexes may end with entries for records that were truncated.
+        """Returns whether the indexes may end with entries for truncated records.
 
-        LogSegment.truncateTo leaves such entries in the file (4.3.1). They are accepted only while
-        a broker may be running; otherwise, a crash may have lost the end of the .log.
+        LogSegment.truncateTo leaves such entries in the file (4.3.1). If no broker can be running,
+        the result is False: a crash may have lost the end of the .log.
         """
         return self.may_be_running and segment.state == "active"
 
@@ -100,8 +97,8 @@ class PartitionFacts:
         """Returns a finding about a file of this partition.
 
         Args:
-            file: the file's name in the directory; None for the directory itself.
-            byte_range: the position and length of the damage in the file; None if unknown.
+            file: the file's name; None: the finding is about the directory.
+            byte_range: the position and length of the damage; None: unknown.
         """
         position, length = byte_range
         path = f"{self.partition}/{file}" if file else self.partition
@@ -122,7 +119,6 @@ class PartitionFacts:
     def torn_slot_finding(
         self, code: str, name: str, position: int, torn_bytes: int, entry_bytes: int
     ) -> Finding:
-        """Returns a finding about the bytes after an index's last complete slot."""
         text = message(
             "finding.length_no_multiple", n=position + torn_bytes, entry_bytes=entry_bytes
         )
@@ -142,7 +138,6 @@ class PartitionFacts:
         *,
         is_active: bool,
     ) -> Finding:
-        """Returns a finding about the zeros after an index's last entry."""
         entries = len(index.entries)
         slots_text = message("evidence.unwritten_slots", n=entries, slots=index.unwritten_slots)
         text = slots_text
@@ -156,12 +151,12 @@ class PartitionFacts:
 def findings_by_run(
     slots: list[int], make_finding: Callable[[int, int, int], Finding]
 ) -> list[Finding]:
-    """Returns a finding for each run of consecutive slots, at most MAX_RUNS.
+    """Returns a finding per run of consecutive slots, for at most MAX_RUNS runs.
 
     Args:
-        slots: the slots, in ascending order.
-        make_finding: called with the first and the last slot of a run, and with the number of runs
-            that are not listed (0 unless this is the last listed run).
+        slots: the slots in ascending order.
+        make_finding: called with a run's first slot, last slot and a count. For the last listed
+            run, the count is the number of runs that are not listed. For other runs it is 0.
     """
     runs: list[list[int]] = []
     for slot in slots:

@@ -1,9 +1,10 @@
-"""The checks of a .log: whether batches are valid, records readable, and offsets ascending.
+"""The checks of a .log: are batches valid, records readable, and offsets ascending?
 
 For example:
 
-- The batch at 4096 has the stored checksum 1a2b3c4d, but 99aa00ff is computed: batch-crc-mismatch.
-- The batch at 9000 has offsets 3 to 7, but the batch before it ended with 480:
+- The batch at byte 4096 stores the checksum 1a2b3c4d, but 99aa00ff is computed:
+  batch-crc-mismatch.
+- The batch at byte 9000 has offsets 3 to 7, but the batch before it ends with offset 480:
   offsets-not-increasing.
 """
 
@@ -54,9 +55,8 @@ class StepBack(NamedTuple):
     """A batch whose producer epoch or sequence number is lower than expected.
 
     Attributes:
-        row: the batch.
-        previous_epoch: the epoch of the producer's previous batch.
-        previous_sequence: the last sequence number in that batch; -1 if the epoch is lower.
+        previous_epoch: the producer epoch of the producer's previous batch.
+        previous_sequence: the last sequence number of that batch; -1: the epoch is too low.
     """
 
     row: np.void
@@ -65,19 +65,9 @@ class StepBack(NamedTuple):
 
 
 class ProducerOrder:
-    """Finds batches whose producer epoch or sequence number is lower than expected.
-
-    Attributes:
-        steps: the first of these batches.
-        count: the number of all of them.
-    """
+    """Finds batches whose producer epoch or sequence number is lower than expected."""
 
     def __init__(self, expiration_ms: int) -> None:
-        """Starts with no batch.
-
-        Args:
-            expiration_ms: the time after which a broker forgets a producer that sends nothing.
-        """
         self._expiration_ms = expiration_ms
         self.steps: list[StepBack] = []
         self.count = 0
@@ -116,9 +106,10 @@ class ProducerOrder:
             self._keep(StepBack(rows[place + 1], previous_epoch, int(last[place])))
 
     def _is_followed(self, rows: np.ndarray) -> np.ndarray:
-        """Returns which batches are followed in time by another batch of their producer.
+        """Returns, per pair of neighbouring rows, whether their order can be judged.
 
-        In time means before Kafka forgets the producer.
+        Both batches must be by one producer. Kafka forgets a producer after `expiration_ms`, so the
+        second batch must come sooner.
         """
         waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
         return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (
@@ -147,7 +138,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         self._producers = ProducerOrder(facts.producer_expiration_ms)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Checks the next batches, an array of log_scan.VALIDATED_BATCH."""
         has_valid_crc = batches["crc_valid"]
         is_known_magic = np.isin(batches["magic"], MAGICS)
         span = batches["last_offset"] - batches["base_offset"] + 1
@@ -501,7 +491,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
-        """Returns consequence and next step for the tail; None if the usual texts apply."""
+        """Returns consequence and next step for the tail; None: use the texts in CODES."""
         is_closed = self._segment.state != "active"
         if is_closed or self._is_refused():
             readers = message(f"consequence.closed_tail_{tail.kind}")
@@ -516,8 +506,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _damage_advice(self, readers: Message, position: int) -> tuple[Message, Message]:
         """Returns consequence and next step for damage at which a recovery stops.
 
-        After an unclean stop, LogLoader recovers the segments from the recovery point on. If it
-        truncates a segment, it deletes all later segments (4.3.1 and 4.4.0).
+        After an unclean shutdown, a broker recovers the segments from the recovery point on. If the
+        broker truncates a segment, it deletes all later segments (LogLoader, 4.3.1 and 4.4.0).
 
         Args:
             readers: the effect of the damage on readers.
@@ -543,7 +533,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
     def _has_distrusted_index(self) -> bool:
-        """Returns whether every start recovers the segment, for example for lack of an .index."""
         return bool(
             recovered_bases(
                 (self._segment,), clean=True, recovery_point=None, release=self._facts.release
@@ -551,13 +540,12 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _is_refused(self) -> bool:
-        """Returns whether the .log is too long for Kafka to open; a start then keeps its tail."""
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
     def _is_unclean(self) -> bool:
-        """Returns whether the broker, when it starts, recovers the log as after an unclean stop.
+        """Returns whether broker start-up recovers the log as after an unclean shutdown.
 
-        It always does so for the metadata log (KafkaRaftLog).
+        Always true for the metadata log in a broker directory (KafkaRaftLog).
         """
         return self._facts.clean is False or (
             self._facts.metadata_log and self._facts.clean is not None

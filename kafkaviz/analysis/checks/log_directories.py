@@ -2,13 +2,11 @@
 
 For example:
 
-- disk-b was opened without disk-a: other-log-directories, because disk-a has the settings of its
-  topics.
-- server.properties names only disk-a, disk-b and disk-c, but none of them has the metadata log:
-  metadata-log-missing.
-- The directory orders-0 is missing, although recovery-point-offset-checkpoint has "orders 0 15000":
+- disk-b was opened without disk-a, and only disk-a has the metadata log: other-log-directories.
+- No log directory in server.properties has the metadata log: metadata-log-missing.
+- recovery-point-offset-checkpoint lists orders-0, but the directory is missing:
   partition-missing.
-- audit-1 is in disk-b and disk-c: partition-in-two-directories, so Kafka refuses to start.
+- audit-1 is in disk-b and in disk-c, so Kafka refuses to start: partition-in-two-directories.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +57,6 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
-    """Returns the replicas in use that the broker would not consider stray, by topic and number."""
     replicas: dict[tuple[str, int], list[Partition]] = {}
     release = plan.assumed_release.release
     image = plan.settings.image
@@ -188,9 +185,9 @@ def _future_replicas(
 
 
 def _takes_over(broker: Broker, partition: Partition, image: MetadataImage) -> bool:
-    """Returns whether the broker, when it starts, will put a -future replica into use.
+    """Returns whether broker start-up will put a -future replica into use.
 
-    It does so if the replica is in the directory that the cluster assigns
+    True if the cluster assigned the replica to its log directory
     (LogManager.recoverAbandonedFutureLogs).
     """
     node_id = broker.node_number
@@ -312,10 +309,9 @@ def _few(names: Sequence[str]) -> Message:
 
 
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields findings about partitions that should be in a log directory but are missing.
+    """Yields findings about partitions whose directory is missing.
 
-    When the broker starts, it creates empty directories for them. checks.state reports records that
-    are missing at the end of a log.
+    At its next start-up, the broker creates empty directories for them.
     """
     broker = check_plan.broker
     image = check_plan.settings.image
@@ -369,10 +365,9 @@ def _is_unknown(image: MetadataImage) -> bool:
 
 
 def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) -> Message | None:
-    """Returns why a partition named in the checkpoints should be in this directory.
+    """Returns why a partition in the checkpoints should be in this directory.
 
-    Returns:
-        None if it need not be there: its topic was deleted, or its replica is somewhere else now.
+    None: the topic was deleted, or the replica is assigned elsewhere.
     """
     topic, partition = key
     if _is_unknown(image):

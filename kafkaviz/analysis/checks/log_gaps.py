@@ -1,7 +1,7 @@
-"""Checks for overlapping and missing offsets, inside a partition's segments and between them.
+"""Checks for overlapping and missing offsets, inside segments and between them.
 
-For example, segment 0 ends with offset 819, and the next segment is 1000. So 180 offsets are
-missing: segment-gap. Nothing is reported if compaction may have removed them.
+For example, a segment ends with offset 819, and the next segment begins at 1000. The 180 offsets
+between are missing: segment-gap. If compaction may have removed them: offset-gap-explained.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,8 +52,8 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
     """Yields the gaps inside segments and between segments.
 
-    Segments with batches that cannot be trusted are skipped. But a segment whose only fault is a
-    torn tail is included: its other batches are whole, and the offsets in the tail are lost.
+    Segments with untrusted batches are skipped. A segment with only a torn tail is included: the
+    offsets in its tail are lost.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and (not older.is_unsound or older.tail_kind == "torn"):

@@ -1,7 +1,6 @@
 """Reads the .log of a segment once, for all checks.
 
-The scan yields the batches in chunks and marks the batches that can be trusted. A batch with a
-wrong length hides all later batches from a broker. This scan continues at the next batch
+A broker cannot read past a batch with a wrong length. This scan continues at the next valid batch
 (log.scans), so that one fault does not hide others.
 """
 
@@ -35,13 +34,13 @@ VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 @dataclass(frozen=True)
 class UnreadRange:
-    """Bytes that cannot be read as batches, up to the next valid batch.
+    """Bytes that cannot be read as batches.
 
     Attributes:
         start: the position of the first of these bytes.
-        stop: the position of the next batch.
-        stored_length: the length field of the batch header at `start`.
-        expected_length: the length that would lead to the next batch; None without a header.
+        stop: the position of the next valid batch.
+        stored_length: the length field at `start`; None: the file ends inside a header.
+        expected_length: the length that would lead to `stop`; None: `start` has no batch header.
     """
 
     start: int
@@ -55,8 +54,7 @@ class MisplacedBatch:
     """A batch whose offsets do not fit between the offsets of its neighbours.
 
     Attributes:
-        row: the batch.
-        previous_offset: the last offset before this batch.
+        previous_offset: the last offset of the trusted batch before this batch.
     """
 
     row: np.void
@@ -68,10 +66,8 @@ class ScanState:
     """The results of a scan.
 
     Attributes:
-        faults: the faults of batches, by position.
-        unsound_offsets: ranges (first, last) of offsets whose batches cannot be trusted.
-        end_bytes: the end of the last batch.
-        tail: the bytes after the last batch.
+        unsound_offsets: (first, last) ranges of offsets whose batches cannot be trusted.
+        end_bytes: the position at which the last batch ends.
     """
 
     unread_ranges: list[UnreadRange] = field(default_factory=list)
@@ -91,7 +87,7 @@ class ScanState:
     def add_unsound(self, first: int, last: int) -> None:
         """Adds a range of offsets whose batches cannot be trusted.
 
-        If there are too many ranges, no offset from the last range on is trusted.
+        After MAX_UNSOUND ranges, the last range is extended to all later offsets.
         """
         if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))
@@ -100,7 +96,15 @@ class ScanState:
 
 
 class CheckScan:
-    """The scan itself: iterate over it once, then read `state`."""
+    """Reads the batches of a .log as arrays of VALIDATED_BATCH.
+
+    Iterate once, then read `state`. The iteration raises CannotOpen if the file cannot be read.
+
+    Args:
+        observer: receives every batch as CHECKED_BATCH, trusted or not.
+        first_walk: see log.scans.CheckedScan.
+        level: how much of each batch is checked.
+    """
 
     def __init__(
         self,
@@ -109,13 +113,6 @@ class CheckScan:
         first_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
-        """Reads nothing yet.
-
-        Args:
-            observer: receives the batches as CHECKED_BATCH, before it is decided which are sound.
-            first_walk: the same as in log.scans.CheckedScan.
-            level: how much of each batch is checked.
-        """
         self._segment = segment
         self.state = ScanState()
         self._observer = observer
@@ -124,11 +121,6 @@ class CheckScan:
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields arrays of VALIDATED_BATCH; keeps at most 16 384 rows and one chunk in memory.
-
-        Raises:
-            CannotOpen: the file cannot be read.
-        """
         log = self._segment.log
         with entry_points(self._segment) as points:
             scan = CheckedScan(
@@ -181,9 +173,10 @@ class CheckScan:
 
 
 class _BatchValidator:
-    """Decides which batches can be trusted, from their checksums and their neighbours' offsets.
+    """Decides which batches can be trusted.
 
-    It compares each batch with up to two neighbours on each side.
+    A batch can be trusted if its checksum is valid and its offsets fit between those of up to two
+    neighbours on each side.
     """
 
     def __init__(self, base_offset: int, state: ScanState) -> None:
@@ -198,7 +191,7 @@ class _BatchValidator:
         self._count = 0
 
     def add(self, checked_rows: np.ndarray) -> Iterator[np.ndarray]:
-        """Adds batches, and yields those whose neighbours are now all known."""
+        """Adds batches. Yields a batch once its neighbours have been added."""
         if not len(checked_rows):
             return
         rows = np.empty(len(checked_rows), VALIDATED_BATCH)
@@ -251,9 +244,9 @@ class _BatchValidator:
 
     @staticmethod
     def _culprit(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Returns which batch is wrong if two neighbours have descending offsets.
+        """Returns the misplaced batch of two whose offsets descend: `index - 1` or `index`.
 
-        It is the one that does not fit its other neighbour either.
+        The misplaced batch does not fit its other neighbour either.
         """
         if index == 0:
             return 0

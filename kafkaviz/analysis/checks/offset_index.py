@@ -1,11 +1,12 @@
-"""The checks of an .index: whether each entry points to the batch that has its key.
+"""The checks of an .index: does each entry point to the batch with its key?
 
-For example, slot 3 has the key 949 and position 16372. The batch that starts there has the offsets
-1017 to 1025, and the batch with offset 949 starts at 9285: index-offset-mismatch.
+For example, slot 3 has the key 949 and the position 16372. The batch at 16372 has the offsets 1017
+to 1025. The batch with offset 949 is at 9285: index-offset-mismatch.
 
-The batches come in chunks, in log order. Two batches are remembered per entry: the batch that
-starts at the entry's position, and the entry's home. The home is the first batch whose last offset
-is at or above the entry's key. `Aim` in analysis/segment/links.py has the rules for the two.
+The check keeps two batches per entry, and `Aim` (analysis/segment/links.py) compares them:
+
+- start: the batch that starts at the entry's position
+- home: the first batch whose last offset is at or above the entry's key
 """
 
 from collections.abc import Iterator
@@ -67,7 +68,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._spacing = EntrySpacingCheck(segment, facts)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Checks the next batches, an array of log_scan.VALIDATED_BATCH."""
         if not len(batches) or not len(self._entries):
             return
         self._add_starts(batches)
@@ -149,9 +149,10 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _aims(self) -> np.ndarray:
-        """Returns the Aim of each entry, or UNKNOWN.
+        """Returns the Aim of each entry.
 
-        An entry that no possible release can have written counts as Aim.FOREIGN.
+        FOREIGN: no possible release writes such an entry. UNKNOWN: the batches around the entry
+        cannot be trusted, or the entry may be stale.
         """
         entries = self._entries
         starts = self._starts["position"]
@@ -228,7 +229,10 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """Returns which offsets a search from this entry would miss, or None if unknown."""
+        """Returns which offsets a search from this entry skips, or None.
+
+        None: no offset is skipped, or brokers of this release check the index before they use it.
+        """
         start = self._starts[slot]
         home = self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
@@ -281,7 +285,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _release_findings(self, aims: np.ndarray) -> Iterator[Finding]:
-        """Yields findings about entries as only older releases, or their followers, write them."""
         claims = {
             Aim.COARSE: "finding.entries_per_append",
             Aim.FIRST_KEY: "finding.entries_of_first_offsets",
@@ -315,26 +318,24 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     """Checks whether an .index lacks entries that a recovery of the segment would write.
 
-    For example, entries at 0, 4200, 8400, 12600, 29400 and 33600 show an interval below 4200. A
-    recovery would also write entries at 16800, 21000 and 25200: index-differs-from-rebuild.
+    For example, an index has entries at 0, 4200, 8400, 12600, 29400 and 33600, so the interval is
+    at most 4200. A recovery would also write entries at 16800, 21000 and 25200:
+    index-differs-from-rebuild.
 
-    A stretch is the part of the .log between two entries. Stretch n comes after entry n - 1, and
-    stretch 0 is before the first entry.
+    A broker writes an entry when it has counted enough bytes since the previous entry. A restart
+    resets the count to 0, and so does a truncation on a follower. Then one gap is longer.
 
-    Both a recovery and a running broker write an entry when they have counted enough bytes since
-    the last one. But a restart, or a truncation on a follower, resets the broker's count to 0, so
-    that one stretch becomes longer. These rules decide whether entries are missing:
+    A stretch is the part of the .log between two entries. Stretch n follows entry n - 1, and
+    stretch 0 is before the first entry. The first rule that applies decides about a long stretch:
 
-    - Another leader epoch begins in the stretch: undecided, because a follower may have truncated
-      its log.
-    - The stretch has no time entry, although timestamps grew: entries are missing, because a broker
-      that stops writes a time entry.
-    - Time entries exist for two or more of the missing entries: entries are missing, because both
-      kinds are written together.
-    - Timestamps did not grow: up to twice the interval is accepted, because of one possible
-      restart.
-    - The stretch fits an interval that also fits all entries on one side of it: undecided, because
-      the interval may have been changed at a restart.
+    1. Another leader epoch begins in the stretch: no finding. A follower may have truncated its
+       log.
+    2. Two or more of the missing entries have a time entry: finding. Kafka writes both together.
+    3. The stretch has a time entry, or fits an interval of all entries on one side: no finding. The
+       broker may have been restarted, perhaps with another interval.
+    4. The first batch is newer than all before it: finding. A stopping broker would have written a
+       time entry.
+    5. The stretch is longer than twice the interval: finding. One restart does not explain that.
     """
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
@@ -390,9 +391,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         self._stretch = int(stretch[-1])
 
     def result(self) -> Iterator[Finding]:
-        """Yields a finding about the longest stretch that lacks entries, if there are any.
+        """Yields a finding about the longest stretch that lacks entries, if any.
 
-        The existing entries must be correct.
+        Call this only if all existing entries are correct.
         """
         high_bytes = int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MAX_EPOCH)) - 1
         if high_bytes < 0 or not len(self._entries):
@@ -425,7 +426,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         *,
         has_other_interval: bool,
     ) -> bool | np.bool_:
-        """Returns whether neither a restart nor another interval explains the missing entries."""
+        """Returns whether rules 2 to 5 of the class give a finding."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MAX_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
         # the time entry that was written with the entry at the end of the stretch does not count
@@ -453,9 +454,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns the position or offset in the entries before and after a stretch.
+        """Returns the field `name` of the entries before and after a stretch.
 
-        Without such an entry, the value is `least` or `most`.
+        `least` and `most` stand for an entry that does not exist.
         """
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
@@ -463,7 +464,6 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return before, after
 
     def _has_other_interval(self) -> np.ndarray:
-        """Returns which stretches fit an interval that fits all entries on one side of them."""
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
         least_after = np.append(
             np.minimum.accumulate(self._appended_bytes[::-1])[::-1],
@@ -505,7 +505,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
-        """Returns the entries that a recovery writes at this interval; empty if it fails."""
+        """Returns the entries that a recovery with this interval writes; empty if it fails."""
         log = self._segment.log
         try:
             with file.reader(log.path) as reader:

@@ -1,7 +1,4 @@
-"""The plan of a check: the release, the settings, the present time, and the partitions to check.
-
-All of this is decided before any segment is read.
-"""
+"""The plan of a check: everything that is decided before a segment is read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,11 +46,11 @@ class CheckPlan:
 
     Attributes:
         is_whole: whether the broker directory itself is checked too, not only partitions.
-        has_broker: whether there is a broker directory, even without meta.properties. It may be
-            missing only if a single partition was opened.
-        oldest_writer: the oldest release that may have written the files; () for any.
-        compacted_logs: the topic-partitions that were ever compacted.
-        strange_names: paths of directories with names that make every broker start fail.
+        has_broker: whether there is a broker directory. False: a single partition was opened that
+            is not in a broker directory.
+        oldest_writer: the oldest release that may have written the files; (): any release.
+        compacted_logs: the topic and number of each log in cleaner-offset-checkpoint.
+        strange_names: paths of directories whose names make every broker start-up fail.
     """
 
     broker: Broker
@@ -70,9 +67,9 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the broker was stopped cleanly in all log directories, so all is flushed.
+        """Whether the broker was stopped cleanly in all log directories.
 
-        A partition without a broker directory counts as cleanly stopped.
+        Always true without a broker directory.
         """
         return self.broker.is_clean or not self.has_broker
 
@@ -117,7 +114,6 @@ class CheckPlan:
         )
 
     def _first_recovered(self, partition: Partition) -> int | None:
-        """Returns the first segment that is recovered after an unclean stop (LogLoader)."""
         if not self.has_broker:
             return None
         bases = [segment.base_offset for segment in partition.live]
@@ -127,7 +123,7 @@ class CheckPlan:
 
     @cached_property
     def producer_expiration_ms(self) -> int:
-        """How long a broker remembers a producer that sends nothing."""
+        """The time after which a broker forgets a producer that sends nothing."""
         release = self.assumed_release.release
         name = "producer.id.expiration.ms"
         if not config_def.BROKER_SETTINGS[name].is_known_to(release):
@@ -141,7 +137,8 @@ class CheckPlan:
     def limits(self, partition: Partition) -> RetentionLimits:
         """Returns the retention limits of a partition.
 
-        If the log was ever compacted, a cleanup.policy of "delete" is not trusted.
+        If cleanup.policy is "delete" but the log was compacted, the setting is not trusted. Then no
+        segment is deleted.
         """
         find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
         policy = find("cleanup.policy")
@@ -174,10 +171,10 @@ class CheckPlan:
 
     @staticmethod
     def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
-        """Returns a retention limit of the local log.
+        """Returns the limit `name` for the local log: "retention.ms" or "retention.bytes".
 
-        If the local limit is -2, the limit for the complete log applies
-        (UnifiedLog.localRetentionMs and localRetentionSize of 4.3.1).
+        If the topic is tiered, this is local.retention.ms or local.retention.bytes, unless that is
+        -2 (UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1).
         """
         local = find(f"local.{name}") if is_tiered else None
         return find(name) if local is None or local.value == SAME_AS_LOG else local
@@ -193,12 +190,12 @@ class CheckPlan:
         )
 
     def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
-        """Yields the logs that the broker loads when it starts.
+        """Yields the logs that the broker loads at start-up.
 
-        If a directory's name makes the start fail, only the metadata log is loaded.
+        If a directory's name makes start-up fail, this is only the metadata log.
 
         Args:
-            partitions: the partitions to load; the default is the partitions of the plan.
+            partitions: the partitions to load; by default those of the plan.
         """
         if partitions is None and not self.is_whole:
             partitions = self.partitions
@@ -219,7 +216,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Marks a log as stray if this node is the only controller and lost its metadata log."""
+        """Marks a log as stray if the only controller has lost its metadata log."""
         is_sole = list(self.settings.image.voters) == [self.broker.node_number]
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
@@ -228,14 +225,12 @@ class CheckPlan:
         return log
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """Returns the predicted start of the broker.
+        """Returns the predicted broker start-up.
+
+        None: a file cannot be read here, but the broker may be able to read the file.
 
         Args:
-            log_steps: RestartLog.path and the result of `restart_steps`, for each log.
-
-        Returns:
-            None if the start cannot be predicted, because the broker may be able to read a file
-            that cannot be read here.
+            log_steps: `RestartLog.path` and the result of `restart_steps`, for each log.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN
@@ -264,7 +259,7 @@ class CheckPlan:
         )
 
     def own_steps(self) -> tuple[StartupStep, ...]:
-        """Returns the steps of a broker start that come from the log directories' own files.
+        """Returns the start-up steps for the log directories' own files.
 
         Raises:
             CannotOpen: a necessary file cannot be read.
@@ -283,7 +278,7 @@ def plan_check(
     *,
     level: CheckLevel = CheckLevel.RECORDS,
 ) -> CheckPlan:
-    """Returns the plan of a check; the arguments are the same as in broker_health.check."""
+    """Returns the plan of a check. `broker_health.check` explains the arguments."""
     assumed_release = assume_release(broker, version)
     is_whole = partition is None and not is_lone(broker) and not broker.is_copy
     return CheckPlan(
@@ -302,10 +297,7 @@ def plan_check(
 
 
 def newest_ms(broker: Broker) -> int:
-    """Returns the newest time of the broker's logs and checkpoints.
-
-    It is the time when the broker last wrote, or when files were copied without their times.
-    """
+    """Returns the time at which the broker last wrote a log or a checkpoint."""
     logs = (
         log_segment.log.mtime_ns
         for partition in broker.partitions
@@ -322,7 +314,10 @@ def newest_ms(broker: Broker) -> int:
 
 
 def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
-    """Returns up to which offset each compacted log was cleaned, by topic and partition."""
+    """Returns the offset per log in cleaner-offset-checkpoint, by topic and number.
+
+    Offsets below this one were compacted.
+    """
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT

@@ -1,8 +1,4 @@
-"""All findings about one segment.
-
-The .log and the indexes are checked in one pass. Leftover files are only described. The check needs
-only a Segment and its PartitionFacts, so that both pages and pipeline tasks can call it.
-"""
+"""Runs all checks of one segment, and reads its .log only once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,9 +18,9 @@ from kafkaviz.log.segment import LogSegment, Segment
 
 @dataclass(frozen=True)
 class SegmentFindings:
-    """The findings about one segment, and its summary, which the checks of its partition need.
+    """The findings about one segment, and the summary for the checks of its partition.
 
-    The summary is None for leftover files.
+    `summary` is None for leftover files and for indexes without a .log.
     """
 
     findings: tuple[Finding, ...]
@@ -37,12 +33,11 @@ def check(
     observer: BatchObserver[Any] | None = None,
     first_walk: BatchWalk | None = None,
 ) -> SegmentFindings:
-    """Returns the findings about a segment, including those about files that cannot be read.
+    """Returns the findings about a segment, including unreadable files.
 
     Args:
-        observer: also receives all batches that are read, as arrays of
-            format.deep_scan.CHECKED_BATCH.
-        first_walk: the same as in log.scans.CheckedScan.
+        observer: also receives all batches, as arrays of format.deep_scan.CHECKED_BATCH.
+        first_walk: see log.scans.CheckedScan.
     """
     segment = replace(segment)  # a copy, so that the indexes it reads do not stay in memory
     if not segment.is_in_use:

@@ -1,8 +1,4 @@
-"""The checks of settings and their costs.
-
-They find indexes so small that segments roll too soon, segments that are too small, wasted disk
-space, and topics with a setting that may keep their records elsewhere.
-"""
+"""The checks of settings: small indexes and segments, wasted disk space, diskless topics."""
 
 from collections.abc import Iterator, Sequence
 
@@ -114,7 +110,7 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
 
 
 def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding if the space after the last entries of indexes uses disk blocks."""
+    """Yields a finding if indexes use disk blocks after their last entries."""
     wasteful_files = []
     for summary in summaries:
         entry_bytes = (
@@ -164,7 +160,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_topics(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields a finding for each topic on this broker that has the setting diskless.enable."""
+    """Yields a finding for each topic on this broker with diskless.enable=true."""
     for topic in sorted({partition.topic for partition in plan.broker.partitions}):
         config_value = plan.settings.image.topic_configs(topic).get(DISKLESS)
         if config_value is None or config_value.value != "true":

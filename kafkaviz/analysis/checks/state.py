@@ -1,6 +1,6 @@
-"""The checks of a directory's state after the broker's last stop, and of its next start.
+"""The checks of a broker's state after its last shutdown, and of its next start-up.
 
-For example, orders-0 has the recovery point 200, but its log ends at 180. So flushed records are
+For example, orders-0 has the recovery point 200, but its log ends at 180. Flushed records are
 missing: recovery-point-beyond-end.
 """
 
@@ -61,7 +61,7 @@ COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 @dataclass(frozen=True)
 class Trace:
-    """The highest checkpointed offset for a partition whose directory is missing."""
+    """The highest checkpointed offset of a partition whose directory is missing."""
 
     offset: int
     checkpoint: str  # name of the checkpoint file
@@ -113,7 +113,7 @@ def check_partition(
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
-    """Returns the end offset of a log as a broker finds it; None if a .log could not be read."""
+    """Returns the log end offset as a broker finds it; None: a .log cannot be read."""
     if not summaries or any(summary.read_fault for summary in summaries):
         return None
     last = summaries[-1]
@@ -200,7 +200,7 @@ def _open_transactions(
 
 
 def _begin_ms(segment: LogSegment, position: int) -> int:
-    """Returns the timestamp of a batch's first record; -1 if the .log is gone by now."""
+    """Returns the timestamp of a batch's first record; -1: the .log is gone."""
     with suppress(CannotOpen), file.reader(segment.log.path) as read:
         row = batch_at(read, position, segment.log.size_bytes)
         if row is not None:
@@ -213,7 +213,7 @@ def _abort_step(
 ) -> Message | None:
     """Returns the next step with the command that aborts a transaction.
 
-    Returns None if the command's arguments are unknown and the broker is older than 3.0.
+    None: the broker is older than 3.0, and the arguments of the command are unknown.
     """
     name = "abort_with" if is_hanging else "await_or_abort_with"
     if not facts.release or versions.ABORTS_BY_OFFSET.applies_to(facts.release):
@@ -231,7 +231,7 @@ def _abort_step(
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
-    """Yields a finding if the broker was not stopped cleanly, or may still be running."""
+    """Yields a finding if the broker was not stopped cleanly, or may be running."""
     if broker.is_clean:
         return
     text = message("finding.no_file", file=CLEAN_SHUTDOWN)
@@ -254,7 +254,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """Yields a finding with the codes, if any, that a check of this level does not look for."""
+    """Yields a finding with the codes that a check of this level cannot find."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",
@@ -268,7 +268,10 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """Yields findings about a predicted broker start, except about steps that every start takes."""
+    """Yields findings about a predicted broker start-up.
+
+    Steps that every start-up takes are left out.
+    """
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {
@@ -348,7 +351,7 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    The severity is only "info" if a log directory that was not opened may show that it is not
+    The severity is INFO if a log directory that was not opened may show that the partition is not
     stray.
     """
     is_sure = is_stray_for_sure(step)
@@ -365,7 +368,6 @@ def _stray_finding(step: StartupStep, release: Release) -> Finding:
 
 
 def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
-    """Returns one finding about all rebuilt segments of a partition, because there may be many."""
     steps = list(steps)
     segments = sorted({step.segment for step in steps if step.segment is not None})
     reasons = tuple(dict.fromkeys(step.why for step in steps))
@@ -401,9 +403,9 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
 def excerpt_finding(
     missing: int, count: int, key: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
-    """Returns a finding about a directory that lacks most of the partitions in its checkpoints.
+    """Returns a finding about a directory that lacks most partitions of its checkpoints.
 
-    Such a directory has no metadata log, and is nearly always a copy of some partitions.
+    The directory has no metadata log, and is nearly always a copy of some partitions.
 
     Args:
         missing: the number of missing partitions.

@@ -1,7 +1,4 @@
-"""Collects a summary of a segment while its batches are read.
-
-The checks of the topic-partition use the summaries of all segments.
-"""
+"""Summarizes a segment while its batches are read, for the checks of the topic-partition."""
 
 from dataclasses import dataclass, field, replace
 
@@ -36,7 +33,7 @@ MICROSECONDS = 100_000_000_000_000
 
 @dataclass(frozen=True)
 class Gap:
-    """Offsets from `first` to `last` that no batch has, before the batch at `position`."""
+    """Missing offsets from `first` to `last`, before the batch at `position`."""
 
     first: int
     last: int
@@ -49,14 +46,14 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeAnomaly:
-    """Batches with suspicious timestamps: how many there are, and the worst batch.
+    """The number of batches with suspicious timestamps, and the worst of these batches.
 
     Attributes:
-        count: the number of these batches. All other attributes describe the worst batch.
+        count: the number of batches. All other attributes describe the worst batch.
         offset: the batch's last offset.
         timestamp_ms: the batch's largest timestamp.
-        reference_ms: the time with which that timestamp was compared.
-        first_offset: -1 for a compressed message of magic 0 or 1, which does not have it.
+        reference_ms: the newest plausible timestamp up to this batch.
+        first_offset: -1: unknown, because this is a wrapper of magic 0 or 1.
     """
 
     count: int
@@ -69,7 +66,6 @@ class TimeAnomaly:
 
     @property
     def offsets_text(self) -> Message:
-        """The offsets of the batch; its header does not show which record has the timestamp."""
         if self.first_offset == self.offset:
             return message("finding.at_offset", offset=self.offset)
         if self.first_offset >= 0:
@@ -79,8 +75,6 @@ class TimeAnomaly:
 
 @dataclass(frozen=True)
 class OpeningBatch:
-    """The first batch of a segment. It shows why the previous segment was rolled."""
-
     size_bytes: int
     max_timestamp_ms: int
     last_offset: int
@@ -88,20 +82,19 @@ class OpeningBatch:
 
 @dataclass(kw_only=True)
 class CheckSummary:
-    """The summary of a segment; offsets and times are None without a batch that can be trusted.
+    """The summary of a segment.
+
+    Offsets and times are None if no batch can be trusted.
 
     Attributes:
         newest: (timestamp, last offset, position) of the batch with the largest timestamp.
-        gaps: the first ranges of offsets that are missing between batches.
-        gap_count: the number of all such ranges.
-        gap_offsets: the number of offsets in all such ranges.
+        gaps: the first GAPS_KEPT ranges of offsets that are missing between batches.
+        gap_offsets: the number of offsets that are missing between batches.
         dropped_offsets: the number of offsets that are missing inside batches.
-        epochs: the first changes of leader epoch, as (epoch, first offset, position).
-        sound_bytes: bytes of the batches that can be trusted.
-        header_bytes: bytes of the headers of data batches of magic 2.
-        control_bytes: bytes of the control batches, headers included.
-        steps: the kept transactions; SegmentTransactions explains this attribute and the next
-            three.
+        epochs: (epoch, first offset, position) of the first changes of the leader epoch.
+        sound_bytes: the size of the batches that can be trusted.
+        header_bytes: the size of the headers of data batches of magic 2.
+        steps: this and the next three attributes are explained in SegmentTransactions.
         times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
 
@@ -169,7 +162,6 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self._was_unsound = False
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches, an array of log_scan.VALIDATED_BATCH."""
         self.summary.end_offset = int(batches["last_offset"][-1]) + 1
         is_whole = bool(batches["is_sound"].all()) and not self._was_unsound
         batches = batches[batches["is_sound"]]
@@ -215,10 +207,6 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             )
 
     def _add_gaps(self, batches: np.ndarray) -> None:
-        """Counts the offsets that are missing between batches and inside batches.
-
-        Compaction causes both kinds of gaps.
-        """
         summary = self.summary
         next_offset = (
             self._segment.base_offset if summary.last_offset is None else summary.last_offset + 1
@@ -264,7 +252,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
     def _add_times(self, batches: np.ndarray) -> None:
         """Finds timestamps that are missing, in another unit, in the future, or late.
 
-        A timestamp is late if an earlier record is newer by more than LATE_MS.
+        A timestamp is late if an earlier one is newer by more than LATE_MS.
         """
         times = batches["max_timestamp_ms"]
         is_missing = times < 0
@@ -351,7 +339,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
     """Returns which timestamps look like seconds, microseconds or nanoseconds.
 
-    As milliseconds they would be in 1970, or after the year 5000.
+    Read as milliseconds, they are in 1970 or after the year 5000.
     """
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 
@@ -373,10 +361,6 @@ def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> 
 
 
 def _stable_offsets(segment: Segment) -> list[int]:
-    """Returns the last stable offsets in the .txnindex.
-
-    The result is empty if the file cannot be read; another check reports that.
-    """
     try:
         return segment.txn_index["last_stable_offset"].tolist()
     except KafkavizError:

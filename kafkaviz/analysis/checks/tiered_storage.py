@@ -26,7 +26,10 @@ HELD_STATES = (*FAILING_STATES, UploadState.WAITING)
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about uploads, and in a view of tiered storage about remote segments."""
+    """Yields the findings about failing uploads and about remote segments.
+
+    Remote segments are checked only if tiered storage was opened (`tiered_view`).
+    """
     with suppress(KafkavizError):  # the checks of the .log report the fault
         for upload in failing_uploads(plan):
             yield _blocked_finding(upload, plan.assumed_release.release)

@@ -1,8 +1,4 @@
-"""The checks of timestamps and how they affect retention.
-
-They find timestamps in the future, in another unit or out of order, and segments that are kept
-longer than their records suggest. analysis.retention computes how long a segment is kept.
-"""
+"""The checks of timestamps, and of segments that are kept longer than their records suggest."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -29,10 +25,10 @@ def check_partition(
     *,
     retained: Sequence[CheckSummary] | None = None,
 ) -> Iterator[Finding]:
-    """Yields the findings about a partition's timestamps and the retention of its segments.
+    """Yields the findings about a partition's timestamps and retention.
 
     Args:
-        retained: the segments to which retention applies; the default is all.
+        retained: the segments to which retention applies; by default all.
     """
     for name, make_finding in (
         ("future", _future_finding),
@@ -145,7 +141,10 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding for each segment that delays the deletion of later ones by over a day."""
+    """Yields a finding for each segment that delays the deletion of later segments.
+
+    Delays of at most a day are not reported.
+    """
     segment_retentions = log_retention(
         facts.partition,
         aged_segments,

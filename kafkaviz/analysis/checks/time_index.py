@@ -1,7 +1,7 @@
-"""The checks of a .timeindex: whether each entry has the largest timestamp so far and its offset.
+"""The checks of a .timeindex: is each entry the largest timestamp so far, with its offset?
 
-For example, slot 2 has 2026-10-26 and offset 1803. But the largest timestamp in the batch with
-offset 1803 is 2026-10-25, and no batch has the entry's timestamp: timeindex-timestamp-mismatch.
+For example, slot 2 has the timestamp 2026-10-26 and the offset 1803. No batch has that timestamp:
+timeindex-timestamp-mismatch.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,6 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._newest: tuple[int, int] | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """Checks the next batches, an array of log_scan.VALIDATED_BATCH."""
         batches = batches[batches["is_sound"]]
         if not len(batches):
             return
@@ -174,7 +173,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def _has_true_record(self, slots: np.ndarray) -> np.ndarray:
         """Returns whether the record at each entry's offset has the entry's timestamp.
 
-        Only the first DEEP_READ entries are looked up; the others count as right.
+        Only the first DEEP_READ entries are looked up. The result is True for all others.
         """
         is_true = np.ones(len(slots), bool)
         for index, slot in enumerate(slots[:DEEP_READ].tolist()):
@@ -252,7 +251,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
         """Yields findings about entries whose timestamps do not grow or whose offsets fall.
 
-        Entries with another fault are not compared.
+        Entries with another fault are left out.
         """
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]
@@ -320,7 +319,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Yields a finding if a closed segment's last entry is older than the newest record."""
+        """Yields a finding if the .timeindex is empty or ends before the newest record."""
         if self._newest is None:
             return
         name = self._segment.file_name("timeindex")

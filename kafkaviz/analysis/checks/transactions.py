@@ -1,16 +1,14 @@
-"""The facts about a segment's transactions that the checks of .txnindex and other segments need.
+"""The transactions of a segment that the checks of .txnindex and of other segments need.
 
-A transaction that begins and commits inside the segment is not remembered. So the memory grows with
-the number of producers and aborts, not with the log. For example, producer 7 begins a transaction
-at offset 10 and producer 8 at 20. Producer 8 commits at 25, and 7 aborts at 30. These steps are
-remembered:
+For example, producer 7 begins a transaction at offset 10, and producer 8 at 20. Producer 8 commits
+at 25. Producer 7 aborts at 30. These steps are kept:
 
     ("begin", 7, TransactionBegin(10))
     ("end", 8, TransactionEnd(25))
     ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
-The commit at 25 is remembered because it is the first by producer 8: the transaction may have begun
-in an earlier segment.
+A commit is kept only if it is the first by its producer, because its transaction may have begun in
+an earlier segment. So memory grows with the producers and aborts, not with the log.
 """
 
 from collections import defaultdict
@@ -41,8 +39,8 @@ class TransactionEnd:
     """The end of a transaction, from a control record.
 
     Attributes:
-        stable_offset: the first offset of the oldest other transaction that began in this segment
-            and was still open at this end; None without one.
+        stable_offset: the first offset of the oldest transaction that is open after an abort and
+            began in this segment; None: no such transaction, or a commit.
     """
 
     offset: int
@@ -56,17 +54,14 @@ TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
 class SegmentTransactions(NamedTuple):
-    """The remembered transactions of a segment.
+    """The kept transactions of a segment.
 
     Attributes:
-        steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in
-            order.
-        stable_begins: the offsets given to the tracker, without those at which no transaction
-            begins.
-        aborted_bytes: the size of the segment's data batches that its own markers abort, without
+        steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
+        stable_begins: the .txnindex's last stable offsets at which a transaction begins.
+        aborted_bytes: the size of the data batches that markers of this segment abort, without
             headers.
-        open_bytes: per producer, the size of the data batches after its last marker, without
-            headers.
+        open_bytes: (producer id, size of the data batches after its last marker, without headers).
     """
 
     steps: list[TransactionEvent]
@@ -77,11 +72,6 @@ class SegmentTransactions(NamedTuple):
 
 class TransactionTracker(BatchObserver[SegmentTransactions]):
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
-        """Starts with no batch observed.
-
-        Args:
-            stable_offsets: the last stable offsets in the segment's .txnindex.
-        """
         self._log = log
         self._stable_offsets = frozenset(stable_offsets)
         self._steps: dict[int, TransactionEvent] = {}  # by position of the batch
@@ -117,7 +107,6 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
                 self._end(row, producer, kind)
 
     def _count_bytes(self, batches: np.ndarray, kinds: Mapping[int, ControlType | None]) -> None:
-        """Adds the bytes of transactional batches to `_aborted_bytes` or to `_open_bytes`."""
         is_data = is_transactional(batches) & ~is_control(batches)
         rows = np.flatnonzero(is_data)
         rows = np.sort(

@@ -49,11 +49,7 @@ BUFFERS_PER_THREAD = 2  # a cleaner thread has one buffer to read and one to wri
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerMap:
-    """The size of the offset map of one cleaner thread.
-
-    Attributes:
-        most_keys: the number of keys at which the map is full.
-    """
+    """The size of the offset map of one cleaner thread."""
 
     size_bytes: int
     load_factor: float
@@ -61,17 +57,13 @@ class CleanerMap:
 
     @property
     def most_keys(self) -> int:
+        """The number of keys at which the map is full."""
         return int(self.size_bytes // BYTES_PER_KEY * self.load_factor)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecidedLog:
-    """A compacted log, with the decision whether the cleaner would clean it.
-
-    Attributes:
-        partition: the directory's name.
-        settings: the settings on which the decision depends, by name.
-    """
+    """A compacted log, and the decision whether the cleaner would clean it."""
 
     partition: str
     log_directory: str | None
@@ -85,12 +77,9 @@ class PartitionCompaction:
     """A compacted log, the decision whether the cleaner would clean it, and the result.
 
     Attributes:
-        partition: the directory's name.
-        settings: the settings on which the decision depends, by name.
-        oldest_transaction: the open transaction that began first, or None.
-        cleaned: the result of one cleaning; None if the cleaner would not clean the log or would
-            fail.
-        error: the exception that Kafka's cleaner would throw, or None.
+        oldest_transaction: the open transaction that began first; None: none is open.
+        cleaned: the result of one cleaning; None: the log would not be cleaned, or `error` is set.
+        error: the exception that Kafka's cleaner would throw; None: no exception.
     """
 
     partition: str
@@ -104,8 +93,6 @@ class PartitionCompaction:
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadLog:
-    """A compacted log that cannot be read here."""
-
     partition: str
     log_directory: str | None
     message: Message
@@ -113,12 +100,7 @@ class UnreadLog:
 
 @dataclass(frozen=True, kw_only=True)
 class Compaction:
-    """The compacted logs of a broker or of one partition directory.
-
-    Attributes:
-        order: the logs that the cleaner would clean now, in the order of cleaning: by descending
-            dirty ratio. Here, logs with equal ratios are in the order of their names.
-    """
+    """The compacted logs of a broker or of one partition directory."""
 
     directory: str
     kafka_version: str
@@ -129,6 +111,7 @@ class Compaction:
 
     @property
     def order(self) -> tuple[str, ...]:
+        """The logs that the cleaner would clean now, by descending dirty ratio."""
         return _order((partition.partition, partition.decision) for partition in self.partitions)
 
 
@@ -149,7 +132,6 @@ class CleanerDecisions:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The logs that the cleaner would clean now, in the order of cleaning."""
         return _order((log.partition, log.decision) for log in self.logs)
 
 
@@ -164,17 +146,16 @@ def compaction(
     load_factor: float | None = None,
     on_partition: Callable[[str], None] | None = None,
 ) -> Compaction:
-    """Returns what the log cleaner would do with each compacted log; nothing is written.
+    """Returns what the log cleaner would do with each compacted log. Nothing is written.
 
     Args:
         broker: a Broker, or the path of a broker or partition directory.
         version: the Kafka release, such as "4.3.1"; inferred if None.
         now_ms: the current time in ms since 1970; by default the time of the newest .log or
             checkpoint.
-        settings: the settings of each log; by default those in the metadata log and
-            server.properties.
-        high_watermark: the high watermark of each log. The default is the one in the checkpoint, or
-            else the end of the log.
+        settings: the settings; by default those in the metadata log and server.properties.
+        high_watermark: the high watermark of each log; by default from the checkpoint, or else the
+            log end.
         map_bytes: the size of the offset map; by default log.cleaner.dedupe.buffer.size divided
             by log.cleaner.threads.
         load_factor: the share of the map that is used; by default
@@ -182,8 +163,7 @@ def compaction(
         on_partition: called with the name of each partition before it is cleaned.
 
     Raises:
-        CannotOpen: the path is not a broker or partition directory, or is a partition that is not
-            compacted.
+        CannotOpen: the path is not a broker or partition directory, or not compacted.
         KafkavizError: the version is unknown.
     """
     decisions = decide_logs(
@@ -235,7 +215,7 @@ def decide_logs(
 ) -> CleanerDecisions:
     """Returns the decision for each compacted log, without reading records.
 
-    The arguments and errors are the same as those of `compaction`.
+    `compaction` explains the arguments and errors.
     """
     broker = broker if isinstance(broker, Broker) else open_broker(broker)
     plan = plan_check(broker, version, now_ms, settings=settings)
@@ -266,10 +246,10 @@ def _unread(partition: str, log_directory: str | None, error: KafkavizError) -> 
 
 
 def compacted_partitions(plan: CheckPlan) -> list[Partition]:
-    """Returns the partitions of compacted topics, without replicas that are not in use.
+    """Returns the current partitions of compacted topics.
 
     Raises:
-        CannotOpen: a single partition was opened which is not compacted.
+        CannotOpen: a single partition was opened, and it is not compacted.
     """
     partitions = [
         partition
@@ -292,8 +272,8 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
 def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     """Returns whether cleanup.policy contains compact.
 
-    If the policy is unknown, a log is compacted if Kafka itself compacts its topic, or if the
-    cleaner's checkpoint lists it.
+    If the policy is unknown, this is whether Kafka always compacts the topic, or the cleaner's
+    checkpoint lists the log.
     """
     policy = plan.settings.find(partition.topic, "cleanup.policy")
     if policy.is_given:
@@ -305,7 +285,7 @@ def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
 def cleaner_map(
     plan: CheckPlan, map_bytes: int | None = None, load_factor: float | None = None
 ) -> CleanerMap:
-    """Returns the size of a cleaner thread's offset map; `compaction` explains the arguments."""
+    """Returns the size of one thread's offset map. `compaction` explains the arguments."""
     threads = max(1, int(_broker_value(plan, "log.cleaner.threads")))
     if map_bytes is None:
         map_bytes = int(_broker_value(plan, "log.cleaner.dedupe.buffer.size")) // threads
@@ -329,7 +309,7 @@ def decide_log(
     checkpointed: int | None,
     high_watermark: int | None = None,
 ) -> DecidedLog:
-    """Reads the state of a log, without its records, and decides whether to clean it.
+    """Decides whether to clean a log, from its state without its records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -357,7 +337,7 @@ def decide_log(
 
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
-    """Returns the log with the decision as it would be with another min.cleanable.dirty.ratio."""
+    """Returns the log, decided with another min.cleanable.dirty.ratio."""
     source = message("retention.chosen_here")
     changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}
@@ -382,10 +362,10 @@ def clean_log(
     offset_map: OffsetMap | None = None,
     on_read: Callable[[int], None] | None = None,
 ) -> Cleaning:
-    """Returns the result of one cleaning, even if the cleaner would not clean the log now.
+    """Returns the result of one cleaning, even if `log.decision` is against it.
 
     Args:
-        offset_map: the map of an earlier cleaning, whose memory is then used again.
+        offset_map: a map whose memory may be used again.
         on_read: called with the number of bytes read since the last call.
 
     Raises:
@@ -414,11 +394,6 @@ def clean_log(
 def _partition_compaction(
     decisions: CleanerDecisions, log: DecidedLog, offset_map: OffsetMap
 ) -> PartitionCompaction:
-    """Returns the result for a log. The log is cleaned (in memory) only if the cleaner would do so.
-
-    Raises:
-        KafkavizError: a file cannot be read.
-    """
     cleaned = None
     error = None
     if log.decision.is_eligible:
@@ -444,7 +419,6 @@ def to_partition_compaction(
 
 
 def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange:
-    """Returns the part of a log that the cleaner would clean."""
     return CleaningRange(
         segments=state.views,
         log_start_offset=state.facts.log_start_offset,
@@ -456,7 +430,7 @@ def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange
 
 
 def log_transactions(state: LogState) -> CleanedTransactions:
-    """Returns the aborted transactions of a log, for reading the log from its first batch."""
+    """Returns the aborted transactions of a complete log."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
     everything = CleaningRange(

@@ -1,9 +1,9 @@
-"""The decision whether the log cleaner would clean a log now, and which part of it.
+"""The decision whether the log cleaner would clean a log now, and which part of the log.
 
 The rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0. For example, a log has
-segments at 0, 30 and 60, the checkpoint 30 and no open transaction. Segment 0 is clean, segment 30
-can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has a larger share of the
-bytes in segments 0 and 30 than min.cleanable.dirty.ratio.
+segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment 30 can be cleaned, and
+segment 60 is active. The log is cleaned if segment 30 has a larger share of the bytes in segments 0
+and 30 than min.cleanable.dirty.ratio.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,6 @@ class DecisionReason(StrEnum):
 
 
 class Barrier(StrEnum):
-    """The limit that ends the cleanable part of a log."""
-
     ACTIVE_SEGMENT = "active segment"
     MIN_COMPACTION_LAG = "min.compaction.lag.ms"
     OPEN_TRANSACTION = "open transaction"
@@ -35,8 +33,6 @@ class Barrier(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CompactionRules:
-    """The topic settings that decide when a log is cleaned."""
-
     min_cleanable_dirty_ratio: float = 0.5
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = LONG_MAX
@@ -47,10 +43,9 @@ class CleanableSegment:
     """The facts about a segment on which the decision depends.
 
     Attributes:
-        largest_timestamp_ms: the timestamp of the last time index entry, or else the time when the
-            .log was last written (LogSegment.largestTimestamp).
-        first_timestamp_ms: the largest timestamp in the first batch; None without a batch or a
-            timestamp.
+        largest_timestamp_ms: the timestamp of the last time entry. Without an entry, the time when
+            the .log was last written (LogSegment.largestTimestamp).
+        first_timestamp_ms: the largest timestamp in the first batch; None: no batch or timestamp.
     """
 
     base_offset: int
@@ -65,8 +60,8 @@ class LogFacts:
 
     Attributes:
         segments: one or more, by base offset; the last one is active.
-        last_stable_offset: the first offset of the oldest open transaction, if it is below the high
-            watermark; else the high watermark.
+        last_stable_offset: the lower of the high watermark and the first offset of the oldest open
+            transaction.
     """
 
     segments: Sequence[CleanableSegment]
@@ -85,11 +80,9 @@ class CleaningLimits:
     """The offsets below which a cleaning must stay.
 
     Attributes:
-        last_stable_offset: the first offset of the oldest open transaction, or the high watermark
-            if that is lower.
         active_segment: the base offset of the active segment.
         min_compaction_lag: the base offset of the first segment that is younger than
-            min.compaction.lag.ms; None if no segment is.
+            min.compaction.lag.ms; None: no such segment.
     """
 
     last_stable_offset: int
@@ -99,21 +92,19 @@ class CleaningLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class CleaningDecision:
-    """The part of a log that the cleaner would clean, and whether it would do so now.
+    """Whether the cleaner would clean a log now, and which part.
 
     Attributes:
-        checkpointed: the offset in cleaner-offset-checkpoint; None if the file does not list this
-            log.
+        checkpointed: the offset in cleaner-offset-checkpoint; None: this log is not listed.
         force_update_checkpoint: whether the checkpointed offset is outside the log. Kafka then
-            writes the first dirty offset to the checkpoint at once.
+            writes `first_dirty_offset` to the checkpoint at once.
         held_by: the limit that decides `first_uncleanable_offset`.
-        first_uncleanable_segment: the base offset of the segment with the first uncleanable offset.
-            Kafka cleans complete segments only, so the cleaning ends before this one.
-        clean_bytes: the size of the segments that begin below the first dirty offset. A segment
-            that contains that offset is also counted in `cleanable_bytes`.
-        cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None if the sum
-            is 0.
-        max_compaction_delay_ms: how long max.compaction.lag.ms has been exceeded; 0 if it is not.
+        first_uncleanable_segment: the base offset of the segment with `first_uncleanable_offset`.
+            Kafka cleans complete segments, so the cleaning ends before this segment.
+        clean_bytes: the size of the segments that begin below `first_dirty_offset`. A segment
+            that contains this offset is also counted in `cleanable_bytes`.
+        cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None: both are 0.
+        max_compaction_delay_ms: how long max.compaction.lag.ms has been exceeded; 0: it is not.
     """
 
     checkpointed: int | None
@@ -136,10 +127,9 @@ class CleaningDecision:
 
 
 def segments_between(bases: Sequence[int], start: int, stop: int) -> range:
-    """Returns which segments (0 is the first) have offsets from `start` to `stop`.
+    """Returns the indices of the segments with offsets from `start` up to `stop`.
 
-    The segment that contains `start` is included; a segment that begins at `stop` is not
-    (LogSegments.values).
+    `stop` is excluded (LogSegments.values).
     """
     if start >= stop:
         return range(0)
@@ -199,7 +189,6 @@ def decide(
 def _first_young_segment(
     dirty_segments: Sequence[CleanableSegment], rules: CompactionRules, now_ms: int
 ) -> int | None:
-    """Returns the base offset of the first segment that min.compaction.lag.ms protects."""
     if rules.min_compaction_lag_ms <= 0:
         return None
     for segment in dirty_segments:
@@ -211,7 +200,6 @@ def _first_young_segment(
 def _first_uncleanable(
     log: LogFacts, limits: CleaningLimits, first_dirty: int
 ) -> tuple[int, Barrier]:
-    """Returns the first uncleanable offset, and the limit that determines it (cleanableOffsets)."""
     stable_barrier = Barrier.HIGH_WATERMARK
     if log.last_stable_offset < log.high_watermark:
         stable_barrier = Barrier.OPEN_TRANSACTION
@@ -228,7 +216,6 @@ def _first_uncleanable(
 def _max_compaction_delay_ms(
     dirty_segments: Sequence[CleanableSegment], rules: CompactionRules, now_ms: int
 ) -> int:
-    """Returns by how much the oldest dirty segment exceeds max.compaction.lag.ms."""
     first_timestamps = [
         segment.first_timestamp_ms
         for segment in dirty_segments

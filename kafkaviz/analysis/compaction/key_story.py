@@ -3,11 +3,12 @@
 For example, profiles-0 has the key "anna" at the offsets 12, 60 and 95. The log is clean below 50,
 and the active segment begins at 90. A cleaning now would do this:
 
-    12  is removed, because the cleaner's offset map has offset 60 for the key 60  stays, because
-    its replacement 95 is in a segment that cannot be cleaned yet 95  stays as the latest record
+    12   removed: the cleaner's offset map has offset 60 for the key
+    60   kept: its replacement 95 is in a segment that cannot be cleaned yet
+    95   kept: the latest record
 
-The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. It is assumed that
-the cleaner's map has room for all keys in the part of the log that is cleaned.
+The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. The cleaner's map
+is assumed to have room for all keys.
 """
 
 from collections.abc import Callable, Iterator
@@ -80,10 +81,10 @@ class KeyRecord:
     Attributes:
         segment: the base offset of the segment.
         position: the position of the record's batch.
-        size_bytes: the size of the record itself, uncompressed.
-        value_bytes: the size of the value; None for a tombstone.
-        delete_horizon_ms: the delete horizon of the record's batch, or None.
-        replaced_by: the offset of the next record with this key that is not aborted, or None.
+        size_bytes: the uncompressed size of the record.
+        value_bytes: the size of the value; None: a tombstone.
+        delete_horizon_ms: the delete horizon of the record's batch; None: no horizon.
+        replaced_by: the offset of the key's next record that is not aborted; None: the last one.
     """
 
     segment: int
@@ -100,7 +101,7 @@ class KeyRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadPart:
-    """The end of the active segment, from `position` on, if it cannot be read."""
+    """The unreadable end of the active segment, from `position` on."""
 
     segment: int
     position: int
@@ -111,10 +112,9 @@ class KeyStory:
     """The records of one key, by offset.
 
     Attributes:
-        log: the log, and the decision about its next cleaning.
-        records: the last records of the key, at most LISTED_RECORDS.
-        record_count: how many records the key has in the log.
-        unread_from: the part of the active segment that could not be read; None if all was read.
+        records: the last LISTED_RECORDS records of the key.
+        record_count: the number of all records of the key.
+        unread_from: the unreadable end of the active segment; None: all was read.
     """
 
     key: bytes
@@ -134,7 +134,11 @@ class KeyStory:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRecord:
-    """A record of the key, before its replacement is known; `value_bytes` < 0 means a tombstone."""
+    """A record of the key, before its replacement is known.
+
+    Attributes:
+        value_bytes: the size of the value; negative: a tombstone.
+    """
 
     segment: int
     position: int
@@ -149,9 +153,9 @@ class FoundRecord:
 def key_story(
     log: DecidedLog, key: bytes, now_ms: int, on_read: Callable[[int], None] | None = None
 ) -> KeyStory:
-    """Returns the records of a key, and why each is still there at now_ms.
+    """Returns the records of a key, and why each is still there at `now_ms`.
 
-    Reads every record of the log, up to the first unreadable batch of the active segment.
+    An unreadable end of the active segment is left out.
 
     Args:
         on_read: called with the number of bytes read since the last call.
@@ -229,12 +233,6 @@ def find_fate(
 
 
 class _KeySearch:
-    """Searches a log for the records of a key.
-
-    Attributes:
-        unread_from: set once all matches have been yielded; see KeyStory.
-    """
-
     def __init__(self, state: LogState, key: bytes, on_read: Callable[[int], None] | None) -> None:
         self._state = state
         self._on_read = on_read
@@ -284,14 +282,14 @@ def _find_in_chunk(
 def match_keys(
     chunk: BatchChunk, key_bytes: np.ndarray, start: int = 0, *, is_part: bool = False
 ) -> tuple[np.ndarray, int]:
-    """Finds the records in a chunk that have a key; skips transaction markers.
+    """Finds the records with a key in a chunk, except transaction markers.
 
     Args:
-        key_bytes: the whole key, or bytes that the key must have at position `start`.
-        is_part: whether a key may have more bytes after `key_bytes`.
+        key_bytes: the bytes that the key must have from its byte `start` on.
+        is_part: whether the key may have more bytes after `key_bytes`.
 
     Returns:
-        An array of MATCH; and the row of the batch whose records cannot be read, or NONE.
+        An array of MATCH, and the row of the first unreadable batch or NONE.
     """
     body_bytes = chunk.bodies["end"] - chunk.bodies["start"]
     most_records = np.minimum(chunk.batches["record_count"], body_bytes // record.MIN_BYTES + 1)
@@ -322,15 +320,14 @@ def find_key(
     is_part: bool,  # noqa: FBT001 - compiled functions take no keywords only
     table: np.ndarray,
 ) -> tuple[int, int]:
-    """Finds the records that have a key; `match_keys` explains the other arguments.
+    """Finds the records with a key. `match_keys` explains the other arguments.
 
     Args:
         is_skipped: whether to skip the records of each batch.
         table: an array of MATCH to fill, with at least one row per record.
 
     Returns:
-        The number of rows that were filled, and the row of the batch whose records cannot be read,
-        or NONE.
+        The number of filled rows, and the row of the first unreadable batch or NONE.
     """
     rows = np.zeros(1, record.ROW)
     count = 0

@@ -1,7 +1,7 @@
 """Every record of a small log, and what one cleaning does to it.
 
-The fates mean the same as in compaction.key_story. Here they come from an actual cleaning in
-memory, which shows which transaction markers it removes and where its offset map was full.
+The fates mean the same as in compaction.key_story. Here, a cleaning in memory shows which
+transaction markers are removed, and where the offset map was full.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,9 +26,9 @@ class LogRecord(FoundRecord):
     """A record of a log.
 
     Attributes:
-        marker: the type of a control record, such as "COMMIT"; None for other records.
-        new_horizon_ms: the delete horizon of the record's batch after the cleaning, or None.
-        replaced_by: the offset of the next record with this key that is not aborted, or None.
+        marker: the type of a control record, such as "COMMIT"; None: another record.
+        new_horizon_ms: the delete horizon after the cleaning; None: no horizon.
+        replaced_by: the offset of the key's next record that is not aborted; None: the last one.
         is_mapped: whether this is the offset that the cleaner's map has for the key.
     """
 
@@ -48,16 +48,13 @@ class LogRecord(FoundRecord):
 def log_records(
     log: DecidedLog, cleaning: Cleaning | None, now_ms: int, max_records: int = MAX_RECORDS
 ) -> tuple[LogRecord, ...] | None:
-    """Returns every record of a small log by offset, with its fate in a cleaning at `now_ms`.
+    """Returns every record of a small log, with its fate in a cleaning.
 
-    If the end of the active segment cannot be read, it is left out.
+    None: the log has more than `max_records` or MAX_BYTES, or a closed segment is unreadable. An
+    unreadable end of the active segment is left out.
 
     Args:
-        cleaning: the result of the cleaning. If there was none, every marker stays.
-
-    Returns:
-        None if the log has more than `max_records` or MAX_BYTES, or if a closed segment cannot be
-        read.
+        cleaning: the result of the cleaning; None: there was none, and every marker stays.
     """
     if sum(view.size_bytes for view in log.state.views) > MAX_BYTES:
         return None
@@ -163,7 +160,7 @@ def _has_place_in_map(record: LogRecord) -> bool:
 def _limit_to_map(
     fate: Fate, record: LogRecord, replaced_by: int | None, stop: int, uncleanable: int
 ) -> Fate:
-    """Returns the fate of a record when the cleaner's map became full at the offset `stop`.
+    """Returns the fate of a record if the cleaner's map became full at `stop`.
 
     Args:
         fate: the record's fate if the map had room for all keys.

@@ -1,8 +1,4 @@
-"""The state of a log on which a cleaning depends, read from the files of a partition.
-
-This is the state after the next start of the broker: the segments with their sizes and times, the
-producers that the broker remembers, and the offsets below which a cleaning must stay.
-"""
+"""The state of a log on which a cleaning depends, as after the broker's next start-up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,8 +22,6 @@ NEVER_MS = 2**62  # with this expiration time, no producer expires
 
 @dataclass(frozen=True, kw_only=True)
 class OpenTransaction:
-    """A transaction that has been neither committed nor aborted."""
-
     producer_id: int
     first_offset: int
 
@@ -38,9 +32,8 @@ class LogState:
 
     Attributes:
         views: the segments, by base offset; the last one is active.
-        facts: the facts on which the decision to clean the log depends.
         producers: the producers that a broker remembers, an array of producer_snapshot.PRODUCER.
-        oldest_transaction: the open transaction that began first; None if none is open.
+        oldest_transaction: the open transaction that began first; None: none is open.
     """
 
     views: Sequence[SegmentView]
@@ -59,8 +52,8 @@ def read_log_state(
     """Reads the state of a log, without its records.
 
     Args:
-        partition: it must have at least one segment.
-        high_watermark: the default is the one in the checkpoint, or else the end of the log.
+        partition: must have at least one segment.
+        high_watermark: the default is the one in the checkpoint, or else the log end.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -96,9 +89,9 @@ def open_log_state(
 
     Args:
         views: the segments, by base offset; the last one is active.
-        producers: all producers of the log, an array of producer_snapshot.PRODUCER. Producers that
-            have expired at `now_ms` are left out, unless they have an open transaction.
-        high_watermark: the default is the end of the log.
+        producers: all producers of the log, an array of producer_snapshot.PRODUCER. The result
+            lacks producers that have expired at `now_ms` without an open transaction.
+        high_watermark: the default is the log end.
     """
     is_open = producers["current_txn_first_offset"] >= 0
     is_expired = now_ms - producers["timestamp_ms"] >= producer_expiration_ms
@@ -146,9 +139,9 @@ def _oldest_transaction(producers: np.ndarray) -> OpenTransaction | None:
 def _read_producers(
     partition: Partition, segments: Sequence[LogSegment], log_start: int, log_end: int
 ) -> np.ndarray:
-    """Returns the producers at the end of the log, as an array of PRODUCER.
+    """Returns the producers at the log end, as an array of PRODUCER.
 
-    They come from the latest valid producer snapshot, and from the batches after it
+    Reads the latest valid producer snapshot, and the batches after this snapshot
     (ProducerStateManager.truncateAndReload).
     """
     table, offset = _load_snapshot(partition, log_start, log_end)
@@ -169,7 +162,6 @@ def _load_snapshot(partition: Partition, log_start: int, log_end: int) -> tuple[
 
 
 def _take_batches(table: ProducerTable, segment: LogSegment, offset: int) -> None:
-    """Adds the batches of a segment from an offset on, up to the first unreadable marker."""
     entries = segment.offset_index
     before = entries[entries["offset"] < offset]
     position = int(before["position"].max(initial=0))

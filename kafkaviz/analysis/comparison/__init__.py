@@ -1,1 +1,1 @@
-"""A comparison of two directories: the partitions that both have, and how these differ."""
+"""Compares two directories, partition by partition."""

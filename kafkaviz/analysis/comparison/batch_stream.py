@@ -1,7 +1,7 @@
-"""A stream of the batches in some segments of one log, as arrays.
+"""Streams the batches in some segments of a log, as arrays.
 
 In a segment without a fault, only headers are read. In other segments all checksums are verified,
-as in a check, so that the batches after the damage are also found:
+so that the batches after the damage are also found:
 
     segment 0     rows, rows
     segment 100   rows, UnreadableRange(130, 139), rows
@@ -31,10 +31,9 @@ class UnreadableRange:
     """A range of offsets whose batches cannot be read.
 
     Attributes:
-        first: the lowest offset that these bytes may have held.
-        last: the highest offset that these bytes may have held.
-        position: the first of these bytes in the segment's .log.
-        size_bytes: the number of these bytes.
+        first: the lowest offset that the unreadable bytes may have held.
+        last: the highest offset that the unreadable bytes may have held.
+        position: the first unreadable byte of the segment's .log.
     """
 
     segment: LogSegment
@@ -46,7 +45,7 @@ class UnreadableRange:
 
 @dataclass(frozen=True)
 class LogTail:
-    """The bytes after the last complete batch of a log; `kind` is "torn", "garbage" or "zeros"."""
+    """The bytes after the last batch of a log; `kind` is "torn", "garbage" or "zeros"."""
 
     segment: LogSegment
     position: int
@@ -55,26 +54,21 @@ class LogTail:
 
 
 class BatchStream:
-    """A stream of batches. `rows` has the next batches; all of these are from `segment`.
+    """Streams the batches of consecutive segments.
+
+    Args:
+        next_base: the base offset of the segment after these; None: the log ends here.
 
     Attributes:
-        unreadable: the next range without a readable batch. `rows` is empty while it is set.
-        tail: the bytes after the last batch of the log, known once all batches have been taken;
-            None without such bytes.
+        unreadable: the next unreadable range; None: `rows` has the next batches.
+        tail: the bytes after the last batch of the log. Known once all batches have been taken.
         next_offset: the offset after the last batch that was taken.
-        max_timestamp_ms: the largest timestamp of the batches that were taken; None without one.
+        max_timestamp_ms: the largest timestamp of the batches that were taken; None: no timestamp.
     """
 
     def __init__(
         self, segments: Sequence[LogSegment], next_base: int | None, next_offset: int
     ) -> None:
-        """Opens nothing yet.
-
-        Args:
-            segments: consecutive segments.
-            next_base: the base offset of the segment after these; None at the end of the log.
-            next_offset: the initial value of the attribute `next_offset`.
-        """
         self._segments = segments
         self._next_base = next_base
         self._parts = self._iterate()
@@ -98,7 +92,7 @@ class BatchStream:
 
     @property
     def rows(self) -> np.ndarray:
-        """The next batches, an array of format.batch.BATCH."""
+        """The next batches of `segment`, an array of format.batch.BATCH."""
         return self._rows
 
     @property
@@ -112,11 +106,7 @@ class BatchStream:
         return self._read
 
     def fill(self) -> bool:
-        """Reads more batches if no rows are left.
-
-        Returns:
-            Whether the stream now has rows or an unreadable range.
-        """
+        """Reads more batches if no rows are left; returns False at the end."""
         while not len(self._rows) and self.unreadable is None:
             part = next(self._parts, None)
             if part is None:
@@ -128,7 +118,6 @@ class BatchStream:
         return True
 
     def take(self, count: int) -> np.ndarray:
-        """Removes and returns the next batches."""
         taken_rows = self._rows[:count]
         self._rows = self._rows[count:]
         if count:
@@ -155,10 +144,6 @@ class BatchStream:
     def _segment_parts(
         self, segment: LogSegment, next_base: int | None
     ) -> Iterator[np.ndarray | UnreadableRange]:
-        """Yields the batches and unreadable ranges of one segment.
-
-        The whole segment is searched for faults before the first batch is yielded.
-        """
         if _is_sound(segment):
             next_offset = segment.base_offset
             for batches in segment.scan(fill_wrapper_fields=True):
@@ -188,10 +173,9 @@ class BatchStream:
 
 
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the offsets of the records in some of the current rows, in order.
+    """Yields the record offsets of some of the current rows, in order.
 
-    Only batches with gaps between offsets are decoded; for others, the header is enough. If a batch
-    cannot be decoded, only the offsets before its fault are yielded.
+    If a batch cannot be decoded, only the offsets before its fault are yielded.
 
     Args:
         selection: a mask of the rows.
@@ -213,7 +197,7 @@ def _unreadable(segment: LogSegment, hole: Hole, first: int, last: int) -> Unrea
 
 
 def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
-    """Fills in the lowest possible first offset for wrapper messages that cannot be read."""
+    """Replaces unknown first offsets of wrapper messages by the lowest possible offsets."""
     ends = np.append(next_offset, batches["last_offset"][:-1] + 1)
     batches["base_offset"] = np.where(
         batches["base_offset"] == UNKNOWN, ends, batches["base_offset"]
@@ -222,7 +206,7 @@ def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
 
 
 def _is_sound(segment: LogSegment) -> bool:
-    """Returns whether the headers lead from byte 0 to the .log's end, with ascending offsets."""
+    """Returns whether the headers lead to the .log's end with ascending offsets."""
     scan = segment.scan()
     last_offset = segment.base_offset - 1
     for batches in scan:

@@ -30,11 +30,7 @@ MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
 
 @dataclass(frozen=True, eq=False)
 class WindowBatch:
-    """A batch of one of the two logs.
-
-    Attributes:
-        row: a row of format.batch.BATCH.
-    """
+    """A batch of one of the two logs; `row` is a row of format.batch.BATCH."""
 
     segment: LogSegment
     row: np.void
@@ -44,18 +40,13 @@ class WindowBatch:
         return int(self.row[field])
 
     def read(self) -> bytes:
-        """Returns the bytes of the batch, at most MAX_BATCH_BYTES."""
         size_bytes = min(self.number("size_bytes"), MAX_BATCH_BYTES)
         return file.read(self.segment.log.path, self.number("position"), size_bytes)
 
 
 @dataclass(frozen=True)
 class BatchPair:
-    """The batches of both logs that begin at one offset; None if a log has no such batch.
-
-    Attributes:
-        is_equal: whether both batches are equal byte for byte.
-    """
+    """The batches of both logs that begin at one offset; None: no such batch."""
 
     batches: tuple[WindowBatch | None, WindowBatch | None]
     is_equal: bool
@@ -66,7 +57,7 @@ class BatchPair:
 
 
 def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple[BatchPair, ...]:
-    """Returns the batches of both logs around an offset, in pairs ordered by base offset.
+    """Returns the batches of both logs around an offset, paired by base offset.
 
     Raises:
         CannotOpen: a .log cannot be read.
@@ -84,7 +75,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the range of base offsets in which all batches of both logs were read."""
+    """Returns the range of base offsets that was read completely in both logs."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):
@@ -134,7 +125,6 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
-    """Yields batches around the offset. At most `BEFORE` of each array end before the offset."""
     with BatchStream(segments, None, 0) as stream:
         while stream.fill():
             if stream.unreadable:

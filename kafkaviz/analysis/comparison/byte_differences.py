@@ -1,6 +1,6 @@
-"""The bytes in which two batches differ, and the header or record fields that contain them.
+"""The bytes in which two batches differ, and the fields that contain these bytes.
 
-For example, someone changed five bytes of a value in a batch and corrected its checksum:
+For example, someone changed five bytes of a value and corrected the batch's checksum:
 
     what="crc"     position 2263, 4 bytes
     what="value"   position 2308, 5 bytes
@@ -50,16 +50,16 @@ class FileLocation:
 
 @dataclass(frozen=True)
 class ByteDifference:
-    """Bytes that differ between the two sides.
+    """Bytes that differ between the two sides. Pairs have one value per side.
 
     Attributes:
-        locations: the place of the bytes on each side; None if a side has no such bytes.
+        locations: the place of the bytes; None: a side has no such bytes.
         what: the field of a batch header or record, such as "crc" or "value"; "record" for several
             fields of a record; "records" for compressed records; "entry" or "size" for an index;
             "file", "tail" or "hole".
-        values: the value on each side, as text.
+        values: the values as text.
         offset: the first offset of the batch; None for an index.
-        valid_crcs: whether the batch on each side has a valid checksum; None without a batch.
+        valid_crcs: whether the batch has a valid checksum; None: without a batch.
     """
 
     locations: tuple[FileLocation | None, FileLocation | None]
@@ -116,10 +116,7 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Returns the differences between records that have equal offsets.
-
-    It is used for records whose batches do not begin and end at the same offsets on both sides.
-    """
+    """Returns the differences between records with equal offsets in unlike batches."""
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):
         what = _differing_field(records[0][offset], records[1][offset])
@@ -148,7 +145,6 @@ def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
 
 
 def _ranges(places: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yields ranges that contain the given places; places close together share a range."""
     if not len(places):
         return
     breaks = np.flatnonzero(np.diff(places) > JOINED_BYTES)
@@ -165,7 +161,6 @@ def _header(side: BatchSide) -> np.dtype:
 def _fields(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> Iterator[tuple[int, int, str]]:
-    """Divides a range of differing bytes by fields; yields (start, stop, field) for each."""
     header = _header(sides[0])
     for name in field_names(header):
         first = field_start(header, name)
@@ -180,10 +175,6 @@ def _fields(
 def _record_field(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> str:
-    """Returns the record field that contains the bytes.
-
-    The field is looked up on the sides with a valid checksum, or on both sides if neither has one.
-    """
     if any(int(row["attributes"]) & CODEC_MASK for _, row, _ in sides):
         return "records"
     names = {
@@ -195,7 +186,10 @@ def _record_field(
 
 
 def _field_of(side: BatchSide, start: int, stop: int) -> str:
-    """Returns the record field on one side; "record" for several fields or unreadable bytes."""
+    """Returns the record field on one side.
+
+    "record": the bytes are in several fields, or unreadable.
+    """
     _, row, batch = side
     if row["magic"] < MAGIC_2:
         return "record"
@@ -239,7 +233,6 @@ def _record_text(record: BatchRecord, what: str) -> str:
 
 
 def _value(side: BatchSide, what: str, start: int, stop: int) -> str | None:
-    """Returns the value on one side: a header field as a number, other bytes in hexadecimal."""
     header = _header(side)
     data = side[2]
     if start >= len(data):
@@ -269,10 +262,10 @@ def common_prefix_bytes(a: FileInfo, b: FileInfo) -> int:
 def differing_chunks(
     read_a: ReadInto, start_a: int, read_b: ReadInto, start_b: int, *, size_bytes: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields the bytes in which two ranges of bytes differ, chunk by chunk.
+    """Yields where two ranges of bytes differ, chunk by chunk.
 
     Yields:
-        The start of each chunk in the range, and the places in that chunk that differ.
+        The start of the chunk in the range, and the differing places in the chunk.
     """
     buffers = np.empty(CHUNK_BYTES, np.uint8), np.empty(CHUNK_BYTES, np.uint8)
     for position in range(0, size_bytes, CHUNK_BYTES):

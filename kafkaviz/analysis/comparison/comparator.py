@@ -70,8 +70,8 @@ def compare(
 ) -> BrokerComparison:
     """Compares two broker directories, partition directories, archives, or single logs.
 
-    Nothing is written. If the ids in meta.properties show that both are one directory at two times,
-    the changes are also compared with a broker start that is predicted from the earlier state.
+    If meta.properties shows that both are one directory at two times, the changes are also compared
+    with the broker start-up that is predicted from the earlier state. Nothing is written.
 
     Args:
         a: a path, or a sequence of all log directories of a broker.
@@ -118,10 +118,6 @@ def compare_brokers(
 
 
 def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> str:
-    """Returns the name of a partition on side a, or on side b if a does not have the partition.
-
-    If two log directories have a partition of this name, it is a name such as disk-b/orders-0.
-    """
     if match.a is not None:
         return brokers[0].partition_name(match.a)
     assert match.b is not None
@@ -129,10 +125,9 @@ def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> st
 
 
 def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
-    """Opens a path as a broker directory, or several paths as one broker's log directories.
+    """Opens a path, or several log directories of one broker.
 
-    A directory with a single log is opened as a broker with only that partition. A .log is opened
-    as a broker with only that segment and the leader epochs of the partition.
+    A .log is opened as a broker with only this segment and the leader epochs of its partition.
     """
     if not isinstance(paths_of_side, Path | str):
         if len(paths_of_side) > 1:
@@ -169,7 +164,6 @@ def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
 
 
 def _lone_broker(source: Path, partition: Partition, around: Broker | None) -> Broker:
-    """Returns a broker with only one partition; its log directory is the one around it, if any."""
     if around is not None:
         return replace(around, sources=(source,), partitions=(partition,))
     return Broker(
@@ -288,7 +282,6 @@ class _Comparer:
         partitions: tuple[Partition, Partition],
         replicas: tuple[Replica, Replica],
     ) -> tuple[FollowerTruncation, FollowerTruncation]:
-        """Returns how b truncates its log if a leads, and how a does if b leads."""
         walks = []
         for leader, follower in ((0, 1), (1, 0)):
             walk = walk_truncation(
@@ -369,9 +362,9 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
-        """Returns whether a log has torn bytes at its end although its broker stopped cleanly.
+        """Returns whether a log ends in torn bytes although its broker stopped cleanly.
 
-        Such bytes cannot come from killing the broker, and the broker will keep them.
+        An unclean shutdown does not explain such bytes, and the broker will keep them.
         """
         return any(
             tail is not None
@@ -382,7 +375,6 @@ class _Comparer:
 
 
 def _add_tails(alignment: RecordAlignment) -> None:
-    """Adds the bytes after the last batch of each side to the differences."""
     differences = []
     for side, tail in enumerate(alignment.tails):
         if tail and tail.segment.base_offset in alignment.differing_segments:
@@ -394,9 +386,9 @@ def _add_tails(alignment: RecordAlignment) -> None:
 
 
 def _told_interval(setting: SettingValue | None, settings: Settings) -> int | None:
-    """Returns the interval in a side's settings, or None if only its index entries can show it.
+    """Returns index.interval.bytes as given in the settings; None: unknown.
 
-    If the metadata log is present and has no value, this is Kafka's default.
+    Kafka's default is returned only if the metadata log is present.
     """
     if setting is None or not setting.is_known:
         return None
@@ -448,9 +440,9 @@ def _lost_offsets(
 def _read_epochs(
     partition: Partition, *, is_unclean: bool
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
-    """Returns the leader epochs of a replica, and whether they come from its batches.
+    """Returns a replica's leader epochs, and whether they are from its batches.
 
-    If the broker was killed, the epochs in the batches that it will recover are added.
+    After an unclean shutdown, the epochs in the last segment are added.
     """
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()
@@ -477,7 +469,6 @@ def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
 def _notes(
     comparison: PartitionComparison, alignment: RecordAlignment, *, is_one_directory: bool
 ) -> Iterator[Message]:
-    """Yields notes that explain harmless differences or warn of wrong conclusions."""
     a, b = comparison.replicas
     assert a is not None and b is not None
     interval_a, interval_b = comparison.interval_settings

@@ -1,11 +1,11 @@
-"""The result of comparing two directories, as values that do not change.
+"""The result of comparing two directories, as immutable values.
 
-For example, both replicas of a partition were leaders from offset 180 on, one after the other:
+For example, at offset 180 a replica became leader with epoch 3, and later the other with epoch 5:
 
     PartitionComparison("bids-0", Relation.DIVERGED, compared_from=0, compared_to=220,
                         first_divergent_offset=180, leader_epochs_there=(3, 5), ...)
 
-The sides are called a and b, in the given order. Values for both sides are pairs (a, b).
+The sides are called a and b. Pairs have one value per side.
 """
 
 from collections import Counter
@@ -36,11 +36,11 @@ class OffsetRange(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSet:
-    """Records that exist on only one side.
+    """The offsets of some records.
 
     Attributes:
-        records: the number of all these records.
-        ranges: ranges of their offsets, at most MAX_RANGES. Every offset in a range has a record.
+        records: the number of records.
+        ranges: the first MAX_RANGES ranges of their offsets. Every offset in a range has a record.
         more_ranges: the number of ranges that are not listed.
     """
 
@@ -53,7 +53,7 @@ NO_RECORDS = RecordSet()
 
 
 class OffsetCollector:
-    """Collects offsets of records as ranges. It is fastest if the offsets ascend."""
+    """Collects record offsets as ranges, fastest in ascending order."""
 
     def __init__(self) -> None:
         self._ranges: list[OffsetRange] = []
@@ -77,7 +77,6 @@ class OffsetCollector:
                 self.add(first, last)
 
     def add_ranges(self, firsts: np.ndarray, lasts: np.ndarray) -> None:
-        """Adds ascending ranges. Adjacent ranges are joined first, for speed."""
         if len(firsts):
             starts = np.flatnonzero(np.append(True, firsts[1:] != lasts[:-1] + 1))
             ends = np.append(starts[1:] - 1, len(firsts) - 1)
@@ -89,7 +88,7 @@ class OffsetCollector:
 
 
 class Relation(StrEnum):
-    """How the two logs of a partition are related; the most harmless relation comes first."""
+    """How the two logs of a partition are related; the most harmless comes first."""
 
     IDENTICAL = "identical"  # segment and index files are equal byte for byte
     INDEX_FILES_DIFFER = "index-files-differ"
@@ -138,12 +137,12 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """How far one side's log ends before the other's.
+    """How far one side's log ends before the other side's log.
 
     Attributes:
         side: the side with the lower log end, "a" or "b".
-        size_bytes: the size of the batches that this side does not have.
-        time_ms: the difference between the largest timestamps; None if a side has no timestamp.
+        size_bytes: the size of the batches that this side lacks.
+        time_ms: the difference between the largest timestamps; None: a side has no timestamp.
     """
 
     side: str
@@ -157,9 +156,7 @@ class Replica:
     """One of the two logs of a partition.
 
     Attributes:
-        cleaner_checkpoint: the offset up to which the log was compacted; None if it was not.
-        segments: the base offsets of the segments.
-        torn_bytes: bytes after the last complete batch of the log.
+        cleaner_checkpoint: the offset up to which the log was compacted; None: it was not.
     """
 
     directory: str
@@ -178,23 +175,20 @@ class PartitionComparison:
     """The comparison of one topic-partition, which one or both sides have.
 
     Attributes:
-        partition: the directory's name on side a, or on side b if only b has the partition.
+        partition: the directory's name on side a, or on side b if a lacks the partition.
         relations: all relations that apply, the worst first.
         compared_from: the first offset that both sides should have.
-        compared_to: the offset after the last one that both sides should have.
+        compared_to: the first offset after those that both sides should have.
         first_divergent_offset: the lowest offset with different records.
-        leader_epochs_there: each side's leader epoch at that offset.
+        leader_epochs_there: each side's leader epoch at `first_divergent_offset`.
         truncations: how b truncates its log if a leads, and how a does if b leads.
-        differences: the first differences, at most MAX_DIFFERENCES.
+        differences: the first MAX_DIFFERENCES differences.
         difference_count: the number of all differences.
         rewritten_batches: the number of batches with different bytes but the same records.
-        indexes: indexes that differ, of segments that both sides have.
-        notes: explanations of harmless differences.
-        other_generation: the topic id of the partition with this name on the other side, if it
-            differs.
-        other_directory: the directory of this partition on the other side, if it was renamed for
-            deletion.
-        interval_settings: the topic's index.interval.bytes according to each side's own settings.
+        indexes: the indexes that differ, of segments that both sides have.
+        other_generation: the topic id of the other side's partition with this name, if it differs.
+        other_directory: the other side's directory of this partition, if renamed for deletion.
+        interval_settings: index.interval.bytes in each side's own settings.
     """
 
     partition: str
@@ -246,9 +240,8 @@ class BrokerComparison:
     """The result of comparing two directories.
 
     Attributes:
-        sources: the paths to show, one text per side; several paths of a side are separated by
-            commas.
-        start: the changes from a to b, if both are one directory at two times; else None.
+        sources: the path of each side; several paths are separated by commas.
+        start: the changes from a to b; None: these are not one directory at two times.
         problems: the partitions on either side that could not be read.
     """
 
@@ -265,7 +258,7 @@ class BrokerComparison:
 
     @property
     def worst_first(self) -> tuple[PartitionComparison, ...]:
-        """The partitions in the order in which to show them: the gravest relation comes first."""
+        """The partitions, those with the gravest relation first."""
 
         def rank(partition: PartitionComparison) -> int:
             return min(relation.display_rank for relation in partition.relations)
@@ -274,7 +267,6 @@ class BrokerComparison:
 
     @property
     def has_equal_records(self) -> bool:
-        """Whether every partition has the same records on both sides."""
         return not self.problems and all(
             comparison.relation.has_equal_records for comparison in self.partitions
         )

@@ -1,9 +1,9 @@
-"""A comparison of two indexes of the same part of a log, entry by entry, and why they differ.
+"""Compares two indexes of the same part of a log, and finds out why they differ.
 
-The entries of an index depend on where its broker began to count bytes. For example, two replicas
-have the same 67 batches, but one was restarted after the 30th batch, which resets the count to 0.
-One index has 43 entries, the other 44, and 29 are common. Neither is wrong: a broker finds every
-record with either of them. Only an entry that no Kafka release writes for these batches is damage.
+The entries depend on where a broker began to count bytes. For example, two replicas have the same
+67 batches, but one broker was restarted after the 30th. One index has 43 entries, the other 44, and
+29 are common. Neither is wrong: only an entry that no Kafka release writes for these batches is
+damage.
 """
 
 from dataclasses import dataclass, replace
@@ -46,11 +46,11 @@ class IndexReason(StrEnum):
 
 
 class LookupReads(NamedTuple):
-    """The reads of a lookup of one offset with one of the two indexes.
+    """A lookup of one offset with one of the two indexes.
 
     Attributes:
         position: the byte of the .log at which the scan starts.
-        headers: the number of batch headers that the scan reads to find the batch with the offset.
+        headers: the number of batch headers that the scan reads.
     """
 
     search: SlotSearch
@@ -63,8 +63,7 @@ class LookupComparison:
     """One offset looked up with both indexes, and the mean over all lookups.
 
     Attributes:
-        mean_headers: how many headers a lookup reads on average on each side, if every batch's
-            first offset is looked up once.
+        mean_headers: headers read per lookup, if each batch's first offset is looked up once.
     """
 
     target_offset: int
@@ -74,17 +73,16 @@ class LookupComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexComparison:
-    """The .index or .timeindex of a segment on both sides.
+    """The .index or .timeindex of one segment. Pairs have one value per side.
 
     Attributes:
-        entries: the number of written entries on each side; None without a file.
+        entries: the number of written entries; None: no file.
         common: the number of entries that both sides have.
-        alone: per side, the slots of entries that the other side does not have, at most MAX_SLOTS.
-        alone_counts: per side, the number of all such entries.
-        unwritten_slots: the number of slots after the last entry on each side.
-        contradicted: per side, the slots of entries that contradict the batches.
-        intervals: per side, index.interval.bytes: from the settings if the entries agree with it,
-            else from the entries.
+        alone: the first MAX_SLOTS slots of entries that the other side lacks.
+        alone_counts: the number of all such entries.
+        unwritten_slots: the number of slots after the last entry.
+        contradicted: the slots of entries that contradict the batches.
+        intervals: index.interval.bytes, from the settings unless the entries contradict them.
         lookup: a comparison of lookups, if the entries of an .index differ.
     """
 
@@ -121,7 +119,7 @@ def compare_indexes(
     is_same_log: bool,
     is_per_append: bool,
 ) -> tuple[IndexComparison, ...]:
-    """Returns a comparison for each differing index of two segments with the same base offset.
+    """Returns a comparison for each differing index of two segments.
 
     Args:
         known_intervals: index.interval.bytes in the settings of each side.
@@ -197,8 +195,8 @@ def _compare(
 def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
-    This is the value in the settings, unless the entries contradict it: an entry follows fewer
-    bytes, or a gap is longer than two intervals, which one restart cannot cause.
+    The settings are ignored if an entry follows fewer bytes, or if a gap is longer than two
+    intervals: one restart cannot cause that.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -224,11 +222,7 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
 
 
 def _contradicted(segment: LogSegment, kind: str, batches: np.ndarray) -> tuple[int, ...]:
-    """Returns the slots of entries that no release writes for these batches.
-
-    The offset in a time entry must exist. The timestamp must not exceed the largest timestamp up to
-    the batch with that offset.
-    """
+    """Returns the slots of entries that no release writes for these batches."""
     entries = _slots(segment, kind).entries
     if kind == "index":
         links = link(batches, entries, NO_TIMES, segment.base_offset)
@@ -253,12 +247,11 @@ def _reason(
     *,
     is_per_append: bool,
 ) -> IndexReason:
-    """Returns the reason why two indexes differ.
+    """Returns why two indexes differ.
 
     Args:
-        is_per_append: the same as in compare_indexes.
-        offset_reason: if a .timeindex is compared, the reason that was found for the .index,
-            because Kafka writes the entries of both together.
+        offset_reason: the reason for the .index, if a .timeindex is compared. Kafka writes the
+            entries of both together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -300,7 +293,6 @@ def _reason(
 def _differ_at_end(
     comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
 ) -> bool:
-    """Returns whether one side has one more entry at its end, for a batch that both logs have."""
     if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
         return False
     side = 0 if comparison.alone_counts[0] else 1
@@ -329,11 +321,10 @@ def _has_long_gap(
     batches: tuple[np.ndarray, np.ndarray],
     intervals: tuple[IntervalBounds, IntervalBounds],
 ) -> bool:
-    """Returns whether only one side has a gap between entries that is too long for a restart.
+    """Returns whether only one side has a gap that a restart cannot explain.
 
-    A restart makes a gap up to twice as long as the interval. Up to 3.9.0 and in 4.0.0, followers
-    make longer gaps: they write one entry for an append of many batches, and none for a segment's
-    first append.
+    A restart makes a gap up to twice as long. Followers up to 3.9.0, and in 4.0.0, make longer
+    gaps: they write one entry per append of many batches.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(rows) for rows in batches):
@@ -399,7 +390,7 @@ def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between two index files; its values are the entries there."""
+    """Returns the first difference between two index files, with the entries there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]

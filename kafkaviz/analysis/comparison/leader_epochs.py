@@ -1,10 +1,9 @@
 """How a follower truncates its log when it begins to follow a leader, step by step.
 
 Each replica keeps pairs of a leader epoch and the offset at which the epoch began. A follower sends
-its newest epoch. The leader looks for its own newest epoch that is not above this one, and answers
-with that epoch and the offset at which it ends in the leader's log. Before 0.11 the high watermark
-decided instead, so that records were lost or differed (KIP-101). Since 2.0 the answer includes the
-epoch, and a follower that does not have this epoch asks again (KIP-279). For example:
+its newest epoch. The leader takes its own newest epoch up to this epoch, and answers with that
+epoch and the offset at which it ends. The follower truncates its log there. A follower that lacks
+the epoch in the answer asks again (KIP-279). For example:
 
     leader    (0, 0) (2, 120) (5, 180) (6, 220)     elected with epoch 6
     follower  (0, 0) (2, 120) (3, 180)              the log ends at 250
@@ -13,9 +12,8 @@ epoch, and a follower that does not have this epoch asks again (KIP-279). For ex
 
 The rules are from LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
 AbstractFetcherThread.getOffsetTruncationState of 4.0. Two real replicas on 4.4.0 did the same.
-Since 2.7 a fetch has the epoch, and the leader returns no records if the epoch diverges (KIP-595,
-Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. The two protocols
-truncate at the same offset.
+Since 2.7 a fetch has the epoch (KIP-595). Before, the follower sent OffsetsForLeaderEpoch. The two
+protocols truncate at the same offset.
 """
 
 from collections.abc import Iterator
@@ -47,7 +45,7 @@ class TruncationRule(StrEnum):
 
 @dataclass(frozen=True)
 class EpochEndOffset:
-    """An epoch, and the offset after its last record; both are UNDEFINED if unknown."""
+    """An epoch, and the offset after its last record. UNDEFINED: unknown."""
 
     epoch: int
     end_offset: int
@@ -58,8 +56,8 @@ class EpochHistory:
     """The leader epochs of one replica.
 
     Attributes:
-        entries: pairs of an epoch and its start offset; both ascend.
-        is_from_batches: whether the entries were read from the batches, because
+        entries: (epoch, start offset) pairs, both ascending.
+        is_from_batches: whether the entries are from the batches, because
             leader-epoch-checkpoint is missing or unreadable.
     """
 
@@ -75,11 +73,10 @@ class EpochHistory:
 
     @property
     def latest_election(self) -> int:
-        """The newest epoch that began at or before the log's end, or UNDEFINED.
+        """The newest epoch that began at or before the log end, or UNDEFINED.
 
-        An epoch counts even if it has no record, because a leader writes its epoch to the file when
-        it is elected (UnifiedLog.assignEpochStartOffset, 4.0). So of two replicas, the one with the
-        newest epoch was elected last, or has a record from the leader that was elected last.
+        An epoch without a record counts, because a leader writes its epoch to the file when it is
+        elected (UnifiedLog.assignEpochStartOffset, 4.0).
         """
         return max(
             (epoch for epoch, start in self.entries if start <= self.log_end_offset),
@@ -87,10 +84,10 @@ class EpochHistory:
         )
 
     def after_load(self) -> "EpochHistory":
-        """Returns the history after a starting broker has loaded it.
+        """Returns the history after broker start-up.
 
-        The last epochs are dropped if they have no record. Epochs before the log start are replaced
-        by one epoch that begins at the log start (UnifiedLog.initializeLeaderEpochCache and
+        The last epochs are dropped if they have no record. Epochs before the log start become one
+        epoch that begins at the log start (UnifiedLog.initializeLeaderEpochCache and
         LogLoader.load, 4.0).
         """
         epochs = LeaderEpochs(self.entries)
@@ -98,7 +95,6 @@ class EpochHistory:
         return replace(self, entries=tuple(epochs.entries))
 
     def as_leader(self, epoch: int) -> "EpochHistory":
-        """Returns the history after this replica was elected; `epoch` begins at the log's end."""
         return replace(self, entries=(*self.entries, (epoch, self.log_end_offset)))
 
     def truncate(self, end_offset: int) -> "EpochHistory":
@@ -124,12 +120,12 @@ class EpochHistory:
 
 @dataclass(frozen=True)
 class TruncationStep:
-    """One request of the follower, the leader's answer, and the effect.
+    """A request of the follower, the leader's answer, and the effect.
 
     Attributes:
-        epoch: the epoch that the follower sends; None if it has no epoch and sends no request.
-        fetch_offset: the follower's log end at that time.
-        answer: None without a request, or if the leader's log starts above the fetch offset.
+        epoch: the epoch that the follower sends; None: the follower has no epoch.
+        fetch_offset: the follower's log end before the step.
+        answer: None: without a request, or if the leader's log starts above `fetch_offset`.
         truncates_to: the follower's log end after the step.
     """
 
@@ -145,12 +141,10 @@ class FollowerTruncation:
     """The steps that make a follower's log a prefix of the leader's log.
 
     Attributes:
-        leader_epoch: the new leader's epoch: one above every epoch on both sides.
-        follower_keeps_below: the follower's log end after the steps; None if the follower has no
-            records.
-        follower_log_start: the follower's log start after the steps, which is the higher log start
-            of the two replicas.
-        follower_loses: ranges (first, last) of the offsets whose records the follower drops.
+        leader_epoch: the new leader's epoch, which is one above every epoch on both sides.
+        follower_keeps_below: the follower's log end after the steps; None: it has no records.
+        follower_log_start: the follower's log start after the steps: the higher of both sides.
+        follower_loses: (first, last) ranges of the offsets of dropped records.
     """
 
     leader_epoch: int
@@ -180,8 +174,8 @@ def walk_truncation(
     """Returns how a follower truncates its log when it starts to follow this leader.
 
     Args:
-        is_request: whether the follower sends an OffsetsForLeaderEpoch request, as in 2.0 to 2.6.
-            Otherwise it sends its epoch with a fetch.
+        is_request: whether the follower sends OffsetsForLeaderEpoch, as in 2.0 to 2.6. Otherwise
+            it sends its epoch with a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset
@@ -226,10 +220,7 @@ def _step(leader: EpochHistory, follower: EpochHistory) -> TruncationStep:
 
 
 def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRule, int]:
-    """Returns the rule that applies to the leader's answer, and the follower's new log end.
-
-    The code follows AbstractFetcherThread.getOffsetTruncationState of Kafka 4.0.
-    """
+    """Returns the rule for the leader's answer, and the follower's new log end."""
     end = follower.log_end_offset
     own = follower.end_offset_for(answer.epoch)
     if own.end_offset == UNDEFINED:

@@ -1,9 +1,8 @@
-"""Which partition directories of the two sides are compared with each other.
+"""Decides which partition directories of the two sides are compared with each other.
 
 Two directories match by topic id if both have one (partition.metadata, since 2.8), otherwise by
-topic name. If a partition is in two log directories, directories with equal names match. A topic
-that was deleted and created again has another id, so its two logs are not compared. A directory
-that will be deleted never matches one in use.
+topic name. A topic that was deleted and created again has another id, so its two logs do not match.
+A directory that will be deleted never matches a directory in use:
 
     a  orders-0 (id X)   b  orders-0 (id X)                one partition
     a  orders-0 (id X)   b  orders-0 (id Y)                two partitions, each on one side
@@ -22,10 +21,8 @@ class PartitionMatch:
     """A partition that one or both sides have.
 
     Attributes:
-        other_generation: the topic id of the partition with the same name on the other side, if it
-            differs.
-        other_directory: the directory of the same partition on the other side, if it is in another
-            state.
+        other_generation: the topic id of the other side's partition with this name, if it differs.
+        other_directory: the other side's directory of this partition, if it has another state.
     """
 
     a: Partition | None
@@ -41,7 +38,10 @@ class PartitionMatch:
 
 
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Returns the matches for all partitions of both sides, ordered by name."""
+    """Returns the matches for all partitions of both sides, ordered by name.
+
+    If a partition is in two log directories, directories with equal names match.
+    """
     left = list(b)
     matches = []
     alone = []
@@ -72,8 +72,7 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Returns the match between a single partition and a partition on the other side.
 
-    At least one side must be a single partition. Two single partitions match whatever their names,
-    because the user asked to compare them.
+    Two single partitions match whatever their names.
     """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)

@@ -1,14 +1,13 @@
 """Aligns two logs of a partition by offset, to find different records and one-sided records.
 
-Equal bytes are skipped fast: first whole segments, then runs of batches with equal headers. Records
-are decoded only where batches differ. Records are matched by offset, whatever batches they are in:
+Equal bytes are skipped fast: first whole segments, then runs of batches. Where batches differ,
+their records are decoded and matched by offset, even if the batches begin or end elsewhere:
 
     a   [0 .. 9] [10 .. 19] [20 .. 29]
     b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
 
-All bytes are compared, because batches with equal headers may differ. The checksum of magic 2 does
-not cover base offset, leader epoch and magic, and a bit that flips in the records does not change
-the checksum in the header. Memory is bounded by a chunk of each log and the open batches.
+All bytes are compared: a bit that flips in the records does not change the batch header. Memory is
+bounded by a chunk of each log and the open batches.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,15 +52,14 @@ class RecordAlignment:
     """The result of comparing two logs. Pairs and lists have one value per side.
 
     Attributes:
-        only_in: per side, the records that the other side does not have.
+        only_in: the records that the other side lacks.
         different: offsets that both sides have, with different content or leader epochs.
-        unreadable: per side, offsets that cannot be read on the other side.
-        diverged: how many offsets in `different` have different leader epochs.
-        altered: how many offsets in `different` have the same leader epoch on both sides.
+        unreadable: offsets that cannot be read on one of the sides.
+        diverged: the number of offsets in `different` with different leader epochs.
+        altered: the number of offsets in `different` with equal leader epochs.
         leader_epochs_there: the leader epochs at `first_divergent_offset`.
         damaged_batches: the number of batches with a wrong checksum or unreadable records.
-        lag_bytes: per side, the size of the batches after the end of the other side.
-        newest_ms: the largest timestamp that was read.
+        lag_bytes: the size of the batches after the end of the other side.
         end_offsets: the offset after the last batch that was read.
     """
 
@@ -105,15 +103,13 @@ class RecordAlignment:
 
 
 class SegmentGroup(NamedTuple):
-    """The segments of both logs between two neighbouring base offsets that both logs have."""
-
     start: int
     a: tuple[LogSegment, ...]
     b: tuple[LogSegment, ...]
 
 
 def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator[SegmentGroup]:
-    """Yields the segments of both logs in groups; each begins at a base offset that both have."""
+    """Yields the segments of both logs, grouped at base offsets that both logs have."""
     common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
     places = [(0, 0)]
     bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
@@ -149,13 +145,6 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
 
 
 def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: int) -> BatchStream:
-    """Returns a stream of the batches in some segments of a log.
-
-    Args:
-        part: the segments to stream.
-        segments: all segments of the log.
-        start: an offset in the first segment of `part`, or before it.
-    """
     if not part:
         has_ended = bool(segments) and segments[0].base_offset < start
         return BatchStream((), None, start if has_ended else MAX_OFFSET)
@@ -215,7 +204,6 @@ class _OpenBatch:
         return self._records
 
     def load(self) -> None:
-        """Reads the bytes of the batch. Call it before the stream continues."""
         _ = self.data
 
     def take_to(self, offset: int) -> np.ndarray:
@@ -252,9 +240,10 @@ class _Alignment:
                 self._result.tails[side] = stream.tail
 
     def _pass_unreadable(self) -> bool:
-        """Skips an unreadable range on one side, or the other side's batches in that range.
+        """Skips an unreadable range, or the other side's batches in that range.
 
-        Returns whether anything was skipped.
+        Returns:
+            Whether anything was skipped.
         """
         for side, stream in enumerate(self._streams):
             hidden = stream.unreadable
@@ -280,10 +269,7 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Describes an unreadable range by comparing it with a batch on the other side.
-
-        Both must be at the same position in the .log.
-        """
+        """Describes an unreadable range by the other side's batch at the same position."""
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
             return []
@@ -330,10 +316,10 @@ class _Alignment:
             stream.take(count)
 
     def _take_pair_in_step(self) -> bool:
-        """Takes one batch from each side, if both are the same batch with damaged offsets.
+        """Takes a batch from each side if both are one batch with damaged offsets.
 
-        They count as the same batch if their sizes are equal, the next batches are equal, and
-        either a checksum is wrong or all header fields covered by the checksum are equal.
+        Their sizes and the next batches must be equal. Also, a checksum must be wrong, or all
+        header fields that the checksum covers must be equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
@@ -426,7 +412,7 @@ class _Alignment:
         return batch
 
     def _match_records(self) -> None:
-        """Matches the records of overlapping batches, until batches of both sides end together."""
+        """Matches records of overlapping batches until batches of both sides end together."""
         batches: list[_OpenBatch | None] = [self._open(0), self._open(1)]
         self._describe(batches)
         while batches[0] or batches[1]:
@@ -514,7 +500,6 @@ class _Alignment:
 
 
 def _content(batch: _OpenBatch, record: BatchRecord) -> tuple:
-    """Returns all fields of a record that matter to consumers or transactions."""
     row = batch.row
     return (
         record.timestamp_ms,

@@ -1,10 +1,10 @@
-"""How a directory changed between two times, compared with a predicted broker start.
+"""How a directory changed between two times, compared with a predicted broker start-up.
 
 For example:
 
-- Predicted: truncate the .log of segment 150 of orders-0 at byte 9000. It now ends there.
-- Predicted: rebuild the .index of that segment with 80 bytes. It now has those 80 bytes.
-- Not predicted: the .log of segment 300 has 4000 bytes more, because producers continued.
+- Predicted: truncate a .log at byte 9000. The .log now ends at byte 9000.
+- Predicted: rebuild an .index with 80 bytes. The .index now has these 80 bytes.
+- Not predicted: another .log has 4000 bytes more, because producers continued.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -46,8 +46,6 @@ class ChangeKind(StrEnum):
 
 
 class StepOutcome(StrEnum):
-    """Whether a predicted step happened, if the later state shows it."""
-
     AS_PREDICTED = "as-foretold"
     OTHERWISE = "otherwise"
     UNSEEN = "unseen"  # it cannot be seen, for example because of later changes
@@ -58,10 +56,10 @@ class FileChange:
     """A file that has changed.
 
     Attributes:
-        file: the path relative to the broker directory; only the name if it is a directory.
-        sizes: the sizes before and after; None if the file does not exist.
+        file: the path relative to the log directory, such as "orders-0/partition.metadata".
+        sizes: the sizes before and after, in bytes; None: the file does not exist.
         same_bytes: the length of the common prefix.
-        is_predicted: whether a step of the predicted start explains the change.
+        is_predicted: whether a predicted start-up step explains the change.
     """
 
     partition: str
@@ -74,11 +72,7 @@ class FileChange:
 
 @dataclass(frozen=True)
 class PredictedStep:
-    """One step of the start that is predicted from the earlier state, and its outcome.
-
-    Attributes:
-        size_bytes: the size of the file in the later state; None if it does not exist.
-    """
+    """A predicted start-up step, its outcome, and the file's size in the later state."""
 
     step: StartupStep
     outcome: StepOutcome
@@ -87,13 +81,12 @@ class PredictedStep:
 
 @dataclass(frozen=True)
 class StartComparison:
-    """A directory at two times, and whether a broker start in between explains the changes.
+    """A directory at two times, and whether a broker start-up explains the changes.
 
     Attributes:
-        restart: the predicted start from the earlier state; None if no start happened.
-        is_started: whether the broker was probably started in between. This is assumed if the
-            clean-shutdown marker differs, or if at least half of the files that only a start
-            changes were changed as predicted.
+        restart: the start-up predicted from the earlier state; None: the broker was not started.
+        is_started: whether the broker was probably started in between. The clean-shutdown marker
+            differs, or at least half of the files that only start-up changes are as predicted.
         is_swapped: whether the second state is the earlier one. Then nothing is predicted.
     """
 
@@ -109,7 +102,7 @@ class StartComparison:
 
 
 def is_same_directory(a: Broker, b: Broker) -> bool:
-    """Returns whether the ids in meta.properties show that both are one directory at two times."""
+    """Returns whether meta.properties shows that both are one directory at two times."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
     if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):
@@ -125,7 +118,7 @@ def _directory_ids(broker: Broker) -> set[str]:
 
 
 def compare_start(before: Broker, after: Broker, settings: Settings) -> StartComparison:
-    """Returns how a directory changed, and which steps of the predicted start happened.
+    """Returns how a directory changed, and which predicted start-up steps happened.
 
     Args:
         settings: the settings of the earlier state.
@@ -187,10 +180,7 @@ def _is_unchanged(
 
 
 def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns a value that is larger for the newer state of a directory.
-
-    It is the end of the metadata log, or without that log the newest modification time.
-    """
+    """Returns a sort key: the end of the metadata log, or else the newest modification time."""
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
         return max(logs), files[max(logs)].size_bytes
@@ -204,10 +194,9 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
 
 
 def _has_signs(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
-    """Returns whether at least half of the steps that are signs of a start happened as predicted.
+    """Returns whether at least half of the start-up steps changed files as predicted.
 
-    Steps that a running broker also takes, such as deleting a producer snapshot, are not signs of a
-    start. A missing partition is not a sign either, because it may not have been copied.
+    Steps that a running broker also takes do not count, such as deleting a producer snapshot.
     """
     file_steps = [
         predicted
@@ -234,9 +223,8 @@ def _doubtful_partitions(
 ) -> Mapping[str, bool]:
     """Returns the partitions in which some predicted steps cannot be judged.
 
-    Returns:
-        A value per directory name: True if it is in two log directories, so that no step can be
-        judged, or False if the settings are unknown, so that no rebuilt index can be judged.
+    The key is the directory's name. True: the partition is in two log directories, so no step can
+    be judged. False: the settings are unknown, so no rebuilt index can be judged.
     """
     doubtful = {
         partition.directory: False
@@ -251,10 +239,6 @@ def _doubtful_partitions(
 
 
 def _files(broker: Broker) -> dict[str, FileInfo]:
-    """Returns all files in the partition directories, by path relative to the log directory.
-
-    If two log directories have the partition, the path begins with the log directory's name.
-    """
     return {
         f"{broker.partition_name(partition)}/{info.name}": info
         for partition in broker.partitions
@@ -311,11 +295,7 @@ def _outcome(
 def _rebuild_outcome(
     step: StartupStep, info: FileInfo, recovered_bytes: bytes | None
 ) -> StepOutcome:
-    """Returns whether an index begins with the bytes that recovery should have written.
-
-    More bytes may follow, because later appends add entries, and a stopping broker adds a time
-    entry.
-    """
+    """Returns whether an index begins with the bytes that recovery should have written."""
     if recovered_bytes is not None and info.name.endswith("index"):
         data, size_bytes = file.read_data(info.path)
         data = data.ljust(min(size_bytes, len(recovered_bytes)), b"\0")
@@ -381,10 +361,6 @@ def _kind(
 
 
 def _index_kind(before: FileInfo, after: FileInfo, same_bytes: int) -> ChangeKind:
-    """Returns how an index changed.
-
-    If it lost only zeros, it was trimmed. If new bytes follow the old entries, it was appended to.
-    """
     is_shorter = after.size_bytes < before.size_bytes
     if is_shorter and same_bytes == after.size_bytes:
         rest = file.read_data(before.path)[0][same_bytes:]

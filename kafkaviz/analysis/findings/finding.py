@@ -28,7 +28,7 @@ TAIL_CODES = {"torn": "log-torn-tail", "zeros": "log-zero-tail", "garbage": "log
 
 @dataclass(frozen=True)
 class Evidence:
-    """The value that was found and the expected one: as text and, for a file, in hexadecimal."""
+    """The found and the expected value, as text and (for a file) in hexadecimal."""
 
     found: Message
     expected: Message | None = None
@@ -52,8 +52,7 @@ class Evidence:
 class Finding:
     """One fact about a directory that a user may want to know, such as a fault.
 
-    Position and length in bytes are None if the finding is about a whole file, directory or
-    setting.
+    `position` and `length` are in bytes; None: the whole file, a directory or a setting.
     """
 
     code: str
@@ -76,7 +75,7 @@ class Finding:
 
     @property
     def needs_replica(self) -> bool:
-        """Whether the next step is to compare the partition with another replica of it."""
+        """Whether the next step is to compare the partition with another replica."""
         return self.next_step.key in _REPLICA_STEPS
 
 
@@ -126,11 +125,11 @@ def _code(
     """Returns a code for _TABLE. Its family is filled in later.
 
     Args:
-        next_step: the key of a message. A key without a file name is in next_step.toml.
-        earlier: a change in Kafka's behaviour, and the consequence in releases before this change.
-        consequence: a key of consequence.toml; the default is the name of the code.
-        cause: a key of finding.toml, which names a Kafka bug that may be the cause.
-        faulty: the releases with that bug; None if the check decides.
+        next_step: a key of next_step.toml, or a key with another file's name.
+        earlier: a change in Kafka's behaviour, and the consequence before this change.
+        consequence: a key of consequence.toml; by default the name of the code.
+        cause: a key of finding.toml that names a Kafka bug, the possible cause.
+        faulty: the releases with that bug; None: the check decides.
     """
     key = name.replace("-", "_")
     behaviour_before = None
@@ -369,7 +368,7 @@ def finding(
     next_step: Message | None = None,
     log_directory: str | None = None,
 ) -> Finding:
-    """Returns a finding with this code. Texts that are not given are taken from CODES.
+    """Returns a finding with this code. Texts that are not given are from CODES.
 
     Without a release, these are the texts for the newest release.
     """
@@ -397,7 +396,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns the text of a finding; adds the cause if this release has a bug that may be it."""
+    """Returns the text; adds a Kafka bug if this release has it."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)
@@ -407,7 +406,7 @@ def with_cause(code: str, text: Message, release: Release) -> Message:
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
     """Returns the findings with severity "info" and without a next step.
 
-    It is used for a directory that will be deleted, where no finding matters.
+    This is for directories that will be deleted.
     """
     return [
         replace(finding, severity=INFO, next_step=message("next_step.nothing"))
@@ -416,7 +415,7 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def sort_key(finding: Finding) -> tuple:
-    """Returns the sort key of a finding: by severity (the worst first), then by place."""
+    """Returns the key by which findings are sorted: the worst first, then by place."""
     return place_key(
         finding.severity, finding.partition, finding.file, finding.position, finding.code
     )

@@ -1,11 +1,7 @@
-"""Converts findings, and the steps of a broker start, to rows of the catalog and back.
+"""Converts findings and start-up steps to rows of the catalog and back.
 
-- `to_row(finding)` returns a row of the catalog table `findings`. The row has English texts for SQL
-  users; its column `json` has the messages themselves.
-- `from_row(row)` returns the finding again.
-
-A pipeline run also stores findings and steps in files, as analysis.serialization writes them.
-Values are checked when they are read back: an unknown code, cause, severity or action is refused.
+A row has English texts for SQL users. Its column `json` has the messages themselves. If it has an
+unknown code, cause, severity or action, reading it raises ValueError.
 """
 
 import json
@@ -37,20 +33,12 @@ def to_row(finding: Finding) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any]) -> Finding:
-    """Returns the finding that a row was made from.
-
-    Raises:
-        ValueError: the column `json` does not hold a finding.
-    """
+    """Returns the finding that a row was made from."""
     return _require_finding(_from_json(Finding, row["json"]))
 
 
 def findings_from_plain(plain: object) -> tuple[Finding, ...]:
-    """Returns the findings from the form that `serialization.to_plain` gives them.
-
-    Raises:
-        ValueError: the value does not have that form.
-    """
+    """Returns the findings from the result of `serialization.to_plain`."""
     return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
 
@@ -66,20 +54,12 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
 
 
 def step_from_row(row: Mapping[str, Any]) -> StartupStep:
-    """Returns the step that a row was made from.
-
-    Raises:
-        ValueError: the column `json` does not hold a step.
-    """
+    """Returns the step that a row was made from."""
     return _require_step(_from_json(StartupStep, row["json"]))
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """Returns the steps from the text that `serialization.encode` gives them.
-
-    Raises:
-        ValueError: the text does not hold steps.
-    """
+    """Returns the steps from the result of `serialization.encode`."""
     return tuple(map(_require_step, _from_json(tuple[StartupStep, ...], text)))
 
 

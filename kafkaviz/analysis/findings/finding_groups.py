@@ -11,10 +11,10 @@ CUT_CODE = "recovery-will-truncate"
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Yields the groups, the worst first. A finding that no group includes is a group of its own.
+    """Yields groups of findings with one code, the worst first.
 
-    Two findings with one code are a group already if they are informative or about a predicted
-    recovery.
+    Informative findings and findings about a predicted recovery are a group from two on. Others are
+    a group if there are more than MAX_SEPARATE. All other findings are yielded alone.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):
@@ -27,9 +27,9 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 
 
 def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields the findings; merges the two about a tail that the next start only cuts off.
+    """Merges the two findings about a tail that start-up only cuts off.
 
-    The one finding is about the tail, and has the consequence of cutting it off.
+    The result is the finding about the tail, with the consequence of the other one.
     """
     cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
     codes = TAIL_CODES.values()

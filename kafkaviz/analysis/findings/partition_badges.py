@@ -1,7 +1,7 @@
-"""The badges of a topic-partition in a picture of its segments: one for each code of its findings.
+"""The badges of a topic-partition in a picture of its segments: one per code of its findings.
 
-The worst badge comes first. Findings about the next start are left out unless the start fails,
-because every topic-partition has some if the broker was killed. For example:
+The worst badge comes first. A predicted recovery gives no badge, because every topic-partition has
+such findings after an unclean shutdown. For example:
 
     badges_from_rows(
         [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
@@ -23,7 +23,7 @@ RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-w
 
 
 class Badge(NamedTuple):
-    """A badge for all findings with one code about one topic-partition."""
+    """All findings with one code about one topic-partition."""
 
     code: str
     severity: str
@@ -34,7 +34,7 @@ class Badge(NamedTuple):
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str | None, str, str]], broker: Broker
 ) -> dict[str, tuple[Badge, ...]]:
-    """Returns the badges of each topic-partition, by its Broker.partition_name.
+    """Returns the badges of each topic-partition, by `Broker.partition_name`.
 
     Findings of severity "info" give no badge.
 

@@ -2,10 +2,6 @@
 
 The result has the batches, both indexes, the links between them, the bytes after the last batch,
 and the numbers of batches by size, offset, time and position.
-
-For example, batches of 100, 100 and 300 bytes have the smallest size 100, the largest 300, the
-median 100, and two different sizes with the counts 2 and 1. A .log of n bytes has at most √(2n)
-different sizes, so the list of counts stays short for any number of batches.
 """
 
 from dataclasses import dataclass
@@ -33,12 +29,9 @@ NO_SLOT = np.zeros(0, int)
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCounts:
-    """Counts for the batches that start in each of COLUMNS equal parts of a .log.
+    """Sums over the batches that start in each of COLUMNS equal parts of a .log.
 
-    Attributes:
-        batches: the number of batches, shape (COLUMNS,).
-        size_bytes: the sum of their sizes, shape (COLUMNS,).
-        max_timestamp_ms: the sum of their largest timestamps, shape (COLUMNS,).
+    All arrays have the shape (COLUMNS,).
     """
 
     batches: np.ndarray
@@ -51,17 +44,14 @@ class BatchCounts:
     """Counts for all batches of a segment.
 
     Attributes:
-        first: the first batch, or None.
-        last: the last batch, or None.
         last_offset: the largest of the batches' last offsets.
-        records: the number of records; None if it is unknown for a wrapper message.
-        known_ms: the smallest and the largest timestamp; None if no batch has a timestamp.
-        newest_ms: the largest timestamp; -1 or less if no batch has a timestamp.
-        sizes: the different sizes in bytes, in ascending order.
+        records: the number of records; None: unknown, because of a wrapper message.
+        known_ms: the smallest and the largest timestamp; None: no batch has a timestamp.
+        newest_ms: the largest timestamp; negative: no batch has a timestamp.
+        sizes: the different sizes in bytes, in ascending order. A .log of n bytes has at most
+            √(2n).
         size_counts: the number of batches of each of these sizes.
-        magics: the magics of all batches.
         wrapped_magics: the magics of batches with an unknown record count.
-        has_epochs: whether any batch has a leader epoch; batches of magic 0 and 1 have none.
     """
 
     first: np.void | None
@@ -83,27 +73,21 @@ class BatchCounts:
 
     @property
     def is_without_time(self) -> bool:
-        """Whether timestamps are impossible: all batches have magic 0, or the .log is empty."""
+        """Whether no batch can have a timestamp: all have magic 0, or there are none."""
         return not set(self.magics) - {0}
 
     def size_at(self, rank: int) -> int:
-        """Returns the size of the batch at a rank (from 0) when batches are sorted by size."""
+        """Returns the size at a rank (from 0) when the batches are sorted by size."""
         return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
 
     @property
     def median_bytes(self) -> int:
-        """The median size; the mean of the two middle sizes if the number of batches is even."""
         count = int(self.size_counts.sum())
         return (self.size_at((count - 1) // 2) + self.size_at(count // 2)) // 2
 
 
 class BatchCounter(BatchObserver[BatchCounts]):
     def __init__(self, log_bytes: int) -> None:
-        """Starts with no batch observed.
-
-        Args:
-            log_bytes: the size of the complete .log, which is divided into columns.
-        """
         self._width_bytes = max(1, log_bytes) / COLUMNS
         self._first: np.void | None = None
         self._last: np.void | None = None
@@ -208,7 +192,7 @@ def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
 class Density:
     """The gaps between an .index's entries, and the number of batches without an entry.
 
-    All three gaps, even the median, are gaps that exist. They are None without gaps.
+    The median and the percentile are gaps that exist; None: without gaps.
     """
 
     gap_min_bytes: int | None
@@ -219,10 +203,7 @@ class Density:
 
 
 def gaps(entries: np.ndarray) -> np.ndarray:
-    """Returns how many .log bytes are between each entry and the previous one.
-
-    A gap is negative if positions do not grow.
-    """
+    """Returns the .log bytes from the previous entry (or byte 0) to each entry."""
     return np.diff(entries["position"], prepend=0)
 
 
@@ -234,9 +215,8 @@ def density(
     Args:
         batches: the number of batches.
         indexed_batches: the number of batches with an entry of their own.
-        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). The gaps next to these are
-            left out, and so are gaps of 0 or less: they come from damage, not from how the index
-            was written.
+        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). Gaps next to these do not
+            count, nor do gaps of 0 or less.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -254,10 +234,7 @@ def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy:
-    """The content of a segment.
-
-    The arrays are read-only, because all sessions of the app share one object.
-    """
+    """The content of a segment. The arrays are read-only, because all sessions share them."""
 
     segment: LogSegment
     batches: BatchTable
@@ -273,7 +250,7 @@ class Anatomy:
 
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
-        """The size of the .log before and after the reading, if it changed meanwhile; else None."""
+        """The size of the .log before and after the reading; None: unchanged."""
         log = self.segment.log
         log_after = self.log_after
         if log_after is None or (log.size_bytes, log.mtime_ns) == (
@@ -291,9 +268,9 @@ class Anatomy:
         )
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """Returns the first and last offset that a search misses if it starts at this .index slot.
+        """Returns the first and last offset that a search from this .index slot misses.
 
-        Returns None unless the entry points past the batch that has its key.
+        None unless the entry points past the batch with its key.
         """
         links = self.links
         entries = self.index.entries
@@ -306,11 +283,10 @@ class Anatomy:
 
 
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
-    """Reads a segment, with those of its indexes that exist.
+    """Reads a segment and its existing indexes.
 
     Args:
-        kept_rows: the most batches to keep in memory. If there are more, they are read again when
-            needed.
+        kept_rows: the most batches to keep in memory. More batches are read again when needed.
 
     Raises:
         CannotOpen: a file cannot be read.

@@ -1,14 +1,14 @@
 """The batches of a .log by row number; a large .log is read again when rows are needed.
 
-A full segment may have ten million batches of 100 bytes, but a page shows only a few hundred. So
-the rows are divided into blocks of 1024. One pass over the .log stores where each block starts, and
-its largest offset and its times:
+A full segment may have ten million batches, but a page shows only a few hundred. So the rows are
+divided into blocks of 1024. One pass over the .log stores for each block where it starts, its
+largest offset and its times:
 
     block 0   position 0        offsets up to 1023   times from 10:00:00 to 10:00:01
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
 
-To get row 1500, the headers of block 1 are read again. The blocks that were read last stay in
-memory. A small log has a single block, which also stays.
+For row 1500, the headers of block 1 are read again. The last CACHED_BLOCKS blocks stay in memory. A
+small log has a single block, which also stays.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -47,8 +47,7 @@ BLOCK: np.dtype = np.dtype(
 class BatchTable:
     """The batches of a .log, in order, as rows of format.batch.BATCH.
 
-    - Rows never change.
-    - The rows of a large log are not all in memory.
+    Rows never change. The rows of a large log are not all in memory.
     """
 
     count: int  # the number of rows
@@ -63,7 +62,6 @@ class BatchTable:
         return self.count
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Yields all rows as arrays; the rows of a large log are read again."""
         left = self.count
         for batches in self.scan():
             yield batches[:left]
@@ -93,19 +91,17 @@ class BatchTable:
         return window
 
     def block(self, number: int) -> np.ndarray:
-        """Returns the rows of a block; raises like `window`."""
         return self.window(number * self.block_rows, (number + 1) * self.block_rows)
 
     def row(self, number: int) -> np.void:
-        """Returns one row; raises like `window`."""
         return self.window(number, number + 1)[0]
 
     def all_rows(self) -> np.ndarray:
-        """Returns all rows at once; only for logs that are known to be small."""
+        """Returns all rows at once. Use this only for logs that are known to be small."""
         return self.window(0, self.count)
 
     def row_before_byte(self, position: int) -> int:
-        """Returns the row of the last batch that starts at or before a position, or NO_ROW."""
+        """Returns the row of the last batch that starts up to a position, or NO_ROW."""
         block = int(np.searchsorted(self.blocks["position"], position, "right")) - 1
         if block < 0 or not self.count:
             return NO_ROW
@@ -115,7 +111,6 @@ class BatchTable:
         )
 
     def row_containing_byte(self, position: int) -> int:
-        """Returns the row of the batch that contains a byte, or NO_ROW."""
         row = self.row_before_byte(position)
         if row == NO_ROW:
             return NO_ROW
@@ -123,10 +118,7 @@ class BatchTable:
         return row if position < batch["position"] + batch["size_bytes"] else NO_ROW
 
     def row_holding_offset(self, offset: int) -> int:
-        """Returns the row of the first batch that ends at or after an offset, or NO_ROW.
-
-        So there is a row even for an offset that compaction removed.
-        """
+        """Returns the row of the first batch that ends at or after an offset, or NO_ROW."""
         block = int(np.searchsorted(self.blocks["last_offset"], offset))
         if block == len(self.blocks):
             return NO_ROW
@@ -137,7 +129,7 @@ class BatchTable:
 
     @property
     def known_ms(self) -> tuple[int, int] | None:
-        """The smallest and the largest timestamp, or None if no batch has one."""
+        """The smallest and the largest timestamp; None: no batch has a timestamp."""
         whole_blocks = self.count // self.block_rows
         parts = [
             self.blocks[:whole_blocks],
@@ -164,7 +156,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
 
         Args:
             segment: the segment whose full_scan() is observed.
-            kept_rows: the most batches to keep in memory. If there are more, none are kept.
+            kept_rows: keeps up to this many batches in memory. If there are more, it keeps none.
         """
         self._segment = segment
         self._kept_rows = kept_rows
@@ -206,10 +198,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
 
 
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> BatchTable:
-    """Reads a segment once and returns its table.
-
-    Args:
-        kept_rows: the same as for BatchTableBuilder.
+    """Reads a segment and returns its table. `BatchTableBuilder` explains the arguments.
 
     Raises:
         CannotOpen: the .log cannot be read.
@@ -249,7 +238,6 @@ def _read_block(segment: LogSegment, borders: np.ndarray, count: int, block: int
 
 
 def table_of_rows(rows: np.ndarray) -> BatchTable:
-    """Returns a table of batches in memory, with one block."""
     return BatchTable(
         count=len(rows),
         block_rows=max(1, len(rows)),
@@ -260,9 +248,9 @@ def table_of_rows(rows: np.ndarray) -> BatchTable:
 
 
 def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
-    """Returns an array of BLOCK for the blocks that begin at these rows; empty without batches.
+    """Returns an array of BLOCK for the blocks that begin at these rows.
 
-    Each block is summarized by itself: `last_offset` ignores the blocks before it.
+    Unlike in BatchTable, `last_offset` ignores the earlier blocks.
     """
     if not len(batches) or not len(starts):
         return np.empty(0, BLOCK)

@@ -1,13 +1,13 @@
 """The cost of lookups in an existing index, compared with an index that a replay writes.
 
-For example, a follower fetched the first 98 KB of a segment at once and appended them at once. Up
-to Kafka 3.9.0 it wrote no entry for any batch in them:
+For example, a follower appended the first 98 KB of a segment at once. Up to Kafka 3.9.0, it wrote
+no entry for any batch in them:
 
     interval 512, replayed batch by batch    405 entries, p99 of 4 headers
     the .index of that follower               82 entries, p99 of 245 headers
 
-A restart or a truncation resets the writer's byte counter to 0, so that one gap may grow to twice
-the interval. Only this and large appends make gaps longer, and nothing makes them shorter.
+Restarts and truncations also make gaps longer, up to twice the interval. Nothing makes gaps
+shorter.
 """
 
 from dataclasses import dataclass, replace
@@ -34,11 +34,9 @@ class EntryGaps:
     """The distances between entries, compared with an interval.
 
     Attributes:
-        late: the number of gaps with a batch that should have an entry, because more bytes than the
-            interval precede it.
-        longest_bytes: the longest distance from an entry to such a batch; 0 if there are none.
+        late: the number of gaps in which an entry is missing.
+        longest_bytes: the longest distance from an entry to a batch that lacks an entry; or 0.
         early: the number of entries that were written before the interval was over.
-        largest_batch_bytes: the size of the largest batch of the .log.
     """
 
     interval_bytes: int
@@ -73,12 +71,11 @@ class EntryGaps:
 class ExistingIndexCost:
     """The cost of lookups in the existing indexes, summed over segments.
 
-    All sums have only one interval, which is today's.
+    All sums are for today's interval.
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
         every_offset: the cost of looking up every offset.
-        timestamps: the cost of lookups by timestamp.
         cold: device reads for looking up base offsets, if nothing is in memory.
         gaps: the distances between the existing entries.
     """
@@ -99,9 +96,9 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimated cost for a larger log; SweepParts.scaled explains the arguments.
+        """Returns the estimated cost for a larger log, without scaling the gaps.
 
-        The gaps are not scaled.
+        `SweepParts.scaled` explains the arguments.
         """
         return replace(
             self,
@@ -119,7 +116,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """Returns the cost with one interval according to a replay, for logs without a usable index."""
+    """Returns the cost by a replay with one interval, for logs without a usable index."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
@@ -127,9 +124,9 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and the rows of the batches that they point to.
+    """The entries of an .index, and the rows of the batches at their positions.
 
-    For batches that have not been read yet, `rows` has UNREAD_ROW.
+    `rows` has UNREAD_ROW for batches that have not been read yet.
     """
 
     def __init__(self, offsets: np.ndarray) -> None:
@@ -139,7 +136,7 @@ class _EntryTargets:
         self.rows = np.full(len(offsets), UNREAD_ROW)
 
     def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the row and position of the batch at which the search for each offset starts."""
+        """Returns the row and position of the batch at which each offset's search starts."""
         if not len(self._keys):
             return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
         slot = np.searchsorted(self._keys, targets, "right") - 1
@@ -149,10 +146,7 @@ class _EntryTargets:
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingIndexSweep:
-    """The lookups in a segment's existing indexes, counted in one pass over the .log.
-
-    Lookups by timestamp are counted later, from the columns of all batches.
-    """
+    """The lookups in a segment's existing indexes, counted in one pass over the .log."""
 
     entries: _EntryTargets
     times: np.ndarray  # log.segment.TIME_ENTRY
@@ -165,10 +159,11 @@ class ExistingIndexSweep:
     def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
         """Returns the cost of lookups in the existing index.
 
+        Drops the times of `columns` to save memory.
+
         Args:
-            columns: the columns of the complete segment. This method drops their times to save
-                memory.
-            replay_cost: the cost according to a replay, which the result replaces.
+            columns: the columns of the complete segment.
+            replay_cost: the cost according to a replay.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -220,17 +215,16 @@ class ExistingIndexSweep:
 
 
 class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
-    """Counts lookups in a segment's existing indexes while its .log is read in chunks."""
+    """Counts lookups in a segment's existing indexes while its .log is read in chunks.
+
+    Args:
+        offsets: the entries of the .index, log.segment.OFFSET_ENTRY.
+        times: the entries of the .timeindex, log.segment.TIME_ENTRY.
+    """
 
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
     ) -> None:
-        """Starts with no batch observed.
-
-        Args:
-            offsets: the entries of the .index, log.segment.OFFSET_ENTRY.
-            times: the entries of the .timeindex, log.segment.TIME_ENTRY.
-        """
         self._entries = _EntryTargets(offsets)
         self._times = times
         self._by_base_offset = by_base_offset
@@ -251,10 +245,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._last_batches = batches
 
     def result(self) -> ExistingIndexSweep | None:
-        """Returns the sweep, or None if an entry does not point to the start of a batch.
-
-        Kafka would rebuild such an index before using it.
-        """
+        """Returns the sweep; None: an entry does not point to the start of a batch."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
         if not self._is_usable or self._matched_entries < len(self._entries.rows):
@@ -288,7 +279,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._next_offset = int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
-        """Stores which batch each entry points to; returns whether each points to a batch."""
+        """Stores each entry's batch; returns whether every entry points to a batch."""
         stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
         expected = self._entries.positions[self._matched_entries : stop]
         rows = np.searchsorted(positions, expected)
@@ -299,7 +290,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns what `_EntryTargets.floor` does, but never a batch after the target's."""
+        """Returns `_EntryTargets.floor`, but no batch after the target's batch."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -314,7 +305,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     ) -> None:
         """Counts the lookups of every offset.
 
-        Only a search for the last offset of a batch can start at the batch's own entry.
+        A search can start at a batch's own entry only for the batch's last offset.
         `sweeper.every_offset` explains when one more header is read.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
@@ -345,7 +336,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
 
 
 class _HeaderCounter:
-    """Counts lookups by the number of headers that they read, and adds up the bytes they skip."""
+    """Counts lookups by the number of headers read, and sums the skipped bytes."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(0, np.int64)
@@ -354,11 +345,6 @@ class _HeaderCounter:
     def add(
         self, headers: np.ndarray, skipped_bytes: np.ndarray, weights: np.ndarray | None = None
     ) -> None:
-        """Adds the lookups of each batch.
-
-        Args:
-            weights: the number of lookups per batch; the default is one.
-        """
         self._counts = sweep.add_histograms(
             self._counts, np.bincount(headers, weights).astype(np.int64)
         )
@@ -382,11 +368,10 @@ def measure_gaps(
     """Measures the gaps between entries in a part of a log.
 
     Args:
-        entries: the positions of all entries of the index. A batch begins at each.
+        entries: the positions of all entries of the index. A batch begins at each position.
 
     Returns:
-        The gaps; and for each late gap (see EntryGaps.late) the slot of the entry before it, -1 if
-        there is none.
+        The gaps. Also, for each late gap, the slot of the entry before the gap; -1: no entry.
     """
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
     bytes_since_entry = (

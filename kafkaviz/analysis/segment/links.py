@@ -6,9 +6,8 @@ The links show which batch an entry points to, and at which entry a search for a
     .index      slot 95   offset 11625, position 479997
     .log        position 479997: the batch of offsets 11612 to 11625
 
-Slot 95 has this batch's own entry. But a search for offset 11612 starts at slot 94, the last entry
-whose key is not above 11612, and scans headers from there. Batches of the .log are counted as rows,
-and entries of an index as slots, both from 0.
+Slot 95 is this batch's own entry. But a search for offset 11612 starts at slot 94, the last entry
+with a key up to 11612. Rows count batches of the .log, and slots count entries of an index, from 0.
 """
 
 from dataclasses import dataclass
@@ -34,8 +33,8 @@ class Aim(IntEnum):
     """Where an offset entry's position leads, compared with the batch that has its key.
 
     Kafka takes the last entry whose key is not above the target, and reads headers from the entry's
-    position on. So it finds every record if the batch that has the key, or an earlier batch, starts
-    at the position. The values from PAST on can make a search fail.
+    position on. So the position must be the start of the key's batch, or of an earlier batch. From
+    PAST on, a search can fail.
     """
 
     EXACT = 0  # the start of the batch that ends with the key
@@ -55,7 +54,7 @@ class Aim(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """The links between m offset entries, k time entries and the batches of a .log, both ways.
+    """The links between offset entries (m), time entries (k) and batches.
 
     A missing row or slot is NONE.
     """
@@ -100,15 +99,13 @@ class Links:
     def landing_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
         """Returns the slot at which the search for each batch's first offset starts.
 
-        NONE means that the search starts at byte 0.
+        NONE: the search starts at byte 0.
         """
         least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
         return self.landing_slots_of(batches.window(first, stop), least_offset)
 
     def landing_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """Returns for each batch the slot before the first key above the batch's first offset.
-
-        If keys ascend, this is the slot that Kafka's lookup finds.
+        """Returns the last slot with a key up to each batch's first offset.
 
         Args:
             least_offset: the least possible first offset of the first batch.
@@ -119,17 +116,13 @@ class Links:
 class LinkBuilder(BatchObserver[Links]):
     """Builds the links of a segment while its .log is read.
 
-    When it gets a chunk of batches, it links the entries that point into this chunk.
+    Args:
+        entries: the written slots of .index, log.segment.OFFSET_ENTRY.
+        times: the written slots of .timeindex, log.segment.TIME_ENTRY.
+        base_offset: the base offset of the segment.
     """
 
     def __init__(self, entries: np.ndarray, times: np.ndarray, base_offset: int) -> None:
-        """Starts with no batch observed.
-
-        Args:
-            entries: the written slots of .index, log.segment.OFFSET_ENTRY.
-            times: the written slots of .timeindex, log.segment.TIME_ENTRY.
-            base_offset: the base offset of the segment.
-        """
         self._entries = entries
         self._times = times
         self._base_offset = base_offset
@@ -184,9 +177,9 @@ class LinkBuilder(BatchObserver[Links]):
         self._newest_row = int(newest_rows[-1])
 
     def _newest(self, times_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the largest timestamp up to each batch, and the first row with that timestamp.
+        """Returns the largest timestamp up to each batch, and the first row with it.
 
-        The row is NONE while all timestamps are -1.
+        NONE: all timestamps are -1.
         """
         newest_ms = np.maximum(np.maximum.accumulate(times_ms), self._newest_ms)
         before_ms = -1 if self._newest_ms == BELOW_ALL else self._newest_ms
@@ -258,7 +251,6 @@ def link(batches: np.ndarray, entries: np.ndarray, times: np.ndarray, base_offse
 
 
 def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Returns the row of the batch that starts at each position, or NONE."""
     rows = np.searchsorted(batches["position"], positions)
     is_found = rows < len(batches)
     is_found[is_found] = batches["position"][rows[is_found]] == positions[is_found]
@@ -268,8 +260,8 @@ def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
 def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
     """Returns the first offset of each batch.
 
-    A compressed wrapper of magic 0 or 1 does not store its first offset. The result for it is the
-    lowest offset at which it can begin.
+    A compressed wrapper of magic 0 or 1 does not store its first offset. For a wrapper, the result
+    is the lowest possible first offset.
 
     Args:
         least_offset: the least possible first offset of the first batch.
@@ -302,8 +294,7 @@ def aims_of(
     Args:
         entries: log.segment.OFFSET_ENTRY.
         is_start: whether a batch starts at the position of each entry.
-        homes: the first batch whose last offset is not below the entry's key, per entry, as
-            BATCH_REF.
+        homes: the first batch whose last offset is at or above each entry's key, as BATCH_REF.
         end_position: the end of the last batch.
     """
     keys = entries["offset"]
@@ -330,10 +321,9 @@ def aims_of(
 
 
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the batches that have an entry of their own, ascending, and the entries' slots.
+    """Returns the rows of batches with an entry of their own, and the entries' slots.
 
-    If a batch has several entries, the one with the batch's first or last offset is chosen, or else
-    the last entry.
+    If a batch has several entries, the last one counts, or the one with its first or last offset.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
@@ -347,10 +337,8 @@ def _entry_twins(
 ) -> np.ndarray:
     """Returns, for each offset entry, the time slot that was written with it.
 
-    TimeIndex.maybeAppend writes an entry only if its timestamp is newer than that of the last
-    entry. So a time entry belongs to the first offset entry that was written while the batch of the
-    time entry had the newest record. If two time entries have the same batch, the one that agrees
-    with the log counts.
+    TimeIndex.maybeAppend writes an entry only if there is a newer timestamp. So a time entry
+    belongs to the first offset entry that was written while the time entry's batch was the newest.
 
     Args:
         home_owner: the batch of the newest record up to each `entry_home`.

@@ -1,7 +1,7 @@
 """Which batch of a segment to show: the one with a requested offset, or an instructive one.
 
-For example, if slot 3 of the index is wrong, the default is the batch that slot 3 points to. In a
-sound segment it is an indexed batch with several records, a little before the middle.
+For example, if slot 3 of the .index is wrong, the default is the batch that slot 3 points to. In a
+sound segment, the default is an indexed batch with several records, a little before the middle.
 """
 
 from enum import StrEnum
@@ -25,10 +25,12 @@ class NoRowReason(StrEnum):
 
 
 class Selection(NamedTuple):
-    """A requested offset and its row, or why it has no row.
+    """A requested offset and its row, or the reason for a missing row.
 
-    If `offset` is "", no offset was requested, and `row` is the row of an instructive batch. `slot`
-    and `time` are the slots of the .index and .timeindex to show, or NONE.
+    Attributes:
+        offset: the requested offset as text; "": `row` is an instructive batch.
+        slot: the slot of the .index to show, or NONE.
+        time: the slot of the .timeindex to show, or NONE.
     """
 
     offset: str
@@ -60,9 +62,11 @@ def offsets(anatomy: Anatomy) -> tuple[int, int]:
 def default_selection(anatomy: Anatomy) -> Selection:
     """Returns the batch to show first.
 
-    If an entry is wrong, it is the batch of that entry. Otherwise, if the .index is in use or torn,
-    it is a batch near its end. Otherwise it is an indexed batch with several records near the
-    middle.
+    The first rule that applies decides:
+
+    1. An entry is wrong: the batch of that entry.
+    2. The .index is in use or torn: a batch near the end.
+    3. An indexed batch with several records near the middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -84,7 +88,7 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
-    """Returns the third-last indexed batch, or a later one if its window does not reach the end."""
+    """Returns the third-last indexed batch, or a later one to show the end as well."""
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
     is_shown = positions > positions[-1] - window_bytes(anatomy) // 2
@@ -103,8 +107,7 @@ def row_at_byte(anatomy: Anatomy, position: int) -> int:
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
     """Returns the selection for a byte of the "log", "index" or "timeindex".
 
-    In the .log, it is the batch at that byte. In an index, it is the slot at that byte and the
-    batch that the slot points to.
+    In an index, this is the slot at that byte, and the batch that the slot points to.
     """
     links = anatomy.links
     if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
@@ -121,10 +124,9 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """Returns how many bytes of .log to show around a batch, so that there are about five entries.
+    """Returns the bytes of .log to show around a batch, with about five entries.
 
-    Without entries, it is the size of forty batches. It is at least 1.5 times the median batch
-    size.
+    Without entries, these are the bytes of forty batches.
     """
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes

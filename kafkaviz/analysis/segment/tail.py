@@ -1,7 +1,7 @@
 """The bytes after the last complete batch of a log: zeros, a torn batch, or garbage.
 
-For example, a log has 500 bytes, its last complete batch ends at 455, and the other 45 bytes do not
-start a batch. So its tail is `Tail("garbage", 455, 45)`.
+For example, a log has 500 bytes, and its last complete batch ends at 455. The other 45 bytes do not
+start a batch, so the tail is `Tail("garbage", 455, 45)`.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,6 @@ class Tail:
 
     @property
     def summary(self) -> Message:
-        """A short text for the map of a segment."""
         if self.size_bytes > READ_BYTES:
             return message("tail.long", size=self.size_bytes)
         if self.kind == "torn":
@@ -39,11 +38,11 @@ class Tail:
 
 
 def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
-    """Returns the tail of a log, or None if the log ends with a complete batch.
+    """Returns the tail of a log; None: the log ends with a complete batch.
 
     Args:
         end_position: the end of the last complete batch.
-        last_offset: the last offset of that batch; None without a batch.
+        last_offset: the last offset of that batch; None: no batch.
 
     Raises:
         CannotOpen: the .log cannot be read.

@@ -1,7 +1,7 @@
 """One fetch by a read_committed consumer, and how the consumer learns which records to skip.
 
-The broker sends bytes from one .log, up to the last stable offset, and a list of the transactions
-that were aborted in that range. The broker gets the list from the .txnindex files:
+The broker sends bytes of one .log, up to the last stable offset, and a list of the transactions
+that were aborted in that range. The list is from the .txnindex files:
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
     (7, 80 to 95)      ended before the fetch offset
@@ -10,10 +10,10 @@ that were aborted in that range. The broker gets the list from the .txnindex fil
     the last stable offset of this entry, 161, reaches the bound, so the search ends
 
 The bytes still have the records of the aborted transactions. From offset 90 on, the consumer skips
-the batches of producer 8 until it reaches this producer's abort marker.
+the batches of producer 8, up to the abort marker of this producer.
 
 The rules are from LocalLog.addAbortedTransactions and TransactionIndex.collectAbortedTxns of Kafka
-4.3.1, and from CompletedFetch of its consumer.
+4.3.1, and from CompletedFetch of the consumer.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ OUTCOMES = {ControlType.ABORT: Outcome.ABORTED, ControlType.COMMIT: Outcome.COMM
 
 
 class FetchEnd(StrEnum):
-    """Why the fetched bytes end at their position."""
+    """Why the fetched bytes end where they do."""
 
     MAX_BYTES = "max-bytes"
     SEGMENT_END = "segment-end"  # a fetch reads one segment
@@ -73,7 +73,7 @@ class BoundSource(StrEnum):
 
 
 class EntryDecision(StrEnum):
-    """Whether a .txnindex entry is returned to the consumer, and why."""
+    """Whether a .txnindex entry is returned to the consumer."""
 
     RETURNED = "returned"
     ENDED_BEFORE = "ended-before"  # the transaction's marker is below the fetch offset
@@ -81,7 +81,7 @@ class EntryDecision(StrEnum):
 
 
 class BatchFate(StrEnum):
-    """The decision of the consumer about a batch."""
+    """The consumer's decision about a batch."""
 
     DELIVERED = "delivered"
     ABORTED = "aborted"  # skipped
@@ -95,8 +95,8 @@ class IndexStep:
     Attributes:
         segment_base_offset: the base offset of the segment with this .txnindex.
         last_offset: the offset of the abort marker.
-        ends_search: whether the entry's last stable offset reaches the upper bound, so that no
-            later entry can overlap the fetched range.
+        ends_search: whether the entry's last stable offset reaches the upper bound. Then no later
+            entry can overlap the fetched range.
     """
 
     segment_base_offset: int
@@ -110,7 +110,7 @@ class IndexStep:
 
 
 class AbortedRange(NamedTuple):
-    """An aborted transaction in a fetch response. The response does not have its end."""
+    """An aborted transaction in a fetch response, which does not have its end."""
 
     producer_id: int
     first_offset: int
@@ -121,13 +121,12 @@ class FetchedBatch:
     """A batch in the fetched bytes.
 
     Attributes:
-        first_offset: the first offset that the consumer uses from the batch. A fetch returns whole
-            batches, so the first batch may begin below the fetch offset.
-        producer_id: -1 for a batch without a producer id.
-        newly_aborted: the transactions in the returned list that the consumer marks as aborted
-            before this batch, because they begin at or below its last offset.
-        ends: the outcome in a transaction marker; None for other batches. After an abort marker,
-            the producer's batches are no longer skipped.
+        first_offset: the first offset that the consumer uses. A fetch returns whole batches, so the
+            first batch may begin below the fetch offset.
+        producer_id: -1: no producer id.
+        newly_aborted: the returned transactions that begin at or below `last_offset` and were not
+            marked as aborted before.
+        ends: the outcome in a transaction marker; None: another batch.
     """
 
     base_offset: int
@@ -147,23 +146,17 @@ class CommittedFetch:
     """One fetch of a read_committed consumer.
 
     Attributes:
-        segment_base_offset: the segment from which bytes are read; None if nothing is read.
+        segment_base_offset: the segment from which bytes are read; None: nothing is read.
         position: the position of the fetched bytes in the .log of that segment.
-        size_bytes: the number of fetched bytes.
-        end: why the bytes end there; None if nothing is read.
-        upper_bound_offset: transactions that begin at or above this offset are not returned; None
-            if nothing is read.
+        upper_bound_offset: transactions that begin at or above this offset are not returned.
         bound_slot: the slot of the .index entry that gives the upper bound, or None.
-        steps: the last .txnindex entries that the broker reads, at most LISTED_STEPS.
-        step_count: the number of all entries that the broker reads.
+        steps: the last LISTED_STEPS .txnindex entries that the broker reads.
         returned: the aborted transactions that the consumer gets, in the order of the entries.
-        batches: the first complete batches, at most LISTED_BATCHES.
-        batch_count: the number of all complete batches.
+        batches: the first LISTED_BATCHES complete batches.
         may_go_on: whether the active segment is missing here. The fetch is then computed as if the
             log ended with this copy.
         next_offset: the offset of the consumer's next fetch.
-        error: the exception that the consumer throws at the batch after `batches`; None if it can
-            read all.
+        error: the exception that the consumer throws after `batches`; None: no exception.
     """
 
     partition: str
@@ -189,12 +182,12 @@ class CommittedFetch:
 
     @property
     def delivered(self) -> tuple[tuple[int, int], ...]:
-        """The offsets whose records reach the application, as (first, last) ranges."""
+        """The (first, last) offset ranges whose records reach the application."""
         return self._ranges(BatchFate.DELIVERED)
 
     @property
     def skipped(self) -> tuple[tuple[int, int], ...]:
-        """The offsets of aborted records, which the consumer skips, as (first, last) ranges."""
+        """The (first, last) offset ranges whose aborted records the consumer skips."""
         return self._ranges(BatchFate.ABORTED)
 
     def _ranges(self, fate: BatchFate) -> tuple[tuple[int, int], ...]:
@@ -220,14 +213,11 @@ def explain_committed_fetch(
 ) -> CommittedFetch:
     """Returns one fetch by a read_committed consumer, with each decision.
 
-    The log is opened with open_committed_log.
+    `open_committed_log` explains the other arguments.
 
     Args:
-        max_bytes: max.partition.fetch.bytes of the consumer. If the first batch is larger, it is
-            sent whole. At most MAX_FETCH_BYTES are read.
-        version: the Kafka release; the default is the assumed one.
-        as_is: whether to read the files as a broker start finds them, not as it leaves them.
-        broker: the broker with all log directories that were opened.
+        max_bytes: max.partition.fetch.bytes of the consumer, up to MAX_FETCH_BYTES. If the first
+            batch is larger, it is sent whole.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
@@ -254,7 +244,6 @@ def explain_committed_fetch(
 
 
 def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) -> CommittedFetch:
-    """Adds what the broker reads and returns."""
     log, profile, bounds = committed
     search = aborted_transactions(log, fetch, profile, bounds.end_offset)
     returned = search.entries[["producer_id", "first_offset"]].tolist()
@@ -277,7 +266,6 @@ def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) ->
 
 
 def _consume(explained: CommittedFetch, log: LogView, fetch: Fetch) -> CommittedFetch:
-    """Adds what the consumer does to each batch."""
     consumer = _Consumer(explained.offset, explained.returned)
     consumer.read(_segment(log, fetch), fetch)
     return replace(
@@ -290,7 +278,6 @@ def _consume(explained: CommittedFetch, log: LogView, fetch: Fetch) -> Committed
 
 
 def _segment(log: LogView, fetch: Fetch) -> SegmentView:
-    """Returns the segment that has the fetched bytes."""
     return next(
         segment for segment in log.segments if segment.base_offset == fetch.segment_base_offset
     )
@@ -306,7 +293,6 @@ def _fetch_end(log: LogView, fetch: Fetch, bounds: Bounds) -> FetchEnd:
 
 
 def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
-    """Yields the last entries that the broker reads, at most LISTED_STEPS."""
     left_out = sum(len(index_read.entries) for _, index_read in search.reads) - LISTED_STEPS
     for base_offset, index_read in search.reads:
         count = len(index_read.entries)
@@ -330,7 +316,7 @@ def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
 
 
 class _Consumer:
-    """A consumer that processes the batches of a fetch like CompletedFetch.nextFetchedRecord."""
+    """Processes the batches of a fetch like CompletedFetch.nextFetchedRecord."""
 
     def __init__(self, offset: int, returned: tuple[AbortedRange, ...]) -> None:
         self._queue = [(first_offset, producer_id) for producer_id, first_offset in returned]
@@ -342,7 +328,7 @@ class _Consumer:
         self.error: str | None = None
 
     def read(self, segment: SegmentView, fetch: Fetch) -> None:
-        """Processes the complete batches in the fetched bytes, up to an unreadable one."""
+        """Processes the complete batches in the fetched bytes, up to an unreadable batch."""
         with segment.log.open_reader() as read:
             stop = fetch.position + fetch.size_bytes
             for rows in Walk(read, fetch.position, stop):
@@ -391,7 +377,7 @@ class _Consumer:
         self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
-        """Marks the producers in the returned list as aborted, up to an offset."""
+        """Marks the producers of transactions that begin up to an offset as aborted."""
         while self._queue and self._queue[0][0] <= last_offset:
             first_offset, producer_id = heappop(self._queue)
             self._aborted_producers.add(producer_id)
@@ -399,7 +385,6 @@ class _Consumer:
 
 
 def _check(read: ReadInto, row: np.void) -> None:
-    """Raises CorruptBytes if the consumer refuses a batch because of its checksum."""
     if row["magic"] < MAGIC_2:
         return
     data = np.empty(int(row["size_bytes"]), np.uint8)

@@ -1,15 +1,14 @@
-"""The fate of each offset of a segment with read_committed: delivered, skipped or held.
+"""The fate of each offset of a segment with read_committed: delivered, skipped or withheld.
 
-For example, producer 8 aborts offsets 12 and 13 by a marker at 16, and the last stable offset is
-20:
+For example, producer 8 aborts offsets 12 and 13 by a marker at 16. The last stable offset is 20:
 
     10 to 11   delivered
     12 to 13   skipped: the broker sends them, and the consumer drops them
     14 to 15   delivered: from another producer
     16 to 16   a marker, which no application gets
-    20 to 25   held until the open transaction at 20 ends
+    20 to 25   withheld until the open transaction at 20 ends
 
-`committed_fetch` explains one fetch with all of its steps. Here only headers are read.
+Only headers are read. `committed_fetch` explains one fetch with all of its steps.
 """
 
 from collections import Counter
@@ -47,7 +46,7 @@ FATES = tuple(OffsetFate)
 
 
 class OffsetRun(NamedTuple):
-    """Consecutive offsets with the same fate, up to but excluding `end_offset`."""
+    """Consecutive offsets with the same fate; `end_offset` is excluded."""
 
     first_offset: int
     end_offset: int
@@ -59,7 +58,6 @@ ReadRuns: TypeAlias = Callable[[int, int], "tuple[OffsetRun, ...]"]
 
 
 def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
-    """Returns the number of offsets per fate, in the order of OffsetFate."""
     counts = Counter()
     for run in runs:
         counts[run.fate] += run.end_offset - run.first_offset
@@ -94,8 +92,6 @@ def read_runs(
 
 
 class _RunBuilder:
-    """The runs so far. The next run begins at `end_offset`."""
-
     def __init__(self, first_offset: int) -> None:
         self.runs: list[OffsetRun] = []
         self.end_offset = first_offset
@@ -114,7 +110,7 @@ class _RunBuilder:
 def _read(
     builder: _RunBuilder, segment: LogSegment, aborted: Iterable[Transaction], stop_offset: int
 ) -> bool:
-    """Adds the runs of the batches below an offset, and returns whether all were read."""
+    """Adds the runs below `stop_offset`; returns whether all batches were read."""
     batch_count = 0
     with entry_points(segment) as points:
         start = points.position_before_offset(builder.end_offset)
@@ -141,7 +137,7 @@ def _read(
 
 
 def _fates(batches: np.ndarray, aborted: Iterable[Transaction]) -> np.ndarray:
-    """Returns each batch's fate as an index into FATES."""
+    """Returns the index into FATES for each batch."""
     fates = np.full(len(batches), FATES.index(OffsetFate.DELIVERED))
     base_offsets = batches["base_offset"]
     for transaction in aborted:

@@ -1,4 +1,4 @@
-"""The transaction coordinator's knowledge: the newest records in __transaction_state.
+"""The newest records in __transaction_state, in which the transaction coordinator keeps its state.
 
 A transaction without a marker either still runs, or hangs. The coordinator's records show which:
 
@@ -40,8 +40,8 @@ class CoordinatorState:
 
     Attributes:
         state: a name in STATES, or the number of an unknown state.
-        start_ms: when the transaction started; -1 if none has.
-        partitions: the partitions in the transaction, such as payments-0.
+        start_ms: when the transaction started; -1: no transaction started.
+        partitions: the partitions in the transaction, such as "payments-0".
     """
 
     transactional_id: str
@@ -53,7 +53,7 @@ class CoordinatorState:
 
     @property
     def until_ms(self) -> int:
-        """When the coordinator aborts the transaction, if it is ongoing."""
+        """When the coordinator aborts the transaction, if its state is ONGOING."""
         return self.start_ms + self.timeout_ms
 
 
@@ -63,11 +63,11 @@ def judge(
     states: Mapping[int, CoordinatorState] | None,
     newest_ms: int,
 ) -> Hold:
-    """Returns whether an open transaction hangs, and how long its coordinator lets it run.
+    """Returns whether an open transaction hangs, and when its coordinator will abort it.
 
     Args:
-        partition: the topic-partition, such as payments-0.
-        states: the result of read_states.
+        partition: the topic-partition, such as "payments-0".
+        states: the result of `read_states`.
         newest_ms: the newest time in this copy.
     """
     open_ms = None
@@ -93,7 +93,10 @@ def judge(
 
 
 def _logs(broker: Broker) -> Iterator[Partition]:
-    """Yields the broker's partitions; for a lone partition __transaction_state next to it."""
+    """Yields the broker's partitions.
+
+    If a single partition was opened, yields the __transaction_state partitions next to it.
+    """
     if not broker.is_lone:
         yield from broker.partitions
         return
@@ -104,11 +107,10 @@ def _logs(broker: Broker) -> Iterator[Partition]:
 
 
 def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
-    """Returns the newest state of each producer, by producer id; None without __transaction_state.
+    """Returns the newest state of each producer, by producer id.
 
-    If a single partition was opened, the __transaction_state partitions next to it are read. A
-    producer is missing if its coordinator's partition is on another broker. A segment with a fault
-    is read up to the fault. At most MAX_BYTES are read in total.
+    None: __transaction_state is missing. At most MAX_BYTES are read, and a damaged segment up to
+    its fault.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False
@@ -126,7 +128,6 @@ def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
 
 
 def transactional_ids(states: Mapping[int, CoordinatorState] | None) -> dict[int, str]:
-    """Returns each producer's transactional id, from the result of read_states."""
     states = states or {}
     return {producer_id: state.transactional_id for producer_id, state in states.items()}
 

@@ -1,14 +1,14 @@
 """The transactions in a partition: where each begins and ends, and which one delays consumers.
 
-A consumer with isolation.level=read_committed reads up to the last stable offset, which is the
-first offset of the oldest open transaction. For example:
+A consumer with isolation.level=read_committed reads up to the last stable offset. This is the first
+offset of the oldest open transaction. For example:
 
     producer 7   offsets 10 to 18   committed, marker at 21
     producer 8   offsets 12 to 30   aborted, marker at 31
     producer 9   offsets 25 to 40   open: the last stable offset is 25
 
-The rules are those in ProducerStateManager of Kafka 4.3.1. A transaction may have begun below the
-first offset of the log. A producer snapshot or a .txnindex may show where; sometimes neither does.
+The rules are from ProducerStateManager of Kafka 4.3.1. If a transaction began below the log
+start, a producer snapshot or a .txnindex may show where.
 """
 
 import shlex
@@ -51,15 +51,13 @@ LISTED_TRANSACTIONS = 10_000  # at most this many ended transactions are listed,
 
 
 class Outcome(StrEnum):
-    """How a transaction ended."""
-
     COMMITTED = "committed"
     ABORTED = "aborted"
     OPEN = "open"
 
 
 def name_producer(producer_id: int, transactional_id: str | None) -> Message:
-    """Returns the name of a producer: its transactional.id if known, and its id."""
+    """Returns the producer's id, and its transactional.id if known."""
     if transactional_id is None:
         return message("finding.producer", producer=producer_id)
     return message("finding.transactional_producer", producer=producer_id, id=transactional_id)
@@ -70,14 +68,13 @@ class Transaction:
     """A transaction of one producer, in one partition.
 
     Attributes:
-        transactional_id: None if __transaction_state in this copy does not have it.
+        transactional_id: None: not found in this copy's __transaction_state.
         first_offset: the transaction's first offset, according to this copy.
-        last_offset: the offset of its last record; None if this copy has none of its records.
-        start_ms: the timestamp of its first batch in this copy; None without one. A transaction
-            that began below the log start started earlier than this.
-        end_ms: the timestamp of its marker; None if it is open.
-        begins_before_log: whether it began below the log start; None if neither a producer snapshot
-            nor a .txnindex shows that. The true first offset may then be lower than `first_offset`.
+        last_offset: the offset of its last record; None: this copy has none of its records.
+        start_ms: the timestamp of its first batch in this copy; None: without such a batch.
+        end_ms: the timestamp of its marker; None: the transaction is open.
+        begins_before_log: whether it began below the log start; None: unknown. If unknown, the true
+            first offset may be lower than `first_offset`.
     """
 
     producer_id: int
@@ -96,17 +93,14 @@ class Transaction:
         return name_producer(self.producer_id, self.transactional_id)
 
     def abort_command(self, partition: str) -> str:
-        """Returns the command that aborts the transaction, if it is open and hangs."""
         return abort_command(partition, self.first_offset)
 
 
 def abort_command(partition: str, first_offset: int) -> str:
-    """Returns the command that aborts a hanging transaction on a broker of 3.0 or later.
-
-    Kafka's class is TransactionsCommand.
+    """Returns the command that aborts a hanging transaction on brokers since 3.0.
 
     Args:
-        partition: a partition directory, such as payments-0.
+        partition: a partition directory, such as "payments-0".
     """
     topic, _, number = partition.rpartition("-")
     return (
@@ -115,14 +109,13 @@ def abort_command(partition: str, first_offset: int) -> str:
 
 
 def abort_command_before_3_0(partition: str, producer: np.void) -> str:
-    """Returns the command that aborts a hanging transaction on a broker before 3.0.
+    """Returns the command that aborts a hanging transaction on brokers before 3.0.
 
-    The tool itself is from Kafka 3.0. It must be given the producer, which it cannot get from such
-    a broker.
+    The tool itself is from 3.0. It must be given the producer, because an older broker cannot find
+    it.
 
     Args:
-        producer: a row of producer_snapshot.PRODUCER. If this producer has no marker in the log,
-            its coordinator epoch is unknown, and the command uses 0.
+        producer: a row of producer_snapshot.PRODUCER. Coordinator epoch 0 is used if unknown.
     """
     topic, _, number = partition.rpartition("-")
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
@@ -149,13 +142,12 @@ class Hold:
     """The coordinator's view of the transaction that delays consumers.
 
     Attributes:
-        open_ms: the time since it began, up to the newest time in this copy; None if the
-            copy does not have its first batch.
-        coordinator_state: the state in the producer's newest record in __transaction_state; None
-            without a record.
-        timeout_ms: the transaction timeout in that record, or None.
-        coordinator_start_ms: when the transaction started, according to that record; or None.
-        until_ms: when the coordinator aborts it; None if it is not ongoing.
+        open_ms: the time since the transaction began, up to the newest time in this copy; None: its
+            first batch is not in this copy.
+        coordinator_state: the state in the producer's newest record; None: without a record.
+        timeout_ms: the transaction timeout in that record.
+        coordinator_start_ms: when the transaction started, according to that record.
+        until_ms: when the coordinator aborts the transaction; None: it is not ongoing.
     """
 
     verdict: Verdict
@@ -168,20 +160,16 @@ class Hold:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionTransactions:
-    """The transactions of a partition.
+    """The transactions of a partition. Offsets are None if Kafka could not find them.
 
     Attributes:
-        log_start_offset: None if Kafka could not find it.
-        log_end: None if Kafka could not find it.
-        last_stable_offset: None if Kafka could not find it.
-        may_go_on: whether the active segment is missing here, so that a transaction that seems open
-            may have ended. `log_end` is then the end of the copy, and `last_stable_offset` and
-            `held_by` are None.
+        may_go_on: whether the active segment is missing here. Then `log_end` is the end of the
+            copy, and `last_stable_offset` and `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
-        hold: the coordinator's view of held_by; transactions.coordinator.judge makes it.
+        hold: the coordinator's view of `held_by`, from `transactions.coordinator.judge`.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
             offset.
-        counts: the number of transactions by outcome, including those that are not listed.
+        counts: the number of all transactions by outcome.
         markers_alone: the number of markers whose transaction has no record in this copy.
         problem: why some of this is unknown or wrong: the log or a .txnindex could not be read to
             its end, or a broker would truncate the log.
@@ -205,7 +193,6 @@ class PartitionTransactions:
 
     @classmethod
     def unread(cls, partition: str, problem: Message) -> "PartitionTransactions":
-        """Returns the result for a partition that cannot be read at all."""
         return cls(
             partition=partition,
             log_start_offset=None,
@@ -220,8 +207,6 @@ class PartitionTransactions:
 
 @dataclass(kw_only=True)
 class _TransactionScan:
-    """The transactions of a log, up to the last batch that was added."""
-
     log_start_offset: int
     transactional_ids: Mapping[int, str]
     # from this offset on, all open transactions are known
@@ -237,9 +222,6 @@ class _TransactionScan:
 
     def take(self, batches: np.ndarray, read: ReadInto, aborted: "_IndexedAborts") -> None:
         """Adds the next batches of a segment.
-
-        Args:
-            aborted: the aborted transactions in the .txnindex of the segment.
 
         Raises:
             TransactionFault: a marker cannot be read.
@@ -284,7 +266,7 @@ class _TransactionScan:
         self.open_transactions[producer_id] = transaction
 
     def _end(self, row: np.void, aborted: "_IndexedAborts | None") -> None:
-        """Adds a marker: an abort marker if `aborted` is given, otherwise a commit marker."""
+        """Adds a commit marker, or an abort marker if `aborted` is given."""
         producer_id = int(row["producer_id"])
         marker_offset = int(row["base_offset"])
         transaction = self.open_transactions.pop(producer_id, None)
@@ -321,18 +303,15 @@ class _TransactionScan:
 
 
 def start_ms(row: np.void) -> int:
-    """Returns the timestamp of a batch's first record, or the largest one if that is not stored."""
+    """Returns the timestamp of a batch's first record, or else the largest timestamp."""
     is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
 
 class _IndexedAborts:
-    """The aborted transactions in a segment's .txnindex; empty if it cannot be read.
+    """The aborted transactions in a .txnindex; none if `problem` is set.
 
-    An entry still has the first offset, even if retention or compaction removed the first records.
-
-    Attributes:
-        problem: why the .txnindex cannot be read.
+    An entry has the first offset even if retention or compaction removed the first records.
     """
 
     def __init__(self, segment: LogSegment) -> None:
@@ -371,15 +350,14 @@ def open_committed_log(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedLog:
-    """Returns a log as a started broker sees it, and how far a read_committed consumer gets.
+    """Returns a log after broker start-up, and how far a read_committed consumer gets.
 
-    The log is in the state in which the broker's next start leaves it, as in `lookup`. All records
-    count as replicated: the high watermark, which may be lower, is not used.
+    All records count as replicated: the high watermark is not used.
 
     Args:
-        version: the Kafka release; by default the assumed one.
-        as_is: whether to read the files as a broker start finds them, not as it leaves them.
-        broker: the broker with all of its log directories that were opened.
+        version: the Kafka release; by default the assumed release.
+        as_is: whether to read the files in their current state, not as start-up leaves them.
+        broker: the broker with all log directories that were opened.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
@@ -393,10 +371,9 @@ def open_committed_log(
 
 
 def may_go_on(partition: Partition) -> bool:
-    """Returns whether the active segment may be missing, so that the log may continue elsewhere.
+    """Returns whether the active segment may be missing here.
 
-    This is possible if only remote segments were opened, or if a single segment was opened that is
-    not the last one in its partition directory.
+    True if only remote segments were opened, or a single segment that is not the partition's last.
     """
     folder = lone_files.folder_of(partition.path)
     if partition.is_remote_alone:
@@ -422,16 +399,14 @@ def list_transactions(
     version: str | None = None,
     broker: Broker | None = None,
 ) -> PartitionTransactions:
-    """Returns the transactions in a partition, from the batches and markers in its .log files.
+    """Returns the transactions in a partition, from the batches and markers in its .log.
 
-    Memory is bounded by the open transactions, the producers and LISTED_TRANSACTIONS. `log_end` and
-    `last_stable_offset` are those in which the broker's next start results, as in `lookup`.
+    `log_end` and `last_stable_offset` are those after the next broker start-up, as in `lookup`.
+    `open_committed_log` explains the other arguments.
 
     Args:
         transactional_ids: the transactional id of each producer, by producer id.
-        version: the Kafka release; the default is the assumed one.
-        broker: the broker with all of its log directories that were opened.
-        on_progress: called with the partition's directory and the share of it that has been read.
+        on_progress: called with the directory's name and the share (0 to 1) that has been read.
 
     Raises:
         CannotOpen: the partition has no .log.
@@ -487,10 +462,10 @@ def _first_offset(transaction: Transaction) -> int:
 
 
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
-    """Returns a scan that has the transactions which were open before the first batch.
+    """Returns a scan with the transactions that were open before the first batch.
 
-    They come from the oldest readable producer snapshot. If this is later than the first segment,
-    transactions that ended before the snapshot are missing.
+    They are from the oldest readable producer snapshot. If the first segment is older than this
+    snapshot, transactions that ended in between are missing.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0
@@ -529,7 +504,7 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
 def _take_segment(
     scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
 ) -> Message | None:
-    """Adds the batches of a segment; returns why it cannot be read to its end, or None."""
+    """Adds the batches of a segment; returns why it is unreadable, or None."""
     scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:

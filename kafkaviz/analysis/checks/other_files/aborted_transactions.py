@@ -1,7 +1,7 @@
-"""The checks of a .txnindex: whether it lists exactly the aborted transactions of its .log.
+"""The checks of a .txnindex: does it list exactly the aborted transactions of its .log?
 
-For example, slot 0 has the marker offset 1, which is below the segment's base offset 320. The .log
-has no abort marker at that offset: txnindex-mismatch.
+For example, slot 0 has the marker offset 1, but the .log has no abort marker at offset 1:
+txnindex-mismatch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,9 +31,9 @@ class _Abort:
     """An aborted transaction in the log.
 
     Attributes:
-        first_offset: the first offset of the transaction; None if unknown.
+        first_offset: the first offset of the transaction; None: unknown.
         stable_offset: the first offset of the oldest transaction that was open after the abort;
-            None if none was open.
+            None: no transaction was open.
     """
 
     marker: TransactionEnd
@@ -78,20 +78,18 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
-    """Returns whether the entries for a segment's last aborts may not have been written yet.
+    """Returns whether the broker may not have written the last entries yet.
 
-    This is possible while a broker runs or if it was killed, because UnifiedLog.append (3.9.0)
-    writes batches to the .log first and then their entries. Once the .log has grown again, the
-    entries for earlier batches are complete. If the broker was killed, it rebuilds the index when
-    it starts.
+    UnifiedLog.append writes batches to the .log first, then their entries (3.9.0). Once the .log
+    has grown again, the entries for earlier batches are complete.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
 
 def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about a .txnindex that do not depend on its .log.
+    """Yields the findings about a .txnindex for which no .log is needed.
 
-    These are a torn end, and entries that Kafka refuses.
+    These are an incomplete last slot, and entries that Kafka refuses.
     """
     entries = segment.txn_index
     torn_bytes = segment.txnindex.size_bytes % ENTRY_BYTES if segment.txnindex else 0
@@ -112,16 +110,10 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 class _TransactionBegins:
     """The offsets at which transactions begin, if the log still has them.
 
-    The last stable offset in an entry must be such an offset, or the offset after the marker.
+    The last stable offset of an entry must be such an offset, or the offset after the marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:
-        """Collects the offsets at which transactions begin.
-
-        Args:
-            summaries: the summaries of all segments. Transactions that were open before the first
-                segment are unknown, unless it starts at offset 0.
-        """
         self._log_start = summaries[0].segment.base_offset
         self._is_complete = self._log_start == 0 and not any(
             summary.is_unsound for summary in summaries
@@ -143,8 +135,7 @@ class _TransactionBegins:
     def allow_first(self, first_offset: int, abort: _Abort) -> bool:
         """Returns whether the entry of an abort can have this first offset.
 
-        If retention deleted the first batches of the transaction, a later batch looks like its
-        first batch, but the entry is still right.
+        An offset below the log start is possible: retention may have deleted the first batches.
         """
         if abort.first_offset in (None, first_offset):
             return True
@@ -153,8 +144,8 @@ class _TransactionBegins:
     def allow(self, stable_offset: int, abort: _Abort) -> bool:
         """Returns whether the entry of an abort can have this last stable offset.
 
-        A follower computes the last stable offset after a whole fetch, so the value may be greater
-        than the leader's, but never less.
+        On a follower, the value may be greater than on the leader, because a follower computes it
+        after a whole fetch. It is never less.
         """
         next_offset = abort.marker.offset + 1
         least = next_offset if abort.stable_offset is None else abort.stable_offset
@@ -168,7 +159,8 @@ def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_A
     """Yields the aborts of a segment.
 
     Args:
-        transactions: the transactions that were open before the segment; updated for the next one.
+        transactions: the transactions open before the segment. Afterwards it has those open after
+            the segment.
     """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):

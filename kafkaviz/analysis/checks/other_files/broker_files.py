@@ -1,4 +1,4 @@
-"""The checks of a broker directory's own files: meta.properties, checkpoints and unknown files."""
+"""The checks of files directly in a log directory: meta.properties, checkpoints, unknown files."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,13 +40,12 @@ def check_broker(
     fatal_steps: Mapping[str, StartupStep],
     strange_names: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Yields the findings about the files and folders directly in one log directory.
+    """Yields the findings about files directly in one log directory.
 
     Args:
-        broker: the broker with this log directory only.
-        fatal_steps: the steps at which the next broker start fails because of these files, by
-            cause.
-        strange_names: directories with names that make every broker start fail.
+        broker: a broker with only this log directory.
+        fatal_steps: the steps at which broker start-up fails because of these files, by cause.
+        strange_names: directories whose names make every broker start-up fail.
     """
     for name in small_files.CHECKPOINT_WAY_OUTS:
         yield from _check_checkpoint(broker, name, release)
@@ -112,11 +111,7 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
 
 
 def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
-    """Yields a finding if a checkpoint is empty although its partitions have records.
-
-    CheckpointFile creates checkpoints with 0 bytes. But every minute, and when it stops cleanly, a
-    broker writes a line for each log into them (LogManager and ReplicaManager, 4.3.1).
-    """
+    """Yields a finding if a checkpoint is empty although its partitions have records."""
     count = sum(
         partition.state == "current"
         and partition.directory != DIRECTORY
@@ -136,11 +131,6 @@ def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Findin
 
 
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
-    """Yields a finding if meta.properties is missing or wrong.
-
-    A missing broker.id is not reported for a broker with ZooKeeper, which may have it in its
-    settings.
-    """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)
     if problem and problem.is_unread:

@@ -33,7 +33,7 @@ def check_snapshot(
 ) -> Iterator[Finding]:
     """Yields the findings about a snapshot of the metadata log.
 
-    A starting broker reads only the newest snapshot.
+    At start-up, a broker reads only the newest snapshot.
     """
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
@@ -50,21 +50,13 @@ def check_snapshot(
 
 
 def _consequence(file_info: FileInfo) -> Message:
-    """Returns the consequence of damage in the newest snapshot.
-
-    Raises:
-        CannotOpen: the file cannot be read.
-    """
     if cluster_snapshot.find_fault(file.view(file_info)):
         return message("consequence.newest_snapshot_read")
     return message("consequence.snapshot_tail_dropped")
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about quorum-state, which a starting broker reads before any log.
-
-    The file has the node's vote or leader, and the epoch.
-    """
+    """Yields the findings about quorum-state: the epoch, and the node's vote or leader."""
     try:
         checkpoint.parse_quorum_state(file.read_text(file_info.path))
     except CorruptBytes as fault:
@@ -87,9 +79,10 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """Yields the findings about bootstrap.checkpoint, which is written when a disk is formatted.
+    """Yields the findings about bootstrap.checkpoint.
 
-    A starting broker reads its records without verifying the checksums.
+    Formatting a log directory writes this file. At start-up, a broker reads the records without
+    verifying the checksums.
     """
     if not file.is_there(path):
         return
@@ -189,7 +182,7 @@ def _check_batches(
 
 
 def _is_sound(path: Path, size_bytes: int) -> bool:
-    """Returns whether a small file consists of readable batches only, as nearly all do.
+    """Returns True if a file of at most FEW_BYTES has only readable batches.
 
     Loads no compiled code, to be fast (walk.few_batches).
     """

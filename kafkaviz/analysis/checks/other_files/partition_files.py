@@ -1,4 +1,4 @@
-"""All checks of the files in a topic-partition directory other than .log and indexes."""
+"""The checks of a partition directory's files other than .log, .index and .timeindex."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -33,11 +33,7 @@ SNAPSHOT_BYTES = 64 << 20  # larger snapshots are not read
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about the other files of a topic-partition directory.
-
-    Args:
-        summaries: the summaries of the live segments, in order.
-    """
+    """Yields the findings about files other than .log, .index and .timeindex."""
     yield from aborted_transactions.check_partition(summaries, facts)
     yield from _check_snapshots(partition, summaries, facts)
     yield from _check_leader_epochs(partition, summaries, facts)
@@ -47,7 +43,6 @@ def check_partition(
 
 
 def _check_metadata(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding if partition.metadata breaks its format, even if Kafka can read it."""
     if not any(file_info.name == PARTITION_METADATA for file_info in partition.other_files):
         return
     data = b""
@@ -115,10 +110,10 @@ def _check_leader_epochs(
 def _compare_with_log(
     epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields a finding about the first batch whose leader epoch contradicts the file.
+    """Yields a finding about the first batch that contradicts leader-epoch-checkpoint.
 
-    The file lacks the epoch, or says that it began after the batch. If the broker was killed,
-    nothing is compared, because it corrects the file when it starts.
+    The file lacks the batch's epoch, or says that the epoch begins later. After an unclean shutdown
+    nothing is compared, because the broker corrects the file at its next start-up.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
@@ -172,12 +167,12 @@ def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> 
 def _check_snapshots(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields findings about snapshots that are unreadable, stray or missing.
+    """Yields findings about producer snapshots that are unreadable, stray or missing.
 
-    A starting broker keeps the snapshots at the base offsets of segments, and the newest snapshot
-    above these (removeStraySnapshots, 4.3.1). A stopping broker writes a snapshot at the log's end,
-    which is removed two stops later. So a healthy log may have other snapshots at offsets where a
-    batch begins. These are not reported as stray.
+    At start-up, a broker keeps the snapshots at the base offsets of segments, and the newest
+    snapshot above these (removeStraySnapshots, 4.3.1). At a clean shutdown, a broker writes a
+    snapshot at the log end, which stays until the second shutdown after that. So a snapshot where a
+    batch begins is not reported as stray.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots
@@ -231,10 +226,7 @@ def _check_snapshots(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Returns whether a batch begins at an offset, or may have begun there before compaction.
-
-    The end offset of the log counts too.
-    """
+    """Returns whether a batch begins at an offset, or may have before compaction."""
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
         None,

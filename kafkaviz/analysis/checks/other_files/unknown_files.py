@@ -1,4 +1,4 @@
-"""The checks for files and directories that no broker uses.
+"""The checks for files that no broker uses.
 
 These are leftovers, indexes without a .log, and files of other programs.
 """
@@ -45,8 +45,8 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields findings about indexes without a .log.
 
-    A starting broker deletes such indexes, unless a folder has the name of the .log: LogLoader
-    (4.3.1, 4.4.0) only checks that something with that name exists.
+    At start-up, a broker deletes such an index, unless a folder has the name of the .log
+    (LogLoader, 4.3.1 and 4.4.0).
     """
     has_folder = (segment.files[0].path.parent / f"{segment.name}.log").is_dir()
     consequence = message("consequence.kept_beside_folder") if has_folder else None
@@ -77,7 +77,6 @@ def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Findi
 
 
 def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
-    """Returns how Kafka reacts to a folder that does not prevent its start."""
     parsed = names.parse_file(name)
     if parsed is None or parsed.suffix:
         return message("consequence.folder")
@@ -89,10 +88,7 @@ def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields findings about files that are not Kafka's, and about leftover snapshots.
-
-    Leftover snapshots are to be deleted, or were never finished.
-    """
+    """Yields findings about metadata snapshots, quorum-state, leftovers and unknown files."""
     yield from _check_white_space(partition, facts)
     for file_info in partition.other_files:
         name = names.parse_file(file_info.name)
@@ -117,8 +113,8 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields a finding about a directory with white space in its name.
 
-    A broker can start with it only once: 4.4.0 started, wrote the name into its checkpoints or
-    renamed the directory to -stray, and then failed at every later start.
+    A broker can start only once with such a directory. 4.4.0 wrote the name into its checkpoints or
+    renamed the directory to -stray, and failed at every later start-up.
     """
     is_in_use = partition.state in ("current", "future")
     if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):
@@ -134,10 +130,6 @@ def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[
 
 
 def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
-    """Returns a finding about a file with an unknown name, and how Kafka treats the file.
-
-    The rules are from LogLoader (4.3.1, 4.4.0).
-    """
     stranger = stranger_finding(
         facts.partition, file_info.name, file_info.size_bytes, facts.release
     )
@@ -153,7 +145,9 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
-    """Returns what a file with this name does to a broker start; None if the broker ignores it.
+    """Returns what a file with this name does to broker start-up; None: nothing.
+
+    The rules are from LogLoader (4.3.1, 4.4.0).
 
     Args:
         bases: the base offsets of the .log files in use.

@@ -1,11 +1,11 @@
-"""The findings about files that could not be read here, and what a broker would do about them.
+"""The findings about files that could not be read here, and what a broker would do.
 
 For example:
 
-- The user may not read orders-0/00000000000000000000.index: unreadable-file, an error. If a broker
-  may not read the file either, it takes the log directory offline.
-- orders-0/00000000000000000000.log is gone: unreadable-file, for information. A running broker
-  deleted or renamed the file after it was listed.
+- The user may not read the .index of orders-0: unreadable-file, an error. If the broker may not
+  read the file either, it takes the log directory offline.
+- The .log of orders-0 is gone: unreadable-file, for information. A running broker deleted or
+  renamed the file after it was listed.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ OTHERWISE = message("next_step.look_at_disk")
 def file_finding(
     name: str, fault: KafkavizError, facts: PartitionFacts, consequence: Message = OFFLINE
 ) -> Finding:
-    """Returns a finding about a file of a partition directory.
+    """Returns a finding about an unreadable file of a partition directory.
 
     Args:
         consequence: the consequence if the broker cannot read the file either.
@@ -58,11 +58,13 @@ def path_finding(
     release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
-    """Returns a finding about a file or folder, named relative to the broker directory.
+    """Returns a finding about an unreadable file or folder.
 
-    The finding is an error if a broker would stop because it cannot read the file either. It is
-    only information if the file vanished after it was listed, because a running broker deletes
-    segments and partitions.
+    The severity is ERROR if the broker would stop because of the file. It is INFO if the file
+    vanished after it was listed, because a running broker deletes segments and partitions.
+
+    Args:
+        file: the path relative to the broker directory.
     """
     is_vanished = problem.kind == "missing"
     consequence = VANISHED if is_vanished else consequence
@@ -91,10 +93,7 @@ def path_finding(
 
 
 def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
-    """Merges all findings about a partition's vanished files into one finding.
-
-    A broker deletes all files of a segment or partition together.
-    """
+    """Merges the findings about vanished files of a partition into one finding."""
     vanished = [finding for finding in findings if finding.consequence == VANISHED]
     if len(vanished) < 2:
         return list(findings)
@@ -106,8 +105,8 @@ def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def hides_start(unreadable_finding: Finding) -> bool:
-    """Returns whether a finding is about an unreadable file that a starting broker reads.
+    """Returns whether a finding is about an unreadable file that start-up reads.
 
-    Then the start cannot be predicted, because the broker may or may not be able to read the file.
+    Then start-up cannot be predicted, because the broker may be able to read the file.
     """
     return unreadable_finding.consequence in (OFFLINE, NO_START, SNAPSHOT)
