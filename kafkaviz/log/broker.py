@@ -74,7 +74,7 @@ class LogDirectory:
     path: Path
     source: Path  # the path that the user gave: the directory, or its folder or archive
     properties: Mapping[str, str] = field(default_factory=dict)
-    is_clean: bool = False  # the clean-shutdown marker exists: not started since
+    is_clean: bool = False  # the clean-shutdown marker exists
     # the content of the marker since 3.7 (KIP-966); before, it is empty
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
@@ -267,7 +267,7 @@ class Broker:
 
     @cached_property
     def may_lack_partitions(self) -> bool:
-        """Whether some partitions may be elsewhere, in other log directories or not copied.
+        """Whether some partitions may be missing, because they were not copied or not opened.
 
         True in three cases: a topic's partition numbers have gaps, an offset checkpoint names a
         partition that is not here, or the checkpoints name no partition.
@@ -309,7 +309,7 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The prefix of partition names, such as disk-b/, by the `text` of the log directory.
+        """The prefix of partition names, such as "disk-b/", by LogDirectory.text.
 
         Empty if there is only one log directory.
         """
@@ -453,7 +453,7 @@ def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
-    """Returns the Broker of one path. `root` is what `open_root` returned for the path."""
+    """Returns the Broker of one path. `root` comes from `open_root`."""
     if is_partition(root):
         return _open_lone_partition(source, root)
     roots = _log_directory_roots(root)
@@ -748,7 +748,7 @@ def _open_partition(
         remote_gaps = tiered_view.remote_gaps(path)
         if not remote_bases and not remote_gaps:
             return partition
-        # a broker start does not depend on the store, so it can be predicted despite these
+        # broker start-up does not depend on the store, so it can be predicted without the store
         problems += (Problem(gap.path, gap.what) for gap in remote_gaps)
         return replace(partition, remote_bases=remote_bases, remote_gaps=remote_gaps)
     except CannotOpen as fault:
@@ -783,7 +783,7 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     """Reads the three offset checkpoints. A missing or unreadable one counts as empty.
 
-    simulate.startup.small_files decides whether the broker can start without it.
+    simulate.startup.small_files decides whether the broker can start without the file.
     """
     return {
         checkpoint_name: _read_small_file(

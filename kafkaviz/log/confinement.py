@@ -61,7 +61,10 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """Opens a file without waiting, as an opener for open(). Raises CannotOpen if outside."""
+    """Opens a file without waiting, for the argument `opener` of open().
+
+    Raises CannotOpen if this process may not read the file.
+    """
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         refuse_outside(descriptor, path)

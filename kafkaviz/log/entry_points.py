@@ -38,7 +38,7 @@ STEPS = 1024  # the most headers read between an index entry and the batch of an
 # everything is read.
 HOP_BYTES = 4096
 SPARE_SHARE = 1.1  # factor on the expected bytes, because batches may grow
-END_ENTRIES = 3  # entries after an offset: of its batch, the next batch, and that one's end
+END_ENTRIES = 3  # read after an offset: for its batch, the next batch, and the end of the next batch
 SAMPLE_BATCHES = 16  # batches over which the average is taken
 LENGTH_START = field_start(HEADER, "batch_length_bytes")
 LENGTH_BYTES = LENGTH_END - LENGTH_START
@@ -58,9 +58,8 @@ def entry_points(
     An index that cannot be opened has no entry points.
 
     Args:
-        is_index_needed: False saves up to two requests per index if the log is in a remote store.
-            The indexes are then not read if the log is sound and fetched in one request or from
-            byte 0.
+        is_index_needed: if False and the log is in a remote store, the indexes are read only if the
+            log alone does not suffice. This can save two requests per index.
         first_offset: the first offset that will be read, if known.
         last_offset: the last offset that will be read, if known. The bytes between both offsets are
             then fetched in one request.
@@ -89,8 +88,8 @@ def _sound_end(
 ) -> int | None:
     """Returns the byte up to which a log can be read without its .index, or None.
 
-    If one request fetches the whole log and it is sound: its size. If a larger log is read from
-    byte 0: the first batch after `last_offset`, provided that two requests are enough.
+    This is the size of the log if one request fetches the log and the log is sound. Else it is the
+    first batch after `last_offset`, if two requests from byte 0 reach this batch.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -393,7 +392,7 @@ def _first_offset(batch: np.void) -> int:
 def chunk_bytes(points: EntryPoints, start: int) -> int:
     """Returns how many bytes of a .log to read at once if not every batch is needed.
 
-    A header if the batches from `start` on are large, otherwise a large chunk.
+    HEADER_BYTES if the batches from `start` on are large, else CHUNK_BYTES.
     """
     position = start
     for number in range(SAMPLE_BATCHES):

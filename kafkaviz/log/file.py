@@ -202,7 +202,7 @@ def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
 def read_data(path: Path) -> tuple[bytes, int]:
     """Returns the bytes up to the end of the data on disk, and the size of the file.
 
-    All later bytes are zeros in a hole.
+    The rest of the file is a hole.
 
     Raises:
         CannotOpen: the file is larger than a broker can map, or the data exceed DATA_LIMIT_BYTES.

@@ -1,13 +1,14 @@
 """A view of one segment, for users who have a few files and no partition directory.
 
 The user gives the path of one file. The view also has the other files with the same base offset in
-that folder. It is a folder in kafkaviz's cache that looks like a topic-partition and holds links:
+that folder. The view is a folder in kafkaviz's cache that looks like a topic-partition and holds
+links:
 
     ~/Downloads/orders-0_00000000000000000335.index
     …/lone/1f0c2d84a9e3b756/unnamed-0/00000000000000000335.index -> the file
 
-In a partition directory, the view also has partition.metadata and the producer snapshot at the
-segment's end.
+For a file in a partition directory, the view also has partition.metadata and the producer snapshot
+at the segment's end.
 """
 
 import hashlib

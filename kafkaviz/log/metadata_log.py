@@ -199,7 +199,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
                         if offset >= state.end_offset:
                             replay.apply(offset, value, segment.log)
                     state.end_offset = next_offset
-        # a broker recovers this log at every start and truncates it here
+        # a broker recovers this log at every start-up and truncates it here
         except KafkavizError as fault:
             state.problems.append(Problem.from_fault(segment.log.path, fault))
             break

@@ -244,7 +244,7 @@ def _size_bytes(segment: Segment, kind: str) -> int | None:
 
 
 def log_end_offset(segment: LogSegment) -> int:
-    """Returns the last offset of a segment plus 1, found from its last index entry on."""
+    """Returns the last offset of a segment plus 1. Reads the .log from the last index entry on."""
     slots = segment.offset_slots
     with file.reader(segment.log.path) as read:
         end = find_log_end(

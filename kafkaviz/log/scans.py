@@ -387,7 +387,7 @@ class SharedScan(BatchObserver[int]):
         *observers: BatchObserver[Any],
         take_checked: Callable[[np.ndarray], None] | None = None,
     ) -> None:
-        """Begins before the first batch.
+        """Prepares for the first batch.
 
         Args:
             take_checked: called with the rows of CHECKED_BATCH that the observers will see next. A

@@ -98,7 +98,8 @@ class Settings:
 
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.
-        lacks_metadata_log: see Broker.lacks_metadata_log. If so, only typed settings are known.
+        lacks_metadata_log: see Broker.lacks_metadata_log. If so, only typed settings are known, or
+            those in server.properties if `is_file_put_there`.
         misses_metadata_log: whether server.properties proves that the metadata log should be here.
             See `_misses_metadata_log`.
         is_file_put_there: whether the user put server.properties into the log directory. No broker

@@ -176,7 +176,7 @@ class CachedFile(io.FileIO):
             present = flags_ahead.find(1)
             flags += flags_ahead if present < 0 else flags_ahead[:present]
         if not is_sequel and ahead == (self.size_bytes - 1) // BLOCK_BYTES:
-            # The file ends here, so the rest of the request brings the blocks before.
+            # The file ends here, so the request also fetches blocks before the range.
             start = max(0, ahead + 1 - self._window_bytes // BLOCK_BYTES)
             if start < missing == first:
                 flags_before = self._flags(start, first - 1)

@@ -7,9 +7,9 @@ these arrows is ignored:
                          \________________________/^
 
 The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
-epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. A
-finished copy replaces earlier copies in the same epoch that begin at or after its first offset, if
-it ends at or after all of them. These are the rules of RemoteLogMetadataCache and
+epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. If
+a finished copy ends at or after all earlier copies of an epoch, it replaces the earlier copies that
+begin at or after its own start. These are the rules of RemoteLogMetadataCache and
 RemoteLogLeaderEpochState in Kafka 4.3.1.
 
 KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them. A

@@ -411,7 +411,7 @@ def _served_ends(
 ) -> dict[str, int]:
     """Returns the last offset that consumers read from each remote segment, by segment id.
 
-    It may be before the segment's end, because the next segment may overlap.
+    This offset may be before the segment's end, because the next segment may overlap.
     """
     stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
     path = [
@@ -523,9 +523,9 @@ def _describe_unannounced(
     stored: Sequence[RemoteSegmentFiles],
     problems: list[KafkavizError],
 ) -> int:
-    """Adds copied segments that the metadata only updates. The store gives their offsets.
+    """Adds copied segments that the metadata updates but never announces.
 
-    Returns the number of these segments.
+    The store gives their offsets. Returns the number of these segments.
     """
     count = 0
     for stored_segment in stored:

@@ -118,7 +118,7 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     """Creates or updates the view of a store, alone or with a broker directory.
 
     Raises:
-        CannotOpen: it is not a store, or a segment in it cannot be read.
+        CannotOpen: `store` is not a store, or a segment in it cannot be read.
         CorruptFile: a manifest is invalid.
     """
     for directory in filter(None, (store, local)):
@@ -243,7 +243,7 @@ def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
 
 
 def highest_remote_offset(partition_path: Path) -> int | None:
-    """Returns the last offset in a view's store. -1 if it has none. None outside a view."""
+    """Returns the last offset in a view's store. -1 without offsets. None outside a view."""
     if _home_of(partition_path) is None:
         return None
     offsets = tiered_offsets(partition_path)
@@ -507,7 +507,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """Returns a file in the block cache for the bytes of a part. Replaces it if they changed."""
+    """Returns a file in the block cache for a part. Replaces the file if the bytes changed."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
