@@ -165,8 +165,8 @@ def garbage() -> Iterator[None]:
     """Undoes a page's change of the garbage collector."""
     yield
     garbage = sys.modules.get("kafkaviz.app.gc_tuning")
-    if garbage and garbage._freeze_after_long_search in gc.callbacks:
-        gc.callbacks.remove(garbage._freeze_after_long_search)
+    if garbage and garbage._freeze_after_long_collection in gc.callbacks:
+        gc.callbacks.remove(garbage._freeze_after_long_collection)
         gc.unfreeze()
 
 

@@ -45,11 +45,11 @@ async def _collect_forever() -> None:
 
 def freeze_survivors() -> None:
     """Makes every long collection freeze the objects that survive it."""
-    if _freeze_after_long_search not in gc.callbacks:
-        gc.callbacks.append(_freeze_after_long_search)
+    if _freeze_after_long_collection not in gc.callbacks:
+        gc.callbacks.append(_freeze_after_long_collection)
 
 
-def _freeze_after_long_search(phase: str, info: dict) -> None:
+def _freeze_after_long_collection(phase: str, info: dict) -> None:
     """Called by Python before and after each collection. Generation 2 means all objects."""
     global _started_s, _everything_s
     if info["generation"] < 2:

@@ -17,7 +17,7 @@ TURN_S = 0.1  # a longer run shares the interpreter with the next ones after thi
 
 
 # monotonic time at which the run in this thread was requested; inf outside a turn
-_asked_s: ContextVar[float] = ContextVar("asked_s", default=math.inf)
+_requested_s: ContextVar[float] = ContextVar("requested_s", default=math.inf)
 
 
 class RunQueue:
@@ -37,7 +37,7 @@ class RunQueue:
     def turn(self) -> Generator[None]:
         """Waits until it is this run's turn."""
         run = threading.Condition(self._lock)
-        token = _asked_s.set(time.monotonic())
+        token = _requested_s.set(time.monotonic())
         with self._lock:
             self._waiting.append(run)
             while (is_behind := self._waiting[0] is not run) or self._turn_left_s() > 0:
@@ -49,7 +49,7 @@ class RunQueue:
         try:
             yield
         finally:
-            _asked_s.reset(token)
+            _requested_s.reset(token)
             with self._lock:
                 if self._latest is run:
                     self._latest = None
@@ -66,12 +66,12 @@ class RunQueue:
 _queue = RunQueue()
 
 
-def saw_after_asking(looked_s: float) -> bool:
+def is_later_than_request(looked_s: float) -> bool:
     """Returns whether `looked_s` (monotonic) is later than the request for the current run.
 
     If so, the run can reuse what another run saw at that time. False outside a turn.
     """
-    return looked_s > _asked_s.get()
+    return looked_s > _requested_s.get()
 
 
 def in_turn(render_page: Callable[[], None]) -> Callable[[], None]:

@@ -28,7 +28,12 @@ from kafkaviz.format.walk import CHUNK_BYTES, Walk, batch_at
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.remote import address
-from kafkaviz.log.remote.block_cache import BLOCK_BYTES, POINT_BYTES, REQUEST_BYTES, comes_whole
+from kafkaviz.log.remote.block_cache import (
+    BLOCK_BYTES,
+    POINT_BYTES,
+    REQUEST_BYTES,
+    is_fetched_whole,
+)
 from kafkaviz.log.segment import LogSegment
 
 TRIES = 16  # index entries tried near a position; each lookup reads this many
@@ -38,7 +43,9 @@ STEPS = 1024  # the most headers read between an index entry and the batch of an
 # everything is read.
 HOP_BYTES = 4096
 SPARE_SHARE = 1.1  # factor on the expected bytes, because batches may grow
-END_ENTRIES = 3  # read after an offset: for its batch, the next batch, and the end of the next batch
+END_ENTRIES = (
+    3  # read after an offset: for its batch, the next batch, and the end of the next batch
+)
 SAMPLE_BATCHES = 16  # batches over which the average is taken
 LENGTH_START = field_start(HEADER, "batch_length_bytes")
 LENGTH_BYTES = LENGTH_END - LENGTH_START
@@ -120,7 +127,7 @@ def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
         read: a reader of the .log.
     """
     size_bytes = segment.log.size_bytes
-    if not comes_whole(segment.log.path, size_bytes) or not _is_stored(segment):
+    if not is_fetched_whole(segment.log.path, size_bytes) or not _is_stored(segment):
         return None
     batches, end = _sound_batches(segment, read, size_bytes)
     if end < size_bytes:
@@ -204,7 +211,7 @@ class EntryPoints:
         The .index is not verified here. If it is wrong, other bytes are fetched.
         """
         log = self._segment.log
-        if not _is_stored(self._segment) or comes_whole(log.path, log.size_bytes):
+        if not _is_stored(self._segment) or is_fetched_whole(log.path, log.size_bytes):
             return
         base_offset = self._segment.base_offset
         slot = bisect_right(self._offsets, first - base_offset, key=_offset)

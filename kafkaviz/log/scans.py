@@ -260,7 +260,11 @@ class CheckedScan(ResynchronisingScan):
         following = batch_at(self._points.read, end, self._stop)
         if following is None:
             next_position = self._find_offset(next_offset, start, position + SEARCHED_BYTES)
-            return self._stop if next_position is None and self._fills(batch) else next_position
+            return (
+                self._stop
+                if next_position is None and self._is_valid_to_end(batch)
+                else next_position
+            )
         if following["base_offset"] == next_offset:
             return None
         return self._find_offset(next_offset, start, end)
@@ -285,12 +289,12 @@ class CheckedScan(ResynchronisingScan):
         batch = rows(np.array([position]), header)[0]
         if batch["magic"] != MAGIC_2:
             return None
-        if self._fills(batch):
+        if self._is_valid_to_end(batch):
             return self._stop
         start = position + HEADER_BYTES
         return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
 
-    def _fills(self, batch: np.void) -> bool:
+    def _is_valid_to_end(self, batch: np.void) -> bool:
         """Returns whether the checksum is valid if the batch reaches to the end of the range."""
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
@@ -356,21 +360,21 @@ class _HeaderWalk:
         last_batch = np.empty(0, CHECKED_BATCH)
         for part in self._walk:
             batches = np.concatenate((last_batch, believed_batches(part)))
-            doubtful = np.flatnonzero(_leads_astray(batches[:-1], batches[1:]))
-            self._look_again(batches, np.union1d(doubtful, doubtful + 1)[: self._doubts])
+            doubtful = np.flatnonzero(_has_unexpected_successor(batches[:-1], batches[1:]))
+            self._verify_checksums(batches, np.union1d(doubtful, doubtful + 1)[: self._doubts])
             self._doubts -= min(len(doubtful), self._doubts)
             yield batches[:-1]
             last_batch = batches[-1:]
         if self._walk.end.position < self._stop:
-            self._look_again(last_batch, np.arange(len(last_batch)))
+            self._verify_checksums(last_batch, np.arange(len(last_batch)))
         yield last_batch
 
-    def _look_again(self, batches: np.ndarray, places: np.ndarray) -> None:
+    def _verify_checksums(self, batches: np.ndarray, places: np.ndarray) -> None:
         for place in places.tolist():
             batches["crc_valid"][place] = batch_records.has_valid_crc(self._read, batches[place])
 
 
-def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
+def _has_unexpected_successor(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
     """Returns for each batch whether the next batch has an unexpected offset or another magic."""
     is_gap = (following["base_offset"] != batches["last_offset"] + 1) & (
         following["base_offset"] != UNKNOWN

@@ -99,10 +99,10 @@ class Settings:
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.
         lacks_metadata_log: see Broker.lacks_metadata_log. If so, only typed settings are known, or
-            those in server.properties if `is_file_put_there`.
+            those in server.properties if `is_file_from_user`.
         misses_metadata_log: whether server.properties proves that the metadata log should be here.
             See `_misses_metadata_log`.
-        is_file_put_there: whether the user put server.properties into the log directory. No broker
+        is_file_from_user: whether the user put server.properties into the log directory. No broker
             keeps it there.
     """
 
@@ -116,7 +116,7 @@ class Settings:
     has_metadata_log: bool = False
     lacks_metadata_log: bool = False
     misses_metadata_log: bool = False
-    is_file_put_there: bool = False
+    is_file_from_user: bool = False
 
     @property
     def topic_ids(self) -> Mapping[str, str]:
@@ -187,7 +187,7 @@ class Settings:
             message(f"setting_source.metadata_log_{place}"),
         )
         # a ConfigRecord in it would be stronger than the broker's own file
-        if self.lacks_metadata_log and not self.is_file_put_there:
+        if self.lacks_metadata_log and not self.is_file_from_user:
             return unknown
         for source_name in (
             candidate
@@ -275,7 +275,7 @@ def open_settings(
         has_metadata_log=broker.main_directory.has_metadata_log,
         lacks_metadata_log=broker.lacks_metadata_log,
         misses_metadata_log=_misses_metadata_log(broker, properties),
-        is_file_put_there=path is not None
+        is_file_from_user=path is not None
         and any(path.parent == directory.path for directory in broker.log_directories),
     )
 

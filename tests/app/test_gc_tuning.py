@@ -21,14 +21,14 @@ class Thing:
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Watches Python's searches for one test; the next full search is minutes away."""
     monkeypatch.setattr(gc_tuning, "_everything_s", time.monotonic())
-    was = gc_tuning._freeze_after_long_search in gc.callbacks
+    was = gc_tuning._freeze_after_long_collection in gc.callbacks
     gc.unfreeze()
     gc_tuning.freeze_survivors()
     gc_tuning.freeze_survivors()
     yield
     gc.unfreeze()
     if not was:
-        gc.callbacks.remove(gc_tuning._freeze_after_long_search)
+        gc.callbacks.remove(gc_tuning._freeze_after_long_collection)
 
 
 def test_a_long_search_shortens_the_next_ones(monkeypatch):
@@ -38,7 +38,7 @@ def test_a_long_search_shortens_the_next_ones(monkeypatch):
     monkeypatch.setattr(gc_tuning, "LONG_S", -1)
     gc.collect()
     assert reference() is None and gc.get_freeze_count() > 10_000
-    assert gc.callbacks.count(gc_tuning._freeze_after_long_search) == 1
+    assert gc.callbacks.count(gc_tuning._freeze_after_long_collection) == 1
 
 
 def test_a_short_search_changes_nothing(monkeypatch):

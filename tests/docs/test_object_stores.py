@@ -11,7 +11,7 @@ def test_the_sizes_of_requests_are_documented_right():
     """A single read, a sequence, and the size of the cache."""
     assert block_cache.POINT_BYTES == 512 << 10 and "of a larger file brings 512 KiB" in PAGE
     assert block_cache.WHOLE_BYTES == 1 << 20 and "at most 1 MiB is downloaded whole" in PAGE
-    assert block_cache.comes_whole(Path(f"{0:020d}.index"), 8 << 20)
+    assert block_cache.is_fetched_whole(Path(f"{0:020d}.index"), 8 << 20)
     assert "so is an index of at most 8 MiB" in PAGE
     assert block_cache.REQUEST_BYTES == 8 << 20 and "8 MiB per request" in PAGE
     assert block_cache.LIMIT_BYTES == 20 << 30 and "At most 20 GiB of blocks" in PAGE

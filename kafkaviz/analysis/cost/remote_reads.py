@@ -162,7 +162,7 @@ def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: Remote
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
         )
-    if block_cache.comes_whole(Path(view.name), view.size_bytes):
+    if block_cache.is_fetched_whole(Path(view.name), view.size_bytes):
         starts = {0}
         size_bytes = view.size_bytes
     else:

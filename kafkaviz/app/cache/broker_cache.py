@@ -63,7 +63,7 @@ class Fingerprint:
         Folders and active logs are compared at every call. If the directory has more than
         MAX_QUICK_FILES files, the other files are compared less often.
         """
-        if run_queue.saw_after_asking(self._looked_s):
+        if run_queue.is_later_than_request(self._looked_s):
             return True
         looked_s = time.monotonic()
         if _quick_state(broker) != self._quick:

@@ -154,12 +154,12 @@ def story(snapshot: BrokerSnapshot, log: "DecidedLog", key: bytes) -> StoryJob:
     return story_jobs().get_or_start(
         (snapshot.key, log.partition, key),
         lambda: Job(
-            partial(_tell_story, now_ms, log, key), ReadProgress(0, size_bytes, log.partition)
+            partial(_find_key_records, now_ms, log, key), ReadProgress(0, size_bytes, log.partition)
         ),
     )
 
 
-def _tell_story(
+def _find_key_records(
     now_ms: int,
     log: "DecidedLog",
     key: bytes,

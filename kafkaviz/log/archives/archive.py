@@ -141,7 +141,7 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
         raise CannotOpen(path, message("errors.is_a_file"), hint, kind="not-kafka")
     home = unpack_target(path)
     if not home.exists():
-        _unpack_aside(path, home, on_progress)
+        _unpack_through_scratch_folder(path, home, on_progress)
     root = _innermost_folder(home / stem(path))
     _SOURCE_BY_FOLDER[home] = path
     _SOURCE_BY_FOLDER[root] = path
@@ -254,7 +254,9 @@ def _identity(path: Path) -> str:
     ).hexdigest()[:16]
 
 
-def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) -> None:
+def _unpack_through_scratch_folder(
+    path: Path, home: Path, on_progress: ProgressCallback | None
+) -> None:
     """Unpacks into a scratch folder, and then moves the result to its final place.
 
     So an interrupted run leaves no folder that looks complete.

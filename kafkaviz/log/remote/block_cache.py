@@ -144,7 +144,7 @@ class CachedFile(io.FileIO):
         status = _status(path)
         self.size_bytes = status.st_size
         self._mtime_ns = status.st_mtime_ns
-        self._is_whole = comes_whole(path, self.size_bytes)
+        self._is_whole = is_fetched_whole(path, self.size_bytes)
         self._flags_start = _flags_start(status.st_size)
         self._version_start = _version_start(status.st_size)
         descriptor, self._extents = _open_blocks(path, status)
@@ -258,7 +258,7 @@ class CachedFile(io.FileIO):
             index += len(group)
 
 
-def comes_whole(path: Path, size_bytes: int) -> bool:
+def is_fetched_whole(path: Path, size_bytes: int) -> bool:
     """Returns whether the first read of a file fetches all of it in one request.
 
     True for small files, and for indexes, where each search step would be a request.

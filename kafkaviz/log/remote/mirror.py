@@ -124,7 +124,7 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
         if entries:
             _mirror_tree(path, entries)
             _stamp(path)
-            _mirror_beside(path, remote)
+            _mirror_parent_files(path, remote)
             _prefetch(path)
             return True
         entry = entry or file_system.find(remote)
@@ -139,8 +139,8 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     _mirror_file(path, entry)
     if parse_file(path.name) is not None:
-        _mirror_beside(path, remote)
-        _mirror_beside(path.parent, remote.parent)
+        _mirror_parent_files(path, remote)
+        _mirror_parent_files(path.parent, remote.parent)
     return False
 
 
@@ -202,7 +202,7 @@ def _try_fetch(path: Path) -> None:
                 file.fetch(0, file.size_bytes)
 
 
-def _mirror_beside(path: Path, remote: RemotePath) -> None:
+def _mirror_parent_files(path: Path, remote: RemotePath) -> None:
     """Mirrors the files in the directory that contains a path, without its subdirectories.
 
     Next to a partition, mirrors the metadata log too. Mirrors nothing if access is denied.
