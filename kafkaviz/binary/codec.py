@@ -119,7 +119,7 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
 
 
 def _zstd_compressor(level: int) -> zstandard.ZstdCompressor:
-    """Returns this thread's compressor. It is kept: creating one is slower than a small batch."""
+    """Returns this thread's compressor, which is kept because creating it is slow."""
     if not hasattr(_CONTEXTS, "zstd_compressors"):
         _CONTEXTS.zstd_compressors = {}
     compressors = _CONTEXTS.zstd_compressors
@@ -138,8 +138,8 @@ def decompress(
     """Decompresses the data of a batch or message.
 
     Check the checksum of the batch first: a damaged byte can decompress to wrong data without an
-    error. Unlike Kafka 4.3, which may stop reading before it, this function refuses an incomplete
-    second gzip member, zstd frame or snappy stream.
+    error. This function refuses an incomplete second gzip member, zstd frame or snappy stream,
+    before which Kafka 4.3 may stop reading.
 
     Args:
         limit_bytes: the most bytes that the data may expand to.

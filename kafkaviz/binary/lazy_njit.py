@@ -1,6 +1,6 @@
 """numba's njit and intrinsic, which load the compiler at the first call instead of at import.
 
-A command that calls no compiled function ends sooner than numba could be imported.
+So a command that calls no compiled function does not wait for numba.
 """
 
 import functools

@@ -82,7 +82,7 @@ def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
 def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
     """Returns the segments of a topic-partition over time, with the cause of each roll.
 
-    Draws only the first segments if there are more than on a page of the app.
+    Only the first page of segments is drawn.
 
     Raises:
         CannotOpen: the topic-partition has no .log.
@@ -106,7 +106,7 @@ def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
 
 
 def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":
-    """Returns how many batch headers a fetch reads with each index.interval.bytes.
+    """Returns the batch headers that a fetch reads, by index.interval.bytes.
 
     Args:
         source: anything that `kafkaviz tune` takes, including a workload.

@@ -138,7 +138,7 @@ def gather(
     Args:
         version: the Kafka release to assume, as in `kafkaviz check`.
         overrides: settings to use instead of those found, as in `kafkaviz check`.
-        known_health: the result of an earlier check with this release, which is then not repeated.
+        known_health: the result of an earlier check with this release, which replaces the check.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.

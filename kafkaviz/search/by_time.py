@@ -114,7 +114,7 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the index of the first segment whose largest timestamp reaches `timestamp_ms`."""
+    """Returns the index of the first segment with a time from `timestamp_ms` on, or None."""
     return next(
         (
             place

@@ -105,8 +105,7 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from the last index entry.
 
-    A broker with an invalid batch length does not start. Here, the offsets before it can be looked
-    up.
+    A broker with an invalid batch length does not start. Here, earlier offsets can be looked up.
 
     Raises:
         FailedBounds: the entry leads to bytes that are not a batch for Kafka.

@@ -75,7 +75,7 @@ def upper_bound(
 
 
 def position_of(search: IndexSearch) -> int:
-    """Returns the position in the found entry, or 0. It may be negative in a damaged entry."""
+    """Returns the position in the found entry (negative if damaged), or 0 without an entry."""
     return search.entry[1] if search.entry else 0
 
 

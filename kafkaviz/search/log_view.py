@@ -148,7 +148,7 @@ class LogView:
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Returns the index of the last segment whose base offset is not above `offset`."""
+        """Returns the index of the last segment with a base offset up to `offset`, or None."""
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
             default=None,
@@ -210,7 +210,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
 def view_files(
     name: str, files: Mapping[str, FileView], checkpointed_start: int | None = None
 ) -> LogView:
-    """Returns a partition made of files by name. Segments without a .log are left out."""
+    """Builds a partition from files by name. Segments without a .log are left out."""
     parsed_names = ((names.parse_file(file_name), view) for file_name, view in files.items())
     views = {
         (parsed_name.base_offset, parsed_name.kind): view

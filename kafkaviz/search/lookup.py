@@ -233,7 +233,7 @@ class WrongEntry(NamedTuple):
     """An .index entry whose batch begins above the offset of the entry.
 
     A search that begins there cannot find the offsets between the entry's offset and `base_offset`.
-    Unlike Aim.PAST of analysis/segment/links.py, no batch may have held them.
+    Unlike with Aim.PAST of analysis/segment/links.py, these offsets may be in no batch at all.
     """
 
     search: IndexSearch  # the search that found the entry
@@ -265,10 +265,9 @@ class Lookup:
         record: the record found. For an offset, it may be several batches after the first fetch.
         answer: the client's result, or None.
         offset: the target, or None for a lookup by timestamp.
-        timestamp_ms: the target in ms, or a negative special value of by_time, or None for a lookup
-            by offset.
+        timestamp_ms: the target in ms or a negative special value, or None for a lookup by offset.
         fetches: all fetches that were needed to get the record.
-        error: the exception that the broker throws, or a consumer at the last fetch, or None.
+        error: the exception of the broker, or of the consumer at the last fetch, or None.
         outcome: the result for the batch, or None if no batch was searched for.
     """
 

@@ -223,7 +223,7 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns how many pages are read in total by one search just above each key.
+    """Searches once just above each key, and returns how many pages are read in total.
 
     The result is the sum of the last column of `floors` for these targets. Searches that begin with
     the same probes are simulated together.

@@ -74,7 +74,10 @@ class BatchPairsView:
 
 
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
-    """Returns the pairs, and the bytes of one pair: a differing one, if possible at `offset`."""
+    """Returns the pairs, and the bytes of one pair.
+
+    This is a differing pair if there is one, and the pair that holds `offset` if possible.
+    """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(
         title=say("compare.batches_around", offset=units.format_count(offset)),

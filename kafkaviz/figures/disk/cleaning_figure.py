@@ -401,7 +401,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
 
 
 def _listed_end(cleaning: Cleaning) -> int | None:
-    """Returns the offset before which the cleaning lists all ranges. None: it lists all."""
+    """Returns the offset where the list of ranges is cut off. None: the list is complete."""
     ends = [
         int(offsets.ranges[-1, 1]) + 1
         for offsets in (cleaning.removed, cleaning.retained)

@@ -58,7 +58,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says for which time the decisions were predicted, and how many keys the offset map holds."""
+    """Says when the decisions would be made, and how many keys fit into the offset map."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),

@@ -1,7 +1,7 @@
 """The map of a disk: the space of each log directory and topic, divided by use.
 
 Bars show the space on the disk, tables show exact file lengths. A preallocated index is a sparse
-file: it is longer than its space on the disk, and its bar leaves out the difference.
+file, which is longer than its space on the disk.
 """
 
 from collections import defaultdict
@@ -292,8 +292,7 @@ def group_text(group: str) -> str:
 def space_per_use(share: DiskShare) -> dict[Use, int]:
     """Returns the bytes on disk for each use, without the holes of sparse files.
 
-    A share from a catalog has no hole size. Then the holes are estimated, and the estimate is too
-    low.
+    A share from a catalog has no hole size. The holes are then estimated, a little too small.
     """
     spaces = dict(share.uses)
     hole_bytes = share.hole_bytes

@@ -92,10 +92,10 @@ def price_table(
     recovery: Sequence[RecoveryReads] | None,
     names: Mapping[str, str],
 ) -> DiskTable:
-    """Returns what broker start-up reads with the .index files and without them.
+    """Returns the reads of the next broker start-up, with the .index files and without them.
 
-    `recovery` is the reads with the .index files, or None if unknown. `names` has the short names
-    of the log directories by path.
+    `recovery` has the reads with the .index files; None: unknown. `names` has the short names of
+    the log directories by path.
     """
     reads_now = {reads.log_directory: reads for reads in recovery or ()}
     no_reads = MISSING if recovery is None else say("common.none")

@@ -130,7 +130,7 @@ class ProposedLimits(NamedTuple):
     retention_bytes: int | None = None
 
     def applied_to(self, log: LogRetention) -> LogRetention:
-        """Returns the log with these limits. A log that is only compacted is unchanged."""
+        """Returns the log with these limits, or unchanged if its cleanup.policy does not delete."""
         limits = log.limits
         source = message("retention.chosen_here")
         if self.retention_ms is not None:
@@ -268,7 +268,7 @@ VALUE_COLUMNS = (
 def schedule_table(
     logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
 ) -> ScheduleTable:
-    """Returns how many bytes of each log are deleted when, under the proposed limits.
+    """Returns when bytes of each log are deleted under the proposed limits.
 
     The current limits of `logs` have a column only if `is_changed`.
     """

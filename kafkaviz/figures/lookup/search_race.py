@@ -3,8 +3,8 @@
 The browser animates the race, and computes the times for the chosen disk. Each search has a strip
 with one cell per page of the index. Hot pages are in memory when the search begins.
 
-One more entry may move the probes of plain binary search to cold pages. Then the race before that
-entry is sent too.
+A new entry may move the probes of plain binary search to cold pages. Then the race in the index
+without that entry is sent too.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the view of `race`, and of `before`: the race one entry earlier."""
+    """Returns the views of `race` and of `before`, the race in an index with one entry less."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)

@@ -94,7 +94,10 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
 
 
 def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
-    """Returns the times that the figure shows, without the oldest and newest 1 % of the points."""
+    """Returns the first and the last time that the figure shows.
+
+    The oldest and the newest 1 % of the points may be outside.
+    """
     low, high = (
         np.quantile(times, (0.01, 0.99)).tolist()
         if times

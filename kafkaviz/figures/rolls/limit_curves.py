@@ -42,7 +42,7 @@ class LimitCurvesView:
     Attributes:
         speeds: bytes per second.
         lowest: the shortest of `seconds` at each speed.
-        causes: the limit with that time, as an index in limits.CAUSES.
+        causes: the limit that is reached first at each speed, as an index in limits.CAUSES.
         log_point: write speed and seconds of this log; None if its speed is not on the axis.
     """
 
@@ -57,7 +57,7 @@ class LimitCurvesView:
 
     @property
     def min_s(self) -> float:
-        """The start of the time axis, a power of ten."""
+        """The start of the time axis in seconds, a power of ten."""
         ends_s = [times[-1] for times in self.seconds.values() if times[-1] > 0]
         power = np.floor(np.log10(min(ends_s, default=HIGHEST_MIN_S)))
         return float(np.clip(10**power, LOWEST_MIN_S, HIGHEST_MIN_S))

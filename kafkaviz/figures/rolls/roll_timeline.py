@@ -89,7 +89,7 @@ def view(
 ) -> RollTimelineView:
     """Returns up to `ROWS_PER_PAGE` segments, beginning with `first_row`.
 
-    `appended`, from which the write speed is drawn, are rows of roll_history.APPEND.
+    `appended` gives the write speed, as rows of roll_history.APPEND.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
     page_segments = history.segments[first_row : first_row + ROWS_PER_PAGE]

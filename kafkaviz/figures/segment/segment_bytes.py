@@ -182,7 +182,7 @@ def view(
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
     """Returns a view whose bytes can be read and decoded, but have no names.
 
-    `byte` is the first byte of a .log without a name. For an index, it selects the only entry that
+    In a .log, `byte` is the first byte without a name. In an index, it selects the only entry that
     is shown.
     """
     pane = bytes_view.outer

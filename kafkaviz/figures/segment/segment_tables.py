@@ -79,10 +79,10 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """Returns a row, with the given slots or else those that belong to its batch.
+    """Returns a row with its slot in each index.
 
-    A slot belongs to a batch if its entry points to the batch, or if a search for the batch finds
-    it.
+    A slot that is not given is one whose entry points to the batch. Without such an entry, it is
+    the slot that a search for the batch finds.
     """
     links = anatomy.links
     if slot == NONE:
@@ -159,7 +159,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """Returns the offsets of a batch. A compressed legacy wrapper has only a last offset."""
+    """Returns the offsets of a batch as text. A compressed legacy wrapper has only the last one."""
     last = units.format_count(int(batch["last_offset"]))
     if batch["base_offset"] >= 0:
         return f"{units.format_count(int(batch['base_offset']))}–{last}"

@@ -68,7 +68,7 @@ class ScanView:
     end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """Returns the number of 17-byte reads and of whole-header reads among the first reads."""
+        """Returns (17-byte reads, whole-header reads) among the first `read_count` reads."""
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(
             read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads

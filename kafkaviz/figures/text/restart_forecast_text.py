@@ -16,7 +16,7 @@ from kafkaviz.versions import Release
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
-    """Returns the important changes in words that follow "will", without routine changes."""
+    """Returns the important changes in words that follow "will". Leaves out routine changes."""
     counts_texts = (
         (
             forecast.created_replicas,

@@ -103,9 +103,9 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """Returns which event wrote the last .timeindex entry if no offset entry was written with it.
+    """Returns which event may have written a .timeindex entry without an offset entry.
 
-    The event is "stop" or "roll", or "" if the files do not show it.
+    "stop": broker shutdown. "roll": the roll of the segment. "": the files do not show it.
     """
     if anatomy.segment.state == "active":
         return "stop"
