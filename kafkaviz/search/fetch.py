@@ -382,7 +382,7 @@ class SegmentReason(Enum):
     TIERED_OFFSETS = auto()  # the copied and the local offsets are known
 
 
-BEGINNINGS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, SegmentReason.LARGEST)
+START_REASONS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, SegmentReason.LARGEST)
 
 
 class SegmentMiss(Enum):

@@ -25,10 +25,10 @@ from kafkaviz.messages import Message, message, render, verbatim
 from kafkaviz.search import by_time
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
 from kafkaviz.search.fetch import (
-    BEGINNINGS,
     ISOLATIONS,
     READ_COMMITTED,
     READ_UNCOMMITTED,
+    START_REASONS,
     Bounds,
     FailedBounds,
     Fetch,
@@ -319,10 +319,10 @@ class Lookup:
         return html_table(render(self.title), columns, rows)
 
     @property
-    def beginning(self) -> SegmentChoice:
+    def start_choice(self) -> SegmentChoice:
         """The segment in which the search begins. If none is searched: the first segment."""
         return next(
-            (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
+            (choice for choice in self.choices if choice.reason in START_REASONS), self.choices[0]
         )
 
     @property

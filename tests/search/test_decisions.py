@@ -129,13 +129,13 @@ def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcom
     log = practice.five().log
     by = by_offset if "offset" in target else by_timestamp
     lookup = by(log, *target.values(), versions.search_profile())
-    assert (lookup.beginning.reason, lookup.beginning.miss) == (reason, miss)
+    assert (lookup.start_choice.reason, lookup.start_choice.miss) == (reason, miss)
     assert lookup.outcome is outcome
 
 
 def test_a_segment_without_a_late_record_is_a_miss():
     """The largest timestamp of the file promised one."""
     lookup = by_timestamp(old_log(), 0, versions.search_profile())
-    assert lookup.beginning.reason is SegmentReason.FIRST_REACHING
-    assert lookup.beginning.is_file_time and lookup.beginning.miss is SegmentMiss.NO_RECORD
+    assert lookup.start_choice.reason is SegmentReason.FIRST_REACHING
+    assert lookup.start_choice.is_file_time and lookup.start_choice.miss is SegmentMiss.NO_RECORD
     assert lookup.outcome is LookupOutcome.TOO_EARLY

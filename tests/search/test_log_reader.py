@@ -164,8 +164,8 @@ def test_an_answer_after_the_limit_is_hidden():
     bounds = replace(seen.bounds, limit_offset=seen.answer.offset)
     hidden = by_timestamp(log, timestamp_ms, PROFILE, bounds=bounds)
     assert hidden.answer is None
-    assert hidden.beginning.reason is SegmentReason.FIRST_REACHING
-    assert hidden.beginning.miss is SegmentMiss.HIDDEN
+    assert hidden.start_choice.reason is SegmentReason.FIRST_REACHING
+    assert hidden.start_choice.miss is SegmentMiss.HIDDEN
 
 
 @pytest.mark.parametrize(("latest_tiered", "offset"), [(12, 13), (None, 0)])

@@ -40,7 +40,7 @@ def render(
         yield say("cli_lookup.label_wrong", text=wrong_entry.description)
     yield ""
     if isinstance(lookup.error, FailedBounds):
-        yield output.to_one_line(describe_choice(lookup.beginning))
+        yield output.to_one_line(describe_choice(lookup.start_choice))
     else:
         yield say(
             "cli_lookup.bounds_stable"
@@ -285,7 +285,7 @@ def _describe_absence(lookup: Lookup) -> str:
         return _describe_late_timestamp(lookup)
     if bounds.limit_offset < bounds.end_offset:
         return say("cli_lookup.none_to_stable", stable=bounds.limit_offset)
-    if lookup.beginning.reason is SegmentReason.BEYOND_END:
+    if lookup.start_choice.reason is SegmentReason.BEYOND_END:
         return say("cli_lookup.none_at_end")
     return say("cli_lookup.none_to_end", end=bounds.end_offset)
 

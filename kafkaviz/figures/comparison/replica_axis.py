@@ -70,7 +70,7 @@ class ReplicaAxisView:
     range: tuple[int, int]  # the offsets that the axis shows
 
 
-def parting_offset(comparison: PartitionComparison) -> int | None:
+def first_difference(comparison: PartitionComparison) -> int | None:
     """Returns the lowest offset at which the logs differ. None: equal, or one log is missing."""
     if comparison.first_divergent_offset is not None:
         return comparison.first_divergent_offset
@@ -104,7 +104,7 @@ def view(
         is_around: whether the axis shows only the offsets around the first difference.
     """
     dropped = _dropped(comparison, leader, steps)
-    parting = parting_offset(comparison)
+    parting = first_difference(comparison)
     return ReplicaAxisView(
         title=_title(comparison, leader, parting),
         caption=say("compare.axis_below"),
@@ -126,12 +126,14 @@ def view(
 
 def can_zoom(comparison: PartitionComparison) -> bool:
     """Returns whether the offsets around the first difference are a small part of the axis."""
-    parting = parting_offset(comparison)
+    parting = first_difference(comparison)
     full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])
 
 
-def walk_of(comparison: PartitionComparison, leader: int | None) -> FollowerTruncation | None:
+def follower_truncation(
+    comparison: PartitionComparison, leader: int | None
+) -> FollowerTruncation | None:
     """Returns the truncation steps of the follower. None: `leader` is None, or they are unknown."""
     return comparison.truncations[leader] if comparison.truncations and leader is not None else None
 
@@ -139,7 +141,7 @@ def walk_of(comparison: PartitionComparison, leader: int | None) -> FollowerTrun
 def _dropped(
     comparison: PartitionComparison, leader: int | None, steps: int
 ) -> tuple[int, int, int] | None:
-    walk = walk_of(comparison, leader)
+    walk = follower_truncation(comparison, leader)
     if walk is None or not steps or leader is None:
         return None
     follower = comparison.replicas[1 - leader]
@@ -150,7 +152,7 @@ def _dropped(
 
 
 def _title(comparison: PartitionComparison, leader: int | None, parting: int | None) -> str:
-    walk = walk_of(comparison, leader)
+    walk = follower_truncation(comparison, leader)
     if walk is not None and leader is not None:
         values = {"leader": SIDES[leader], "follower": SIDES[1 - leader]}
         if not walk.drop_count:

@@ -189,7 +189,7 @@ class LookupSteps:
         context = self._context
         result = self._context.result
         if not context.is_index_alone:
-            yield self._step("segment", _beginning_text(context))
+            yield self._step("segment", _start_text(context))
         search_number = scan_number = 0
         for part in result.path:
             if isinstance(part, ForwardScan):
@@ -310,14 +310,14 @@ def _short_key(search: IndexSearch, key: int) -> str:
     return key_text(search.kind, key)[3 if search.kind == TIME else 0 :]
 
 
-def _beginning_text(context: LookupContext) -> str:
+def _start_text(context: LookupContext) -> str:
     result = context.result
-    beginning = context.result.beginning
+    start_choice = context.result.start_choice
     bounds = context.result.bounds
     count = format_count(len(context.log.segments))
     is_only = len(context.log.segments) == 1
-    segment_name = units.file_stem(beginning.base_offset)
-    match beginning.reason:
+    segment_name = units.file_stem(start_choice.base_offset)
+    match start_choice.reason:
         case SegmentReason.OUT_OF_RANGE:
             return say("lookup_steps.refused", error=result.error)
         case SegmentReason.BEYOND_STABLE:
@@ -334,7 +334,7 @@ def _beginning_text(context: LookupContext) -> str:
             end = format_count(bounds.end_offset)
             stable = format_count(bounds.limit_offset)
             return say("lookup_steps.latest_stable", end=end, stable=stable)
-        case SegmentReason.LARGEST if beginning.largest_ms >= 0:
+        case SegmentReason.LARGEST if start_choice.largest_ms >= 0:
             return _largest_text(context, segment_name)
         case SegmentReason.TOO_OLD:
             latest_ms = max(choice.largest_ms for choice in result.choices)
@@ -344,13 +344,13 @@ def _beginning_text(context: LookupContext) -> str:
                 f"lookup_steps.time_{'only' if is_only else 'of'}",
                 count=count,
                 segment=segment_name,
-                moment=units.moment(beginning.largest_ms),
+                moment=units.moment(start_choice.largest_ms),
             )
         case SegmentReason.GREATEST_BASE:
             return say(
                 f"lookup_steps.offset_{'only' if is_only else 'of'}",
                 count=count,
-                base=format_count(beginning.base_offset),
+                base=format_count(start_choice.base_offset),
                 offset=format_count(context.target),
                 segment=segment_name,
             )
@@ -360,7 +360,7 @@ def _beginning_text(context: LookupContext) -> str:
 def _largest_text(context: LookupContext, segment_name: str) -> str:
     result = context.result
     count = len(context.log.segments)
-    largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
+    largest_ms, offset = context.find_segment(result.start_choice.base_offset).max_timestamp
     if result.scans:
         outcome = "scanned"
     elif result.answer:

@@ -164,7 +164,7 @@ def _leader(block: LessonBlock) -> int | None:
 
 
 def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    walk = replica_axis.walk_of(comparison, _leader(block))
+    walk = replica_axis.follower_truncation(comparison, _leader(block))
     if walk is None:
         return _draw_unordered(comparison, block, key)
     return [
@@ -186,7 +186,7 @@ def _axis(comparison: PartitionComparison, block: LessonBlock, key: str, *, step
 
 def _replicas_on_paper(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
     leader = _leader(block)
-    walk = replica_axis.walk_of(comparison, leader)
+    walk = replica_axis.follower_truncation(comparison, leader)
     title = replica_axis.view(comparison, leader).title
     steps = [replica_logs.steps_html(walk, 0)] if walk else []
     return [

@@ -204,7 +204,9 @@ def _ceiling(block: LessonBlock) -> LessonTask:
 
 
 def _drops(block: LessonBlock) -> LessonTask:
-    walk = replica_axis.walk_of(checks.compare_replicas(block), SIDES.index(block["leader"]))
+    walk = replica_axis.follower_truncation(
+        checks.compare_replicas(block), SIDES.index(block["leader"])
+    )
     return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
 
 

@@ -81,7 +81,7 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
         partial(elements.draw_list, map(_fact_sentence, facts)) if facts else None,
     ):
         second = page_location.compared_directory()
-        offset = replica_axis.parting_offset(comparison)
+        offset = replica_axis.first_difference(comparison)
         for side, replica, directory in zip(
             SIDES, comparison.replicas, (location.directory, second), strict=True
         ):
@@ -102,7 +102,7 @@ def _render_axis(comparison: "PartitionComparison") -> None:
         titles = st.container(gap=None)
         controls = st.container(horizontal=True, key="kv_logs_head")
         leader = _choose_leader(controls, comparison)
-        walk = replica_axis.walk_of(comparison, leader)
+        walk = replica_axis.follower_truncation(comparison, leader)
         step = _choose_step(controls, len(walk.steps)) if walk else 0
         view = replica_axis.view(
             comparison, leader, step, is_around=_choose_window(controls, comparison)
@@ -174,7 +174,7 @@ def _choose_step(head: Any, count: int) -> int:
 def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
     if not replica_axis.can_zoom(comparison):
         return False
-    offset = units.format_count(replica_axis.parting_offset(comparison))
+    offset = units.format_count(replica_axis.first_difference(comparison))
     word = choice.draw_bound(
         head.segmented_control,
         say("compare.window"),
@@ -231,7 +231,7 @@ def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
     """Returns 1 to MAX_OFFSETS offsets at which the logs diverge, differ, begin or end."""
     ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
     offsets = [
-        replica_axis.parting_offset(comparison),
+        replica_axis.first_difference(comparison),
         *(difference.offset for difference in comparison.differences),
         *(first for records in ranges for first, _ in records.ranges[:MAX_OFFSETS]),
         *(replica.log_end_offset - 1 for replica in comparison.replicas if replica),
