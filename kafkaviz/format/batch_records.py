@@ -56,8 +56,8 @@ class BatchRecord:
         sequence: None if there is none.
         crc: the stored checksum of a message; None for magic 2.
         is_valid: whether `crc` is right; None for magic 2.
-        position: the record's first byte. Magic 2 counts from the end of the batch header, a
-            wrapper from its first decompressed byte. 0 for an uncompressed message.
+        position: the record's first byte, counted from the end of the batch header (magic 2) or
+            from the first decompressed byte (wrapper). 0 for an uncompressed message.
         size_bytes: size of the record, decompressed.
     """
 
@@ -508,10 +508,7 @@ def few_keyed_records(
     """Returns the offset, key and value of each record in a simple batch, without compiled code.
 
     A batch is simple if it is complete, sound, of magic 2, not compressed, and without headers.
-    Most batches of a metadata log are.
-
-    Returns:
-        None for any other batch. Read that batch with `iterate`.
+    Returns None for any other batch; read that batch with `iterate`.
     """
     if len(data) < HEADER_BYTES or not MAGIC_2 <= data[_MAGIC_AT] < 128:
         return None

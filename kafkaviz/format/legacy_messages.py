@@ -302,7 +302,7 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
     Returns:
         The number of messages before the fault; the fault, or 0 for none; its position; the size
-            that was read there; the size that was available.
+        that was read there; the size that was available.
     """
     position = 0
     for place in range(len(table)):

@@ -99,7 +99,7 @@ class KafkaParseError(CorruptBytes):
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
-    """Returns an error that shows Kafka's own message to the user."""
+    """Returns an error with Kafka's own message, which is shown to the user."""
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 

@@ -53,8 +53,8 @@ def find_log_end(
 
     Args:
         last_entry: offset and position of the last written entry; None if there is none.
-        is_full: whether this entry is in the last slot of the index. If not, Kafka reads the log
-            from byte 0; reading from the entry gives the same end.
+        is_full: whether this entry is in the last slot of the index. If not, Kafka reads the whole
+            log.
 
     Returns:
         None if the log has no batch at or after the last entry.

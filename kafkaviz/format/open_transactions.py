@@ -48,7 +48,7 @@ class TransactionFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TransactionBegin:
-    """The first batch of a producer's transaction. -1: unknown, as in a producer snapshot.
+    """The first batch of a producer's transaction. Values that a producer snapshot lacks are -1.
 
     Attributes:
         last_ms: the largest timestamp of the transaction so far.
@@ -62,7 +62,8 @@ class TransactionBegin:
 class OpenTransactions:
     """The transactions that are open at an offset of a log, and those aborted before the offset.
 
-    It starts with open transactions from a snapshot: `first_offsets` by producer id.
+    Args:
+        first_offsets: the first offset of each transaction that is already open, by producer id.
     """
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
@@ -134,7 +135,7 @@ class OpenTransactions:
                 )
 
     def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the rows without a transaction whose producers also have one."""
+        """Returns the non-transactional rows of producers that also have a transaction."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -216,7 +217,7 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
     Yields:
         (row, None) for a marker; (first row, largest timestamp) for all batches of a producer
-            between two of its markers. In the order of the rows.
+        between two of its markers. In the order of the rows.
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))

@@ -1,8 +1,8 @@
 """A producer snapshot (.snapshot): the state of each producer below the offset in the file's name.
 
 ProducerStateManager of Kafka 4.3.1 writes a 10-byte header and 46 bytes per producer. The row
-(1001, 4, 6, 900, 2, ...) means: producer 1001 last wrote sequences 4 to 6 to offsets 898 to 900. A
-batch that repeats these sequences is a duplicate.
+(1001, 4, 6, 900, 2, ...) means: producer 1001 in epoch 4 last wrote sequences 4 to 6 to offsets 898
+to 900. A batch that repeats these sequences is a duplicate.
 """
 
 from collections.abc import Callable, Iterable

@@ -160,8 +160,7 @@ def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = F
     """Returns a table of ROW for uncompressed or decompressed bytes.
 
     Args:
-        is_compressed: selects Kafka's error message. Kafka sees one record of a compressed batch at
-            a time, but all bytes of an uncompressed batch.
+        is_compressed: selects Kafka's error message for a damaged record.
 
     Raises:
         CorruptBytes: Kafka (DefaultRecordBatch.iterator) cannot read a record.
@@ -430,7 +429,7 @@ def take_record(
 
     Returns:
         (0, position after the record, 0, 0) for a good record. At a fault: (fault, its position,
-            the number read there, the number available).
+        the number read there, the number available).
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not is_compressed:
@@ -507,7 +506,7 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
 
     Returns:
         (0, key position, key size, value position, value size); the size of null is negative. At a
-            fault: (fault, its position, the number read there, 0, 0).
+        fault: (fault, its position, the number read there, 0, 0).
     """
     key_size, key = _stretch(data, position, end)
     if key < 0:

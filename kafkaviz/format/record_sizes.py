@@ -25,8 +25,8 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record; key size | value size << SIZE_BITS, where null has size 0;
-            the word for `sort_keys`. All are 0 if take_record must read the record.
+        The position after the record; key size + (value size << SIZE_BITS), where null has size 0;
+        the word for `sort_keys`. All are 0 if take_record must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size

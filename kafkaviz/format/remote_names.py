@@ -57,10 +57,9 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns the topic-partition of a manifest or record. Checks it: it becomes part of a path.
+    """Returns the topic-partition of a manifest or record.
 
-    Raises:
-        ValueError: no broker allows such a topic, partition or topic id.
+    Raises ValueError if no broker allows such a topic, partition or topic id: they become a path.
     """
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:

@@ -105,8 +105,7 @@ def decompress(
 ) -> DecompressedRecords | None:
     """Decompresses a batch, and returns the spans that have a byte in [start, stop).
 
-    Returns:
-        None if the batch is not compressed.
+    Returns None if the batch is not compressed.
 
     Raises:
         CorruptBytes: the batch cannot be decompressed. The position is a byte of the batch.

@@ -15,7 +15,10 @@ Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns Kafka's default of a setting; without a release, that of all releases."""
+    """Returns Kafka's default of a setting.
+
+    If `release` is None, the default must be the same in all releases.
+    """
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 
@@ -114,8 +117,9 @@ class ReleaseBehaviour:
         first_offset_keys: an offset index entry holds the first offset of the indexed batches, not
             the last (KAFKA-6530).
         per_append: an append of many batches gets at most one index entry (KAFKA-806).
-        deep_time_offsets: a leader writes the offset of the newest record of an uncompressed batch
-            into the time index. Later releases write the batch's last offset.
+        deep_time_offsets: a leader writes the offset of the record with the largest timestamp into
+            the time index, unless the batch is compressed. Later releases write the batch's last
+            offset.
         checks_indexes: broker start-up checks the offset and time indexes, and rebuilds damaged
             ones (KAFKA-7283).
         swaps_indexes: the indexes of a finished .swap segment are renamed with it. Earlier releases

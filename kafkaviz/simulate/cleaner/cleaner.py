@@ -150,9 +150,8 @@ class Cleaning:
         map_keys: the number of keys in the map.
         passes: the number of cleanings until every dirty key has been mapped once; None if a map
             cannot hold a single key.
-        tombstones, markers: the first LISTED_RANGES kept ones: offset, delete horizon before and
-            after the cleaning (-1 for none), shape (records, 3).
-        segments: the new segments.
+        tombstones, markers: the first LISTED_RANGES kept tombstones or markers: offset, delete
+            horizon before and after the cleaning (-1: none), shape (records, 3).
         source_bytes: the size of the replaced .log files.
         aborted_records: records removed because their transaction was aborted.
         expired_tombstones: tombstones removed because their delete horizon has passed.
@@ -197,22 +196,22 @@ class Cleaning:
 
     @property
     def tombstones_left(self) -> list[tuple[int, int | None]]:
-        """The offset of each kept tombstone, and its delete horizon after, or None."""
+        """Offset and delete horizon (or None) of each kept tombstone, after the cleaning."""
         return _horizons(self.tombstones, AFTER)
 
     @property
     def tombstones_before(self) -> list[tuple[int, int | None]]:
-        """The offset of each kept tombstone, and its delete horizon before, or None."""
+        """Offset and delete horizon (or None) of each kept tombstone, before the cleaning."""
         return _horizons(self.tombstones, BEFORE)
 
     @property
     def markers_left(self) -> list[tuple[int, int | None]]:
-        """The offset of each kept marker, and its delete horizon after, or None."""
+        """Offset and delete horizon (or None) of each kept marker, after the cleaning."""
         return _horizons(self.markers, AFTER)
 
     @property
     def markers_before(self) -> list[tuple[int, int | None]]:
-        """The offset of each kept marker, and its delete horizon before, or None."""
+        """Offset and delete horizon (or None) of each kept marker, before the cleaning."""
         return _horizons(self.markers, BEFORE)
 
 
@@ -477,7 +476,7 @@ class _Cleaner:
         return rules
 
     def _ends_producer(self, batches: np.ndarray, is_marker: np.ndarray) -> np.ndarray:
-        """Returns whether each batch has the last sequence, or the last epoch, of a producer."""
+        """Returns whether each batch holds the last sequence or epoch of its producer."""
         producers = self._range.producers
         if not len(producers):
             return np.zeros(len(batches), np.bool_)
@@ -491,7 +490,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _ends_round(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch is kept for its offset, even if it is empty."""
+        """Returns whether each batch ends the cleaned part; it is then kept even if empty."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark

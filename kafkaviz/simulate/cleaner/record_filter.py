@@ -111,7 +111,7 @@ def map_batches(
 
     Returns:
         The row where the loop ended; and DONE, FULL, NEEDS_ROOM (the table is too small for the
-            batch) or FAULT (its records cannot be read).
+        batch) or FAULT (its records cannot be read).
     """
     rows = np.zeros(1, record.ROW)
     state = states[0]
@@ -179,8 +179,8 @@ def filter_batches(
     Args:
         rules: one row of RULE per batch.
         copies: one row of COPY.
-        out: the bytes of the new batches, one after another. Compressed batches still lack their
-            header and compression.
+        out: the bytes of the new batches, one after another. In a compressed batch, the records are
+            not compressed yet and the header is not written.
         kept_batches: rows of KEPT_BATCH to fill.
         tallies: one row of TALLY, updated.
         removed_ranges, retained_ranges: first and last offset of each range, filled until full.
@@ -188,7 +188,7 @@ def filter_batches(
 
     Returns:
         The number of kept batches; the length of the output; the row of a batch whose records
-            cannot be read, or the number of batches.
+        cannot be read, or the number of batches.
     """
     rows = np.zeros(1, record.ROW)
     tally = tallies[0]

@@ -62,7 +62,7 @@ class CleanedTransactions:
 
         Returns:
             Whether each batch can be discarded; and the aborted transactions whose marker stays, an
-                array of format.txn_index.ENTRY.
+            array of format.txn_index.ENTRY.
         """
         batches = chunk.batches
         can_discard = np.zeros(len(batches), np.bool_)

@@ -1,1 +1,1 @@
-"""Whole logs: writes or replays a log, with its files, and its folder on disk."""
+"""Whole logs: the simulation of a log, its files, and its folder on disk."""

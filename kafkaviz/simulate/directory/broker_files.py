@@ -161,7 +161,7 @@ def _broker_name(topic_name: str) -> str | None:
 def _java_date(ms: int) -> str:
     """Formats a time as java.util.Date does, in UTC.
 
-    Years above 9999 repeat the weekdays of 400 years earlier, because Python ends at 9999.
+    Python's years end at 9999. Dates and weekdays repeat every 400 years.
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)

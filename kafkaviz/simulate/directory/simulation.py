@@ -52,7 +52,7 @@ class SimulationPlan:
         chunks: a function that returns the appends; each call starts from the first append.
         start_offset: the log end offset when the partition is created.
         silent_ms: the time without appends at the end.
-        has_valid_checksums: True for a workload; if False, checksums are checked.
+        has_valid_checksums: True for a workload. If False, checksums are checked.
     """
 
     directory: str

@@ -101,7 +101,9 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class SegmentContents:
-    """All batches and entries that a segment ever gets. A truncation starts a new object.
+    """All batches and entries that a segment ever gets.
+
+    After a truncation, a new object has the same base offset.
 
     Attributes:
         batches: (position, size, last offset, largest timestamp).
@@ -117,7 +119,7 @@ class SegmentContents:
 
 @dataclass(frozen=True)
 class LogGrowth:
-    """The settings of a log, all steps, and the segments of the steps."""
+    """The settings of a log, the steps of its growth, and its segments."""
 
     config: LogConfig
     steps: tuple[GrowthStep, ...]

@@ -1,12 +1,11 @@
 """Logs for lessons: one segment each, in memory, with real bytes for searches to read.
 
-five()         a small index that is easy to draw: 5 entries, keys 6 14 22 26 31
-twenty()       20 entries, few enough to draw each; a warm section of 4 leaves other entries
+five()            5 entries, few enough to draw, with the keys 6 14 22 26 31
+twenty()          20 entries, 4 of them in the warm section
 fourteen_pages()  7168 entries in 14 full pages: the case of KAFKA-6432
-full()         1 310 720 entries, as many as fit into 10 MiB; of its 500 MiB of .log only the
-               bytes that are read are built
-log_of_keys()  an index of keys that a reader typed, without a log
-entry_rows()   the batches that get an index entry
+full()            1 310 720 entries, as many as fit into 10 MiB
+log_of_keys()     an index of keys that a user typed, without a log
+entry_rows()      the batches that get an index entry
 """
 
 from collections.abc import Sequence
@@ -118,7 +117,10 @@ def fourteen_pages() -> PracticeLog:
 
 @cache
 def full() -> PracticeLog:
-    """Returns a log with a full offset index; its time index has 655 361 entries, one per ms."""
+    """Returns a log with a full offset index; its time index has 655 361 entries, one per ms.
+
+    Of its 500 MiB of .log, only the bytes that are read are built.
+    """
     return _even(FULL_ENTRIES, 400, 256, offset=1_234_567, timestamp_ms=START_MS + 308_641)
 
 

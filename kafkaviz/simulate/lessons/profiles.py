@@ -123,7 +123,10 @@ def _write(batches: Iterator[tuple[int, str]], end_ms: int, config: LogConfig) -
 
 
 def _batch(text: str, base_offset: int, time_ms: int) -> tuple[np.ndarray, bytes]:
-    """Returns one row of INCOMING and the batch's bytes, from a text such as "7: anna cleo-"."""
+    """Returns one row of INCOMING and the batch's bytes.
+
+    The text "7: anna cleo-" is a batch of producer 7: a record of anna, and a tombstone of cleo.
+    """
     producer, _, words = text.rpartition(": ")
     is_marker = words in MARKERS
     if is_marker:

@@ -4,8 +4,8 @@ Each batch has its own stream of random numbers, and so has each record. A workl
 generated in other chunks, or without payload, draws the same numbers.
 
 All arithmetic uses integers: numpy's streams change across releases, and logarithms differ between
-machines. A distribution is a table of quantiles, computed once with `decimal`. For example, the
-bounds below which 0, .., 512, .., 1024 of 1024 draws fall:
+machines. A distribution is a table of quantiles, computed once with `decimal`. For example, of 1024
+draws 0, .., 512, .., 1024 are below these bounds:
 
     table(Spread("exponential", mean=100))    0, .., 69.3, .., 893
 """
@@ -60,7 +60,7 @@ def table(spread: Spread) -> np.ndarray:
     """Returns the read-only table of a distribution, for `draw_number`.
 
     Returns:
-        The least number, the most, and the quantiles in 256ths: int64 of shape (CELLS + 3,).
+        The smallest number, the largest, and the quantiles in 256ths: int64 of shape (CELLS + 3,).
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -75,8 +75,6 @@ def table(spread: Spread) -> np.ndarray:
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
     """Returns a table like `table`, for ranks from 1 to `count` (Zipf's law within some percent).
-
-    Rank 1 gets exactly its share.
 
     Args:
         exponent: rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.
@@ -143,7 +141,7 @@ def _lognormal(sigma: float) -> list[Decimal]:
 
 @njit(cache=True)
 def mix(number: np.uint64) -> np.uint64:
-    """Scrambles a number so that neighbours differ (SplitMix64, Stafford's variant 13)."""
+    """Returns a number with scrambled bits (SplitMix64, Stafford's variant 13)."""
     number = (number ^ (number >> _S30)) * _FIRST
     number = (number ^ (number >> _S27)) * _SECOND
     return number ^ (number >> _S31)
@@ -153,14 +151,15 @@ def mix(number: np.uint64) -> np.uint64:
 def stream(parent: np.uint64, number: int) -> np.uint64:
     """Derives a stream of random numbers from a parent stream.
 
-    The parents: the seed for a batch's stream, the batch for a record's, either for a draw's.
+    The parent of a batch's stream is the seed. The parent of a record's stream is its batch's
+    stream.
     """
     return mix(parent + _GOLDEN * (np.uint64(number) + _UINT64_ONE))
 
 
 @njit(cache=True)
 def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
-    """Returns a number of a table for a 64-bit draw.
+    """Returns the number of a table that a random 64-bit `draw` selects.
 
     The highest ten bits select the cell, and the next twenty the position in the cell.
     """
@@ -174,7 +173,10 @@ def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
 
 @njit(cache=True)
 def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
-    """Returns whether an event of probability threshold / 2^32 happens. The low bits decide."""
+    """Returns whether an event of probability threshold / 2^32 happens.
+
+    The low 32 bits of the draw decide.
+    """
     return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
 
 

@@ -145,7 +145,7 @@ def generate(
     """Generates batches into rows[row_count:] and data[used_bytes:].
 
     - FULL: an append has reached enough_bytes, or all rows are used.
-    - NO_ROOM: `data` has no space for the next batch. Call again with more space. Only with
+    - NO_ROOM: `data` has no space for the next batch. Call again with more space. Never without
       `write`.
     - DONE: the phase is over.
 
@@ -217,7 +217,7 @@ def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
 
 @njit(cache=True)
 def _real_ns(plan: np.record, busy_ns: int) -> int:
-    """Adds the pauses between bursts to a busy time since the start of the phase."""
+    """Returns the time since the phase began, from the part of it that was within bursts."""
     return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
 
 

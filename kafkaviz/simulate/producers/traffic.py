@@ -43,7 +43,10 @@ class RecordKeys:
 
 @dataclass(frozen=True)
 class Header:
-    """A record header. Its value has `size_bytes` hexadecimal digits; None for null."""
+    """A record header. Its value has `size_bytes` hexadecimal digits.
+
+    If `size_bytes` is None, the value is null.
+    """
 
     name: str
     size_bytes: int | None = None

@@ -1,8 +1,8 @@
 """The leader epochs of a log, with their start offsets, as in leader-epoch-checkpoint.
 
 Follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0), (3, 500), (5,
-900). After a truncation to 800, (0, 0), (3, 500) remain. With log start offset 600, (3, 600)
-remains.
+900). After a truncation to 800, (0, 0) and (3, 500) remain. If the log start offset then rises to
+600, only (3, 600) remains.
 """
 
 from collections.abc import Iterable

@@ -108,7 +108,7 @@ class RecoveredSegment:
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
-        """Returns the .index after the segment was closed, which trims it up to 4.3."""
+        """Returns the .index after the segment was closed. Up to 4.3 closing trims the file."""
         if self.exception and not self.close_trims:
             return self.index()
         return offset_index.build(self.offset_entries)
@@ -116,7 +116,7 @@ class RecoveredSegment:
     def closed_timeindex(self) -> bytes:
         """Returns the .timeindex after the segment was closed.
 
-        Up to 4.3, closing adds the segment's last entry if an exception prevented that before.
+        Up to 4.3 closing adds the last time entry, if an exception ended the recovery.
         """
         if self.exception and not self.close_trims:
             return self.timeindex()

@@ -309,8 +309,8 @@ class LogLoader:
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
         """Recovers a segment, and returns the number of bytes cut off.
 
-        `is_caught`: Kafka catches the exception for offsets that run backwards, and empties the
-            segment.
+        If `is_caught`, Kafka catches the exception for offsets that run backwards, and empties the
+        segment.
         """
         try:
             return self._recover_with_producers(base, cause, why, is_caught=is_caught)

@@ -139,7 +139,7 @@ def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
 
 
 def _sets_metadata_version(data: bytes) -> bool:
-    """Returns whether a small file sets metadata.version, without compiled code."""
+    """Returns whether a small file sets metadata.version. Runs no compiled code."""
     if len(data) > min(FEW_BYTES, BOOTSTRAP_BYTES):
         return False
     batches, end_position = few_batches(data)

@@ -58,7 +58,10 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """Returns name and offset of each file with a suffix; fails loading without an offset."""
+        """Returns name and offset of each file with a suffix.
+
+        Fails loading at a name without an offset, as Kafka does.
+        """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
         ]
@@ -104,7 +107,7 @@ class LoadedDirectory:
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
         """Fails loading at a folder that has the name of a file.
 
-        `is_mapped`: Kafka opens the file with RandomAccessFile instead of FileChannel.
+        If `is_mapped`, Kafka opens the file with RandomAccessFile instead of FileChannel.
         """
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")

@@ -7,9 +7,9 @@ The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compacti
 - .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
 - A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 
-`split` replaces a segment with offsets too far from its base offset (KAFKA-6264), as up to Kafka
-1.1 wrote them (LocalLog.splitOverflowedSegment, 4.3.1). It fails unless the last batch has such an
-offset.
+`split` splits a segment with offsets too far from its base offset (KAFKA-6264), which Kafka up to
+1.1 could write. Follows LocalLog.splitOverflowedSegment, 4.3.1. Fails unless the last batch has
+such an offset.
 """
 
 from kafkaviz.binary.file_view import FileView, in_memory
@@ -180,7 +180,7 @@ def _add(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Returns the first batch, and each batch too far above the previous cut."""
+    """Returns the cuts: the first batch, and each batch too far above the last cut."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

@@ -96,9 +96,12 @@ def join_steps(
 ) -> Restart:
     """Joins the steps of all directories into one start-up.
 
-    The metadata log is loaded first. If a directory has a strange name, no other log is loaded. The
-    broker stops if a failure takes a log directory offline that is the last one (LogManager), is
-    the metadata log directory, or has a log that is used later (`_end_in_offline`).
+    The metadata log is loaded first. If a directory has a strange name, no other log is loaded. A
+    failure that takes a log directory offline ends the broker in three cases:
+
+    - No other log directory is left (LogManager).
+    - The directory is the metadata log directory.
+    - Another log in the directory must then be read or renamed (`_end_in_offline`).
 
     Args:
         steps: the path of each partition directory and its steps, in the order of the names. The

@@ -95,7 +95,7 @@ def take(
 
     Returns:
         The next row, which is the first of a failed append; the outcome; the cause of the roll; the
-            number of offset entries and of time entries in `new`.
+        number of offset entries and of time entries in `new`.
     """
     state = states[0]
     limit = limits[0]
@@ -267,7 +267,7 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
 
     Returns:
         The row after it, its size in bytes, its largest timestamp, and the offset of that
-            timestamp.
+        timestamp.
     """
     end = start
     size_bytes = 0

@@ -199,7 +199,7 @@ class UnifiedLog:
         self._take_snapshot(base_offset)
 
     def _take_snapshot(self, offset: int) -> None:
-        """Writes the producers' state at `offset` to a file, if there is none (takeSnapshot)."""
+        """Writes the producers' state at `offset` to a file, unless it exists (takeSnapshot)."""
         if self._keeps_state and offset > self._snapshot_offset:
             self.snapshots[offset] = self.producers.snapshot()
             self._snapshot_offset = offset
