@@ -114,12 +114,12 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns the shares in `disk`, and a share of the other files in each log directory."""
+        """Returns `disk` and, per log directory, the DiskShare of its other files."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
     def effective_settings(self) -> Settings:
-        """The value of `settings`, or the settings in the broker's files if it is None."""
+        """The value of `settings`, or else the settings in the broker's files."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
@@ -131,8 +131,8 @@ class Health:
     def freeing_steps(self) -> tuple[FreeingStep, ...]:
         """Returns the files that may be deleted by hand while the broker is stopped.
 
-        Lists no segments that retention would delete if the user typed settings: they may only be
-        trials. Lists none either if a settings file cannot be read.
+        Segments that retention would delete are listed only if all settings come from files, and
+        all of these files can be read.
         """
         used = self.effective_settings
         retention = () if used.overrides or used.problems else self.retention
@@ -242,7 +242,7 @@ def compose_health(
 
 
 def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings that are not about a partition, and those about the check itself."""
+    """Yields the findings that are not about a single partition."""
     yield from _broker_findings(check_plan)
     yield from tiered_storage.check_plan(check_plan)
     yield from state.check_level(check_plan.level, check_plan.assumed_release.release)

@@ -87,7 +87,7 @@ class FileUse(NamedTuple):
     """A file with its use.
 
     Attributes:
-        folder: the outermost folder of files with the same use, such as a -delete directory. None:
+        folder: the outermost folder with only files of this use, such as a -delete directory. None:
             the file is not in such a folder.
     """
 
@@ -161,10 +161,10 @@ class FileLister:
 
 
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a share for each partition, then one per log directory for its other files.
+    """Yields a DiskShare per partition, and per log directory for its other files.
 
-    Yields only the partition's share if a single partition was opened. The .log files and indexes
-    in use are UNREAD; see `with_summaries`.
+    If a single partition was opened, only its DiskShare is yielded. The .log files and indexes in
+    use are UNREAD; see `with_summaries`.
     """
     for partition in broker.partitions:
         yield partition_share(partition, broker.directory_of(partition).text)
@@ -172,7 +172,7 @@ def disk_shares(broker: Broker) -> Iterator[DiskShare]:
 
 
 def directory_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a share of the files outside partitions, for each log directory."""
+    """Yields a DiskShare per log directory, for its files outside partitions."""
     if not broker.is_lone:
         for directory in broker.log_directories:
             lister = FileLister()

@@ -117,7 +117,7 @@ def freeing_steps(
     """Returns the files that may be deleted, ordered by FreeingKind and log directory.
 
     Args:
-        shares: how all bytes are used. Only directories with deletable files are listed again.
+        shares: the DiskShare of all files. A directory without deletable files is not listed again.
         retention: the retention of all logs.
         restart: the predicted start-up. None: no -future replicas and no segments are listed.
     """

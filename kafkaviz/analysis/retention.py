@@ -353,7 +353,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns a rule for each segment that the pass deletes, the oldest first."""
+    """Returns one of DUE_STATES per segment that the retention pass deletes, oldest first."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -510,7 +510,7 @@ def segment_retention(
     clean: bool,
     now_ms: int,
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Returns the retention of a log, and that of the one segment that was read completely.
+    """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
     Reads only the last time entry of earlier segments (12 bytes). A check reads every .log instead,
     with the same result unless a time index is damaged.

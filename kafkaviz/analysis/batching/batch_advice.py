@@ -85,7 +85,8 @@ class BatchAdvice:
 
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
-        saving: the saving with `settings`. If the verdict is KEEP, with the best settings tried.
+        saving: the saving with `settings`. If the verdict is KEEP, with the settings that merge
+            most.
         is_up_to: whether the saving is only worth a change at its high end.
         headers_before: the batch headers that a lookup reads today, on average. None: no records.
         latency_ms: how much longer a record may wait in the producer.

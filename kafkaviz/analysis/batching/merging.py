@@ -207,7 +207,7 @@ def merge_batches(
     late_ms: int = 0,
     shared_ids: Sequence[int] = (),
 ) -> np.ndarray:
-    """Returns each record's new batch number by one rule, shape (records,).
+    """Returns each record's new batch number by the rule "low" or "high", shape (records,).
 
     The numbers are 0, 1, 2 ... in the order in which the batches are opened.
 

@@ -80,7 +80,7 @@ def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
 def interval_evidence(
     batches: np.ndarray, entries: np.ndarray, entry_before: int = 0
 ) -> IntervalEvidence:
-    """Returns what consecutive batches and their entries show.
+    """Returns the evidence from consecutive batches and their entries.
 
     `entry_before` is the position of the last entry before the batches, or 0.
     """
@@ -122,7 +122,7 @@ def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarr
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns which batches begin an append: the batch before has its last offset in an entry."""
+    """Returns which batches come right after the offset of an entry, and so begin an append."""
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (

@@ -100,7 +100,7 @@ class Replay:
     """The result of a replay.
 
     All numbers but `touched` and `faulted` count lookups from `IndexGrowth.counted_from` on. Pairs
-    are for readers at the tail and for lagging readers.
+    are (readers at the tail, lagging readers).
 
     Attributes:
         grown_pages: the number of pages that the index grew while lookups were counted.

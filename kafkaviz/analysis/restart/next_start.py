@@ -148,7 +148,7 @@ class RestartLog:
 def own_file_steps(
     broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
 ) -> tuple[StartupStep, ...]:
-    """Returns the start-up steps before the first log is loaded, from files outside partitions.
+    """Returns the start-up steps that files outside partitions cause before logs are loaded.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -194,7 +194,7 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
-    """Returns the path (for display) of the log directory for the metadata log; None if not opened.
+    """Returns the path of the log directory that should have the metadata log; None if not opened.
 
     metadata.log.dir in server.properties names the directory, or else the first of log.dirs. These
     may be paths on another machine, so the last name of the path is enough. Without
@@ -556,7 +556,7 @@ def _misnamed_in(root: Path) -> Iterator[str]:
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
     """Returns a partition's offsets in the checkpoints.
 
-    A -delete or -stray directory has the offsets of the directory in use with the same partition.
+    A -delete or -stray directory gets the offsets of the same partition's directory in use.
     """
     if partition.state in ("current", "future"):
         return partition.checkpoints

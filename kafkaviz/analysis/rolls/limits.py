@@ -92,9 +92,10 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Returns the share of offset entries with a time entry: the largest timestamp has grown.
+    """Returns the share of offset entries that come with a time entry.
 
-    Timestamps follow a clock in milliseconds.
+    A time entry is written if the largest timestamp has grown. Timestamps follow a clock in
+    milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
@@ -152,7 +153,10 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the limit reached first at each speed, as an index into CAUSES, and its seconds."""
+    """Returns which limit is reached first at each speed, and after how many seconds.
+
+    The limit is an index into CAUSES.
+    """
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
     return first, roll_times_s[first, np.arange(roll_times_s.shape[1])]

@@ -46,7 +46,7 @@ class HeaderCounts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Makes room for the most headers that a lookup can read.
+        """Makes each histogram long enough for every number of headers that a lookup can read.
 
         A part of the log without an entry is at most as long as the interval plus the appends
         around it.
@@ -84,7 +84,7 @@ def mean(counts: np.ndarray) -> float:
 
 
 def quantile(counts: np.ndarray, share: float) -> int:
-    """Returns the least value that the share of lookups do not exceed; 0 without lookups."""
+    """Returns a quantile of a histogram, such as `share=0.5` for the median; 0 if it is empty."""
     return int(
         quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0]
     )
@@ -125,7 +125,7 @@ def add_counts(
 ) -> None:
     """Adds histograms to those of the same intervals in `flat`.
 
-    Bins for which `flat` has no room must be zero.
+    Added bins beyond those of `flat` must be zero.
     """
     for interval_number in range(len(starts) - 1):
         length = min(

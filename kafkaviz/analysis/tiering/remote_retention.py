@@ -438,7 +438,7 @@ def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the size of the local segments from an offset on. None: of all local segments."""
+    """Returns the size of local segments from `highest_remote_offset` on, or of all if None."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -55,7 +55,8 @@ class RollSize:
     Attributes:
         rolled_bytes: the size of a closed segment; less than `segment_bytes` if segment.ms is
             reached first.
-        fill_ms: the time from a segment's first record to its roll, which must precede the upload.
+        fill_ms: the time from a segment's first record to its roll. The upload comes after the
+            roll.
         put_requests_per_day: one request per object; more for a large object in Aiven's layout.
         objects_kept: the number of objects in the store when retention deletes as many as are
             uploaded. None: no limit, or unknown.
@@ -154,7 +155,7 @@ def partition_roll_sizes(
 
 
 def growth(segments: Sequence[TieredSegment]) -> float | None:
-    """Returns the bytes written per day, from the end of the first to that of the last segment.
+    """Returns the bytes written per day between the ends of the first and the last segment.
 
     Counts only uploaded segments. Returns None if fewer than two have a time and a size.
     """
