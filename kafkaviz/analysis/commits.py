@@ -126,7 +126,7 @@ class CommittedPartition:
     problem: Message | None = None
 
     @property
-    def is_held(self) -> bool:
+    def has_open_transaction(self) -> bool:
         """Whether read_committed consumers cannot read to the end because a transaction is open."""
         if self.last_stable_offset is None or self.log_end_offset is None:
             return False
@@ -167,7 +167,7 @@ class _GroupRecord:
 
 
 @dataclass(kw_only=True)
-class _Chain:
+class _PartitionCommits:
     commits: deque[Commit] = field(default_factory=lambda: deque(maxlen=LISTED_COMMITS))
     count: int = 0
     current: Commit | None = None
@@ -178,7 +178,7 @@ class _Group:
     kept_in: str
     type: str | None = None
     record_count: int = 0
-    chains: dict[tuple[str, int], _Chain] = field(default_factory=dict)
+    commits_by_partition: dict[tuple[str, int], _PartitionCommits] = field(default_factory=dict)
 
 
 def read_commits(
@@ -202,7 +202,7 @@ def read_commits(
             continue
         try:
             for group_record in _records(partition, group, on_progress):
-                _take(groups, partition.label, group_record)
+                _add_record(groups, partition.label, group_record)
         except CleaningFailed as failure:
             what = message("errors.unread_log", error=str(failure))
             problems.append((partition.directory, what))
@@ -221,8 +221,10 @@ def read_commits(
                 kept_in=collected.kept_in,
                 record_count=collected.record_count,
                 partitions=tuple(
-                    _committed(broker, f"{key[0]}-{key[1]}", chain, logs.get(key))
-                    for key, chain in sorted(collected.chains.items())
+                    _committed_partition(
+                        broker, f"{key[0]}-{key[1]}", partition_commits, logs.get(key)
+                    )
+                    for key, partition_commits in sorted(collected.commits_by_partition.items())
                 ),
             )
             for name, collected in sorted(groups.items())
@@ -288,7 +290,7 @@ def _key_and_value(chunk: BatchChunk, match: np.void) -> tuple[bytes, bytes | No
     return key, source[start : start + match["value_bytes"]].tobytes()
 
 
-def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
+def _add_record(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -> None:
     record = group_record.decoded
     if record.type is None or record.key is None or record.problem is not None:
         return
@@ -306,7 +308,9 @@ def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -
             group.type = None
     if record.type.number not in OFFSET_COMMITS:
         return
-    chain = group.chains.setdefault((record.key["topic"], record.key["partition"]), _Chain())
+    partition_commits = group.commits_by_partition.setdefault(
+        (record.key["topic"], record.key["partition"]), _PartitionCommits()
+    )
     values = record.value or {}
     epoch = values.get("leaderEpoch", -1)
     topic_id = values.get("topicId", ZERO_UUID)
@@ -319,27 +323,27 @@ def _take(groups: dict[str, _Group], kept_in: str, group_record: _GroupRecord) -
         metadata=values.get("metadata", ""),
         fate=CommitFate.DELETION if record.is_tombstone and counts else group_record.fate,
     )
-    chain.count += 1
-    chain.commits.append(commit)
+    partition_commits.count += 1
+    partition_commits.commits.append(commit)
     if counts:
-        chain.current = None if record.is_tombstone else commit
+        partition_commits.current = None if record.is_tombstone else commit
 
 
-def _committed(
-    broker: Broker, name: str, chain: _Chain, log: Partition | None
+def _committed_partition(
+    broker: Broker, name: str, partition_commits: _PartitionCommits, log: Partition | None
 ) -> CommittedPartition:
-    current = chain.current
+    current = partition_commits.current
     commits = tuple(
         replace(commit, fate=CommitFate.REPLACED)
         if commit.fate == CommitFate.CURRENT and commit is not current
         else commit
-        for commit in chain.commits
+        for commit in partition_commits.commits
     )
     known = partial(
         CommittedPartition,
         partition=name,
         commits=commits,
-        commit_count=chain.count,
+        commit_count=partition_commits.count,
         committed=current,
     )
     if current is None or current.offset is None:

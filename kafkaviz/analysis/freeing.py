@@ -152,13 +152,13 @@ def freeing_steps(
             or (partition.topic, partition.partition) not in lasting_replicas
             or place in promoted
         )
-        if _may_go(uses.get(place)) and not is_needed_copy:
-            for file_use in _removable(list(FileLister().partition_files(partition))):
+        if _has_deletable_files(uses.get(place)) and not is_needed_copy:
+            for file_use in _deletable_files(list(FileLister().partition_files(partition))):
                 files[KINDS[file_use.use], place[0]].append(file_use)
         if place in due:
             files[FreeingKind.RETENTION, place[0]] += _segment_files(partition, due[place])
     for directory in () if broker.is_lone else broker.log_directories:
-        if _may_go(uses.get((directory.text, None))):
+        if _has_deletable_files(uses.get((directory.text, None))):
             partitions = broker.partitions_in(directory)
             for file_use in FileLister().other_files(directory, partitions):
                 name = (file_use.folder or file_use.info.path).name
@@ -172,7 +172,7 @@ def freeing_steps(
     )
 
 
-def _may_go(uses: Iterable[Use] | None) -> bool:
+def _has_deletable_files(uses: Iterable[Use] | None) -> bool:
     return any(use in KINDS for use in uses or ())
 
 
@@ -302,7 +302,7 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
             yield FileUse(info, Use.STATE)
 
 
-def _removable(files: Sequence[FileUse]) -> Iterator[FileUse]:
+def _deletable_files(files: Sequence[FileUse]) -> Iterator[FileUse]:
     """Yields the deletable files of a partition.
 
     Yields no leftovers if there is a .swap file: the broker needs them at its next start-up.

@@ -78,7 +78,7 @@ class MetadataRetention:
         return deleted + self.deleted_log_bytes
 
 
-class _Pass:
+class _RetentionPass:
     def __init__(self, partition: Partition, snapshots_before: Sequence[MetadataSnapshot]) -> None:
         self.snapshots = list(snapshots_before)
         self.segments = list(partition.live)
@@ -115,7 +115,7 @@ def metadata_retention(
         )
         for info, end_offset in reversed(list(snapshots(partition)))
     )
-    run = _Pass(partition, before)
+    run = _RetentionPass(partition, before)
     if limits.max_bytes >= 0:
         run.delete_while(SIZE, lambda _: run.total_bytes > limits.max_bytes)
     if limits.max_ms >= 0:

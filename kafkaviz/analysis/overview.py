@@ -333,7 +333,7 @@ def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> B
     segments = overview.segments.copy()
     codecs: dict[str, set[str]] = defaultdict(set)
     problems: list[Problem] = []
-    for row, (key, segment) in zip(segments, _keys(overview.broker), strict=True):
+    for row, (key, segment) in zip(segments, _catalog_keys(overview.broker), strict=True):
         number = row_numbers.get(key)
         if number is None:
             continue
@@ -355,7 +355,7 @@ def _count(segment: Segment, name: str, value: int | None) -> int:
     return 0 if name in COUNT_FILES and getattr(segment, COUNT_FILES[name]) is None else UNKNOWN
 
 
-def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
+def _catalog_keys(broker: Broker) -> list[tuple[tuple, Segment]]:
     return [
         (
             (

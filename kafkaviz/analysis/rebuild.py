@@ -180,7 +180,9 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
         if setting.is_given and name in config_def.TOPIC_SETTINGS
     }
     inferred_settings = {
-        name: value for name, value in _limits(partition).items() if name not in known_settings
+        name: value
+        for name, value in _inferred_settings(partition).items()
+        if name not in known_settings
     }
     return ReplaySource(
         stored_log(RestartLog(partition=partition, config=IndexConfig())),
@@ -190,7 +192,7 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
     )
 
 
-def _limits(partition: Partition) -> dict[str, Value]:
+def _inferred_settings(partition: Partition) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
     Returns an empty dictionary if the segments cannot be read.

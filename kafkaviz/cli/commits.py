@@ -114,7 +114,7 @@ def _render_group(group: "GroupCommits") -> Iterator[Text]:
     yield say("commits.group", **_group_values(group))
     for part in group.partitions:
         yield say("commits.partition", partition=part.partition, state=_describe_state(part))
-        if part.is_held:
+        if part.has_open_transaction:
             yield "  " + say("commits.held", offset=part.last_stable_offset)
         last_commits = part.commits[-SHOWN_COMMITS:]
         if part.commit_count > len(last_commits):

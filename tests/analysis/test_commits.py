@@ -214,7 +214,7 @@ def test_a_log_that_is_not_in_the_copy(clean, tmp_path):
 def test_long_chains_keep_their_last_commits(clean, monkeypatch):
     monkeypatch.setattr(commits_module, "LISTED_COMMITS", 3)
     monkeypatch.setattr(
-        commits_module._Chain.__dataclass_fields__["commits"],
+        commits_module._PartitionCommits.__dataclass_fields__["commits"],
         "default_factory",
         lambda: commits_module.deque(maxlen=3),
     )

@@ -192,8 +192,10 @@ def test_the_tail_of_a_full_index_takes_three_pages():
 
 def test_far_behind_costs_a_probe_more():
     keys = np.arange(1_310_720) * 4 + 7
-    behind = choose_targets(keys, 0, int(keys[-1]), ENTRY_BYTES, warm_bytes=WARM_BYTES).behind
-    warm, plain = searches(keys, behind or 0, WARM_BYTES)
+    before_warm = choose_targets(
+        keys, 0, int(keys[-1]), ENTRY_BYTES, warm_bytes=WARM_BYTES
+    ).before_warm
+    warm, plain = searches(keys, before_warm or 0, WARM_BYTES)
     assert warm.section == "cold"
     assert len(warm.probes) == len(plain.probes) + 1
 
@@ -202,7 +204,7 @@ def test_of_few_entries_all_are_warm():
     keys = np.array([6, 14, 22, 26, 31])
     targets = choose_targets(keys, 0, 34, ENTRY_BYTES, warm_bytes=WARM_BYTES)
     assert targets.is_all_warm
-    assert (targets.tail, targets.behind, targets.default) == (None, None, None)
+    assert (targets.tail, targets.before_warm, targets.default) == (None, None, None)
 
 
 @pytest.mark.parametrize("entries", [0, 1, 4, 5, 6, 20, 60])

@@ -108,16 +108,16 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
                 self._by_producer[producer_id] = _Counts()
             self._by_producer[producer_id].add(counted[rows])
         if len(self._by_producer) > 2 * MAX_PRODUCERS:
-            self._fold()
+            self._merge_small_producers()
 
-    def _fold(self) -> None:
+    def _merge_small_producers(self) -> None:
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))
             self._other_producers += 1
 
     def result(self) -> BatchFacts:
-        self._fold()
+        self._merge_small_producers()
         total = _Counts()
         for counts in (*self._by_producer.values(), self._others):
             total.merge(counts)

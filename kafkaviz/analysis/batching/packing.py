@@ -166,7 +166,7 @@ def pack(
         for size in batch_sizes:
             records = _part(sample, block, size, part_bytes)
             packed_records[size] += len(records)
-            bodies[size] = _bodies(sample.data, records, size)
+            bodies[size] = _batch_bodies(sample.data, records, size)
         for (batch_bytes, name, level), codec_sums in sums.items():
             codec_sums.add(name, level, bodies[batch_bytes])
     if not blocks:
@@ -255,7 +255,7 @@ def _part(
     return records[:count]
 
 
-def _bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> list[bytes]:
+def _batch_bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> list[bytes]:
     if batch_bytes is None:
         edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
     else:

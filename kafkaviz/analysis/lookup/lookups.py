@@ -172,11 +172,11 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
         behaviour.close_trims or partition.topic != names.METADATA_TOPIC
     )
     return not is_clean or any(
-        _is_loaded_otherwise(segment, behaviour) for segment in partition.live
+        _is_rebuilt_or_fatal(segment, behaviour) for segment in partition.live
     )
 
 
-def _is_loaded_otherwise(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
+def _is_rebuilt_or_fatal(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     """Returns whether start-up rebuilds a segment's indexes, or fails because of an index."""
     try:
         return distrust_reason(segment, behaviour) is not None

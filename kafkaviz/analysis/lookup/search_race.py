@@ -242,15 +242,15 @@ class WarmTargets:
     Attributes:
         tail: the last target whose search ends in the warm section. Preferred: a target with fewer
             probes or pages than in plain binary search. None: no such target.
-        behind: a target before the warm section. Preferred: a target with one more probe than in
-            plain binary search. None: no such target.
-        default: the first of `tail` and `behind` whose search differs from plain binary search.
-            None: neither differs.
+        before_warm: a target before the warm section. Preferred: a target with one more probe than
+            in plain binary search. None: no such target.
+        default: the first of `tail` and `before_warm` whose search differs from plain search. None:
+            neither differs.
         is_all_warm: whether the warm section is the whole index, so that no target differs.
     """
 
     tail: int | None = None
-    behind: int | None = None
+    before_warm: int | None = None
     default: int | None = None
     is_all_warm: bool = False
 
@@ -297,10 +297,12 @@ def choose_targets(
     ends_in_warm = targets > keys[warm_from]
     differs = (change[:, PROBES] != 0) | (change[:, PAGES] != 0)
     saves = differs & (change[:, PROBES] <= 0) & (change[:, PAGES] <= 0)
-    tail = _pick(targets, ends_in_warm, saves, differs)
-    behind = _pick(targets, ~ends_in_warm, change[:, PROBES] == 1, differs, share=0.5)
+    tail = _pick_target(targets, ends_in_warm, saves, differs)
+    before_warm = _pick_target(targets, ~ends_in_warm, change[:, PROBES] == 1, differs, share=0.5)
     showing = set(targets[differs].tolist())
-    return WarmTargets(tail, behind, next((t for t in (tail, behind) if t in showing), None))
+    return WarmTargets(
+        tail, before_warm, next((t for t in (tail, before_warm) if t in showing), None)
+    )
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
@@ -313,7 +315,7 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
     return targets[np.diff(targets, prepend=first - 1) > 0]
 
 
-def _pick(
+def _pick_target(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
     """Returns a candidate from the first preferred group with candidates, or else any candidate.

@@ -66,7 +66,7 @@ class HeaderCounts:
         self.steps = steps
         self.starts = starts
 
-    def each(self) -> tuple[np.ndarray, np.ndarray]:
+    def histograms(self) -> tuple[np.ndarray, np.ndarray]:
         """Returns the histograms without trailing zeros in one array, and the start of each."""
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)

@@ -362,7 +362,7 @@ class Sweeper(BatchObserver[SweepParts]):
                 self._open_append[0], np.array([self._open_append[0].shape[1]]), is_end=True
             )
         last = self._newest_ms > self._state["last_time_ms"]
-        headers, starts = self._counts.each()
+        headers, starts = self._counts.histograms()
         return replace(
             self._sums,
             entries=self._state["entries"].copy(),

@@ -191,7 +191,7 @@ def remote_retention(
     remote = [segment for segment in partition.segments if segment.leader_epochs and segment.state]
     retention_pass = _RetentionPass(
         partition=partition,
-        epochs=_without_empty(partition.lineage),
+        epochs=_epochs_with_records(partition.lineage),
         end_offset=log_end_offset,
         limits=limits,
         release=release,
@@ -254,12 +254,12 @@ class _RetentionPass:
         epochs = [epoch for epoch, _ in self.epochs]
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
-    def fits(self, segment: TieredSegment) -> bool:
+    def fits_epochs(self, segment: TieredSegment) -> bool:
         """Returns whether a segment's leader epochs fit those of the log.
 
         The rule is RemoteLogManager.isRemoteSegmentWithinLeaderEpochs.
         """
-        own = _without_empty(sorted(segment.leader_epochs.items()))
+        own = _epochs_with_records(sorted(segment.leader_epochs.items()))
         first_epoch = self.epochs[0][0]
         last_epoch = self.epochs[-1][0]
         if not first_epoch <= own[-1][0] <= last_epoch:
@@ -287,19 +287,21 @@ class _RetentionPass:
 
     def counted_bytes(self, segments: Sequence[TieredSegment]) -> int:
         return sum(
-            _size(segment) for segment in segments if self.fits(segment) and self.counts(segment)
+            _size(segment)
+            for segment in segments
+            if self.fits_epochs(segment) and self.is_counted(segment)
         )
 
-    def counts(self, segment: TieredSegment) -> bool:
+    def is_counted(self, segment: TieredSegment) -> bool:
         if segment.state == COPY_STARTED:
             return versions.REMOTE_COPIES_COUNTED.applies_to(self.release)
         if segment.state == DELETE_STARTED:
-            return not self.retries(segment)
+            return not self.is_retried(segment)
         return segment.state == COPY_FINISHED
 
-    def retries(self, segment: TieredSegment) -> bool:
-        is_retried = versions.REMOTE_DELETIONS_RETRIED.applies_to(self.release)
-        return is_retried and segment.state == DELETE_STARTED
+    def is_retried(self, segment: TieredSegment) -> bool:
+        retries_deletions = versions.REMOTE_DELETIONS_RETRIED.applies_to(self.release)
+        return retries_deletions and segment.state == DELETE_STARTED
 
     @property
     def is_stopped(self) -> bool:
@@ -333,26 +335,28 @@ class _RetentionPass:
     def due_rules(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
         if not self.limits.deletes or self.is_stopped:
             return {}
-        due = self._visit(remote, size_bytes)
+        due = self._due_in_order(remote, size_bytes)
         first_epoch = self.partition.lineage[0][0]
         for segment in remote:
             if all(epoch < first_epoch for epoch in segment.leader_epochs):
                 due.setdefault(_id(segment), RemoteState.EPOCHS)
         return due
 
-    def _visit(self, remote: Sequence[TieredSegment], size_bytes: int) -> dict[str, RemoteState]:
+    def _due_in_order(
+        self, remote: Sequence[TieredSegment], size_bytes: int
+    ) -> dict[str, RemoteState]:
         limit_bytes = cast(int, self.limits.retention_bytes) if self.limits.has_size_limit else None
         over_bytes = 0 if limit_bytes is None else max(0, size_bytes - limit_bytes)
         visits_twice = versions.REMOTE_VISITED_TWICE.applies_to(self.release)
         due: dict[str, RemoteState] = {}
         for segment in self.visited(remote):
-            if self.retries(segment):
+            if self.is_retried(segment):
                 due.setdefault(_id(segment), RemoteState.RETRIED)
                 continue
             if _id(segment) in due and not visits_twice:
                 continue
             rule = RemoteState.LOG_START if self.is_below_start(segment) else None
-            is_fitting = rule is None and self.fits(segment)
+            is_fitting = rule is None and self.fits_epochs(segment)
             if is_fitting and self.is_expired(segment):
                 rule = RemoteState.TIME
                 over_bytes = max(0, over_bytes - _size(segment))
@@ -379,16 +383,16 @@ class _RetentionPass:
         fitting = {
             _id(segment): segment
             for segment in self.visited(remaining)
-            if self.retries(segment) or self.fits(segment)
+            if self.is_retried(segment) or self.fits_epochs(segment)
         }
-        sizes = [_size(segment) if self.counts(segment) else 0 for segment in fitting.values()]
+        sizes = [_size(segment) if self.is_counted(segment) else 0 for segment in fitting.values()]
         over_bytes = sum(sizes) + local_bytes - (self.limits.retention_bytes or 0)
         latest_ms = None
         blocking_offset = 0
         is_known = True
         retentions = []
         for segment, bytes_up_to in zip(fitting.values(), accumulate(sizes), strict=True):
-            is_retried = self.retries(segment)
+            is_retried = self.is_retried(segment)
             until_ms = None if is_retried else self.until_ms(segment)
             is_known = is_known and (is_retried or segment.max_timestamp_ms is not None)
             if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
@@ -427,7 +431,7 @@ class _RetentionPass:
         return RemoteState.BEHIND if is_blocked else RemoteState.UNTIL
 
 
-def _without_empty(epochs: Epochs) -> list[tuple[int, int]]:
+def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
     """Returns the epochs that have records: the next epoch begins at another offset."""
     starts = [start for _, start in epochs[1:]]
     return [

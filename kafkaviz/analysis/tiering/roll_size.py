@@ -120,14 +120,14 @@ def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, .
 def _limits(plan: CheckPlan, topic: str) -> RollLimits:
     remote = remote_limits(plan.settings, topic)
     return RollLimits(
-        segment_bytes=_positive(plan.settings.find(topic, "segment.bytes").value),
-        segment_ms=_positive(plan.settings.find(topic, "segment.ms").value),
+        segment_bytes=_positive_or_none(plan.settings.find(topic, "segment.bytes").value),
+        segment_ms=_positive_or_none(plan.settings.find(topic, "segment.ms").value),
         retention_ms=remote.retention_ms,
         retention_bytes=remote.retention_bytes,
     )
 
 
-def _positive(value: Value) -> int | None:
+def _positive_or_none(value: Value) -> int | None:
     number = 0 if value is None else int(value)
     return number if number > 0 else None
 

@@ -14,7 +14,7 @@ from kafkaviz.analysis.tiering.roll_size import (
     RollLimits,
     StoredSegments,
     _cost,
-    _positive,
+    _positive_or_none,
     growth,
     partition_roll_sizes,
     roll_sizes,
@@ -108,8 +108,8 @@ def test_numbers_that_no_broker_writes(recorded):
     orders = partition_of(read_tiered_state(store, logs), "orders-0")
     first, second, *_ = orders.segments
     assert growth([first, replace(second, log_bytes=-5)]) is None
-    assert _positive(0) is _positive(None) is _positive(-1) is None
-    assert _positive("4096") == 4096
+    assert _positive_or_none(0) is _positive_or_none(None) is _positive_or_none(-1) is None
+    assert _positive_or_none("4096") == 4096
 
 
 def test_the_command_prints_a_table(recorded, capsys):

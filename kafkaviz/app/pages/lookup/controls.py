@@ -304,7 +304,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
     Returns the target of the lagging reader, or None.
     """
     targets = lookup_source.choose_targets(source, target_kind, warm_entries)
-    for place, target in (("tail", targets.tail), ("behind", targets.behind)):
+    for place, target in (("tail", targets.tail), ("behind", targets.before_warm)):
         if target is not None:
             st.button(
                 say(f"lookup.{place}"),
@@ -314,7 +314,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
                 on_click=_set_target,
                 args=(target, target_kind),
             )
-    return targets.behind
+    return targets.before_warm
 
 
 def _warm_entries(source: LookupSource, name: str) -> int:
