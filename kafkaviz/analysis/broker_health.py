@@ -225,7 +225,7 @@ def compose_health(
 ) -> Health:
     """Returns the health, made from the predicted start-up and the results for all partitions."""
     findings = [*findings, *plan_findings(check_plan)]
-    restart = None if any(map(unreadable_files.hides_start, findings)) else restart
+    restart = None if any(map(unreadable_files.prevents_prediction, findings)) else restart
     if restart is not None:
         findings = list(fit_to_start(findings, restart))
         findings += state.check_restart(restart, check_plan.assumed_release.release)

@@ -42,20 +42,20 @@ def own_slots(links, table=BATCHES):
     return links.own_slots(0, len(table)).tolist()
 
 
-def landing_slots(links, table=BATCHES):
-    return links.landing_slots(table_of_rows(table), 0, len(table)).tolist()
+def search_slots(links, table=BATCHES):
+    return links.search_slots(table_of_rows(table), 0, len(table)).tolist()
 
 
 def test_an_entry_is_its_batch_s_own():
     links = links_of([(54, 100), (59, 600)])
     assert own_slots(links) == [NONE, 0, NONE, 1, NONE]
-    assert landing_slots(links) == [NONE, NONE, 0, 0, 1]
+    assert search_slots(links) == [NONE, NONE, 0, 0, 1]
     assert links.entry_batch.tolist() == links.entry_home.tolist() == [1, 3]
     assert links.entry_aim.tolist() == [Aim.EXACT, Aim.EXACT]
 
 
 def test_a_batch_of_one_record_is_found_by_its_own_entry():
-    assert landing_slots(links_of([(55, 300)])) == [NONE, NONE, 0, 0, 0]
+    assert search_slots(links_of([(55, 300)])) == [NONE, NONE, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_any_links_are_as_looked_up(log, pairs, data):
     ]
     assert links.entry_aim.tolist() == plain_links.aims(table, entries, 100)
     assert own_slots(links, table) == plain_links.own(table, entries, links.entry_aim)
-    assert landing_slots(links, table) == plain_links.via(table, entries, 100)
+    assert search_slots(links, table) == plain_links.via(table, entries, 100)
     assert links.time_true.tolist() == plain_links.true(table, times)
     assert links.entry_time.tolist() == plain_links.twins(table, entries, times)
     cut = data.draw(st.integers(0, len(log)))
@@ -211,8 +211,8 @@ def test_any_links_are_as_looked_up(log, pairs, data):
     assert links.home_position[has_home].tolist() == table["position"][homes].tolist()
     assert links.home_last_offset[has_home].tolist() == table["last_offset"][homes].tolist()
     for first in range(len(log)):
-        window = links.landing_slots(table_of_rows(table), first, first + 1)
-        assert window.tolist() == landing_slots(links, table)[first : first + 1]
+        window = links.search_slots(table_of_rows(table), first, first + 1)
+        assert window.tolist() == search_slots(links, table)[first : first + 1]
 
 
 @given(LOGS, st.integers(0, 900), st.booleans())
@@ -256,7 +256,7 @@ def test_the_payments_segment(clean):
     row = int(links.entry_batch[95])
     assert (
         segment.batches()["base_offset"][row] == 11612
-        and landing_slots(links, segment.batches())[row] == 94
+        and search_slots(links, segment.batches())[row] == 94
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.checks.log import MAX_STEPS, ProducerOrder
+from kafkaviz.analysis.checks.log import MAX_OUT_OF_ORDER, ProducerOrder
 from kafkaviz.analysis.checks.log_scan import VALIDATED_BATCH
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.config_def import DAY_MS
@@ -35,8 +35,8 @@ def steps_of(rows: np.ndarray, expiration_ms: int = DAY_MS, cut: int = 0) -> lis
     order = ProducerOrder(expiration_ms)
     for part in (rows[:cut], rows[cut:]):
         order.take(part)
-    assert order.count == len(order.steps) or len(order.steps) == MAX_STEPS
-    return [(int(step.row["base_offset"]), step.previous_sequence) for step in order.steps]
+    assert order.count == len(order.out_of_order) or len(order.out_of_order) == MAX_OUT_OF_ORDER
+    return [(int(step.row["base_offset"]), step.previous_sequence) for step in order.out_of_order]
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,10 @@ RESTORE = message("next_step.restore_segment")
 RESTORE_BEFORE_CUT = message("next_step.restore_before_cut")
 COPY_LOG = message("next_step.copy_log")
 SEQUENCES = 2**31
-MAX_STEPS = 10
+MAX_OUT_OF_ORDER = 10
 
 
-class StepBack(NamedTuple):
+class OutOfOrderBatch(NamedTuple):
     """A batch whose producer epoch or sequence number is lower than expected.
 
     Attributes:
@@ -69,7 +69,7 @@ class ProducerOrder:
 
     def __init__(self, expiration_ms: int) -> None:
         self._expiration_ms = expiration_ms
-        self.steps: list[StepBack] = []
+        self.out_of_order: list[OutOfOrderBatch] = []
         self.count = 0
         self._last_rows = np.empty(0)
 
@@ -83,9 +83,9 @@ class ProducerOrder:
             rows = np.concatenate((self._last_rows, rows))
         rows = rows[np.argsort(rows["producer_id"], kind="stable")]
         has_sequence = rows["base_sequence"] >= 0
-        is_back = self._is_followed(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
+        is_back = self._is_comparable(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
         for place in np.flatnonzero(is_back).tolist():
-            self._keep(StepBack(rows[place + 1], int(rows["producer_epoch"][place]), -1))
+            self._keep(OutOfOrderBatch(rows[place + 1], int(rows["producer_epoch"][place]), -1))
         self._find_sequences(rows[has_sequence])
         # keep each producer's last batch, and its last batch with sequences
         is_last = _is_last(rows)
@@ -98,14 +98,14 @@ class ProducerOrder:
         base = rows["base_sequence"].astype(np.int64)
         last = (base + rows["last_offset"] - rows["base_offset"]) % SEQUENCES
         distance = (base[1:] - last[:-1]) % SEQUENCES
-        is_back = self._is_followed(rows) & (base[1:] != 0)
+        is_back = self._is_comparable(rows) & (base[1:] != 0)
         is_back &= rows["producer_epoch"][1:] == rows["producer_epoch"][:-1]
         is_back &= (distance == 0) | (distance > SEQUENCES // 2)
         for place in np.flatnonzero(is_back).tolist():
             previous_epoch = int(rows["producer_epoch"][place])
-            self._keep(StepBack(rows[place + 1], previous_epoch, int(last[place])))
+            self._keep(OutOfOrderBatch(rows[place + 1], previous_epoch, int(last[place])))
 
-    def _is_followed(self, rows: np.ndarray) -> np.ndarray:
+    def _is_comparable(self, rows: np.ndarray) -> np.ndarray:
         """Returns, per pair of neighbouring rows, whether their order can be judged.
 
         Both batches must be by one producer. Kafka forgets a producer after `expiration_ms`, so the
@@ -116,10 +116,10 @@ class ProducerOrder:
             waited_ms < self._expiration_ms
         )
 
-    def _keep(self, step: StepBack) -> None:
+    def _keep(self, batch: OutOfOrderBatch) -> None:
         self.count += 1
-        if len(self.steps) < MAX_STEPS:
-            self.steps.append(step)
+        if len(self.out_of_order) < MAX_OUT_OF_ORDER:
+            self.out_of_order.append(batch)
 
 
 def _is_last(rows: np.ndarray) -> np.ndarray:
@@ -362,13 +362,13 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return self._batch_finding("record-offsets-not-increasing", row, text, evidence, more)
 
     def _producer_findings(self) -> Iterator[Finding]:
-        steps = self._producers.steps
-        for number, step in enumerate(steps):
-            row = step.row
-            producer = int(step.row["producer_id"])
-            if step.previous_sequence < 0:
+        batches = self._producers.out_of_order
+        for number, batch in enumerate(batches):
+            row = batch.row
+            producer = int(batch.row["producer_id"])
+            if batch.previous_sequence < 0:
                 epoch = int(row["producer_epoch"])
-                previous = step.previous_epoch
+                previous = batch.previous_epoch
                 text = message(
                     "finding.producer_epoch_back",
                     epoch=epoch,
@@ -379,7 +379,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 expected = message("evidence.producer_epoch_at_least", epoch=previous)
             else:
                 sequence = int(row["base_sequence"])
-                previous = step.previous_sequence
+                previous = batch.previous_sequence
                 text = message(
                     "finding.producer_sequence_back",
                     sequence=sequence,
@@ -388,7 +388,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 )
                 found_text = message("evidence.sequence", sequence=sequence)
                 expected = message("evidence.sequence", sequence=(previous + 1) % SEQUENCES)
-            more = self._producers.count - len(steps) if number == len(steps) - 1 else 0
+            more = self._producers.count - len(batches) if number == len(batches) - 1 else 0
             evidence = Evidence(found_text, expected)
             yield self._batch_finding("producer-out-of-order", row, text, evidence, more)
 
@@ -493,13 +493,13 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
         """Returns consequence and next step for the tail; None: use the texts in CODES."""
         is_closed = self._segment.state != "active"
-        if is_closed or self._is_refused():
+        if is_closed or self._is_too_long_to_open():
             readers = message(f"consequence.closed_tail_{tail.kind}")
             consequence, next_step = self._damage_advice(readers, tail.position)
             if tail.kind == "zeros" and consequence.key == "consequence.damage":
                 return consequence, CUT_BY_HAND  # the tail was preallocated: no record is lost
             return consequence, next_step
-        if self._has_distrusted_index() or self._is_unclean():
+        if self._is_always_recovered() or self._is_unclean():
             return message("consequence.recovery_cuts_tail"), COPY_LOG
         return None, None
 
@@ -512,9 +512,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         Args:
             readers: the effect of the damage on readers.
         """
-        if self._is_refused():
+        if self._is_too_long_to_open():
             return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE
-        if self._has_distrusted_index():
+        if self._is_always_recovered():
             return message("consequence.recovery_cuts_tail"), COPY_LOG
         is_closed = self._segment.state != "active"
         first_recovered = self._facts.first_recovered
@@ -532,14 +532,14 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 next_step = message("next_step.restore_or_recover")
         return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
-    def _has_distrusted_index(self) -> bool:
+    def _is_always_recovered(self) -> bool:
         return bool(
             recovered_bases(
                 (self._segment,), clean=True, recovery_point=None, release=self._facts.release
             )
         )
 
-    def _is_refused(self) -> bool:
+    def _is_too_long_to_open(self) -> bool:
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
     def _is_unclean(self) -> bool:

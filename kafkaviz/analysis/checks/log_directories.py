@@ -213,7 +213,9 @@ def _missing_directories(
             message("finding.log_directory_missing", id=directory_id, n=len(partitions)),
             Evidence(
                 message("evidence.registered_directory", id=directory_id),
-                message("evidence.partitions_there", names=_few(partitions), n=len(partitions)),
+                message(
+                    "evidence.partitions_there", names=_names_text(partitions), n=len(partitions)
+                ),
             ),
             release=release,
         )
@@ -250,7 +252,7 @@ def _empty_directory(
         message("finding.log_directory_lost", n=len(partitions)),
         Evidence(
             message("evidence.no_partitions"),
-            message("evidence.partitions_there", names=_few(partitions), n=len(partitions)),
+            message("evidence.partitions_there", names=_names_text(partitions), n=len(partitions)),
         ),
         release=release,
         log_directory=directory.text,
@@ -301,7 +303,7 @@ def _assigned_to(image: MetadataImage, directory_id: str, node_id: int) -> list[
     ]
 
 
-def _few(names: Sequence[str]) -> Message:
+def _names_text(names: Sequence[str]) -> Message:
     more = len(names) - MAX_NAMES
     if more > 0:
         return message("common.list_and_more", names=tuple(names[:MAX_NAMES]), n=more)
@@ -334,11 +336,13 @@ def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
         partitions = broker.partitions_in(directory)
         if _is_unknown(image) and len(traces) > len(partitions):
             largest = max(traces.items(), key=lambda item: item[1].offset)
-            excerpt = state.excerpt_finding(len(traces), len(partitions), *largest, release)
-            yield replace(excerpt, log_directory=directory.text)
+            partial_copy = state.partial_copy_finding(
+                len(traces), len(partitions), *largest, release
+            )
+            yield replace(partial_copy, log_directory=directory.text)
             continue
         for key in sorted(traces):
-            reason = _reason(directory, key, image)
+            reason = _why_expected(directory, key, image)
             if reason is not None:
                 missing = state.missing_finding(key, traces[key], reason, release)
                 missing = replace(missing, log_directory=directory.text)
@@ -364,7 +368,9 @@ def _is_unknown(image: MetadataImage) -> bool:
     return not image.topic_ids or bool(image.problems)
 
 
-def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) -> Message | None:
+def _why_expected(
+    directory: LogDirectory, key: PartitionKey, image: MetadataImage
+) -> Message | None:
     """Returns why a partition in the checkpoints should be in this directory.
 
     None: the topic was deleted, or the replica is assigned elsewhere.

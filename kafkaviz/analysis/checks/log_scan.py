@@ -239,11 +239,11 @@ class _BatchValidator:
         previous_last = np.concatenate(([lower_bound], last[:-1])) if len(last) else last
         misplaced = set(np.flatnonzero(last < base).tolist())
         for index in np.flatnonzero(base <= previous_last).tolist():
-            misplaced.add(self._culprit(base, last, index, lower_bound))
+            misplaced.add(self._misplaced_of_two(base, last, index, lower_bound))
         return valid_rows[sorted(misplaced)] if misplaced else np.empty(0, int)
 
     @staticmethod
-    def _culprit(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
+    def _misplaced_of_two(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
         """Returns the misplaced batch of two whose offsets descend: `index - 1` or `index`.
 
         The misplaced batch does not fit its other neighbour either.

@@ -409,7 +409,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
             np.argsort(-self._unindexed_bytes[stretches], kind="stable")
         ].tolist():
             missing_entries = self._in_stretch(recovery_entries, stretch)
-            if len(missing_entries) and self._is_decided(
+            if len(missing_entries) and self._is_reported(
                 stretch,
                 missing_entries,
                 high_bytes,
@@ -418,7 +418,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
                 yield self._missing_finding(stretch, missing_entries, high_bytes)
                 return
 
-    def _is_decided(
+    def _is_reported(
         self,
         stretch: int,
         missing_entries: np.ndarray,

@@ -400,22 +400,17 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
     return finding("partition-missing", text, evidence, partition=name, file=name, release=release)
 
 
-def excerpt_finding(
-    missing: int, count: int, key: PartitionKey, trace: Trace, release: Release
+def partial_copy_finding(
+    missing_count: int, present_count: int, example: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
     """Returns a finding about a directory that lacks most partitions of its checkpoints.
 
     The directory has no metadata log, and is nearly always a copy of some partitions.
-
-    Args:
-        missing: the number of missing partitions.
-        count: the number of present partitions.
-        key: one of the missing partitions.
     """
-    because = message("evidence.missing_directory", name=f"{key[0]}-{key[1]}")
+    because = message("evidence.missing_directory", name=f"{example[0]}-{example[1]}")
     missing_partitions = finding(
         "partition-missing",
-        message("finding.most_partitions_missing", missing=missing, count=count),
+        message("finding.most_partitions_missing", missing=missing_count, count=present_count),
         Evidence(_trace_text(trace, because)),
         file=trace.checkpoint,
         release=release,

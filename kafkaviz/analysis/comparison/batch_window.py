@@ -24,7 +24,7 @@ from kafkaviz.log.segment import LogSegment
 
 # the number of batches of each log that are shown before the offset, and from the offset on
 BEFORE = 4
-BEHIND = 8
+AFTER = 8
 MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
 
 
@@ -82,7 +82,7 @@ def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> t
         place = sum(base < offset for base in bases)
         if place >= BEFORE:
             first = max(first, bases[0])
-        if len(bases) - place >= BEHIND:
+        if len(bases) - place >= AFTER:
             last = min(last, bases[-1])
     return first, last
 
@@ -112,16 +112,16 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
     live = partition.live
     place = max(0, bisect_right(live, offset, key=attrgetter("base_offset")) - 1)
     before: deque[WindowBatch] = deque(maxlen=BEFORE)
-    behind: list[WindowBatch] = []
+    after: list[WindowBatch] = []
     for batch in _iterate(live[place:], offset):
-        (before if batch.number("last_offset") < offset else behind).append(batch)
-        if len(behind) == BEHIND:
+        (before if batch.number("last_offset") < offset else after).append(batch)
+        if len(after) == AFTER:
             break
     if place and len(before) < BEFORE:
         earlier = deque(_iterate(live[place - 1 : place], offset), maxlen=BEFORE - len(before))
         yield from earlier
     yield from before
-    yield from behind
+    yield from after
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
@@ -133,7 +133,7 @@ def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatc
             rows = stream.rows
             segment = stream.segment
             first = int(np.searchsorted(rows["last_offset"], offset))
-            for row in rows[max(0, first - BEFORE) : first + BEHIND]:
+            for row in rows[max(0, first - BEFORE) : first + AFTER]:
                 is_valid = batch_records.has_valid_crc(stream.read, row)
                 yield WindowBatch(segment, row.copy(), is_valid)
             stream.take(len(rows))

@@ -219,7 +219,7 @@ class _Comparer:
             only_in=only_in,
             different=alignment.different.result(),
             unreadable=alignment.unreadable.result(),
-            truncations=self._walk_both(partitions, pair),
+            truncations=self._truncations(partitions, pair),
             lag=_lag(pair, alignment),
             differences=tuple(alignment.differences),
             difference_count=alignment.difference_count,
@@ -277,23 +277,23 @@ class _Comparer:
             torn_bytes=tail.size_bytes if tail else 0,
         )
 
-    def _walk_both(
+    def _truncations(
         self,
         partitions: tuple[Partition, Partition],
         replicas: tuple[Replica, Replica],
     ) -> tuple[FollowerTruncation, FollowerTruncation]:
-        walks = []
+        truncations = []
         for leader, follower in ((0, 1), (1, 0)):
-            walk = walk_truncation(
+            truncation = walk_truncation(
                 replicas[leader].epochs,
                 replicas[follower].epochs,
                 is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].release),
             )
             lost = _lost_offsets(
-                partitions[follower], replicas[follower], walk.follower_keeps_below
+                partitions[follower], replicas[follower], truncation.follower_keeps_below
             )
-            walks.append(replace(walk, follower_loses=lost))
-        return walks[0], walks[1]
+            truncations.append(replace(truncation, follower_loses=lost))
+        return truncations[0], truncations[1]
 
     def _compare_indexes(
         self,
@@ -303,7 +303,7 @@ class _Comparer:
     ) -> list[IndexComparison]:
         others = {segment.base_offset: segment for segment in partitions[1].live}
         intervals = tuple(
-            _told_interval(setting, settings)
+            _known_interval(setting, settings)
             for setting, settings in zip(interval_settings, self._settings, strict=True)
         )
         indexes: list[IndexComparison] = []
@@ -385,7 +385,7 @@ def _add_tails(alignment: RecordAlignment) -> None:
     alignment.add_differences(differences)
 
 
-def _told_interval(setting: SettingValue | None, settings: Settings) -> int | None:
+def _known_interval(setting: SettingValue | None, settings: Settings) -> int | None:
     """Returns index.interval.bytes as given in the settings; None: unknown.
 
     Kafka's default is returned only if the metadata log is present.

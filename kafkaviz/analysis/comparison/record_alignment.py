@@ -231,7 +231,7 @@ class _Alignment:
                 continue
             if not has_a or not has_b:
                 self._take_alone(1 if has_b else 0, None)
-            elif not self._take_equal_run() and not self._take_pair_in_step():
+            elif not self._take_equal_run() and not self._take_damaged_pair():
                 self._take_by_offset()
         for side, stream in enumerate(self._streams):
             if stream.has_segments:
@@ -315,7 +315,7 @@ class _Alignment:
         for stream in self._streams:
             stream.take(count)
 
-    def _take_pair_in_step(self) -> bool:
+    def _take_damaged_pair(self) -> bool:
         """Takes a batch from each side if both are one batch with damaged offsets.
 
         Their sizes and the next batches must be equal. Also, a checksum must be wrong, or all

@@ -142,7 +142,7 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
     }
     if _is_unchanged(files, same_bytes):
         return StartComparison(None, (), (), is_started=False)
-    if _newest(files[1]) < _newest(files[0]):
+    if _recency(files[1]) < _recency(files[0]):
         changes = tuple(_changes(files, same_bytes, set()))
         return StartComparison(None, (), changes, is_started=False, is_swapped=True)
     restart = predict_restart(before, find_config, settings.release, on_recovered=keep_indexes)
@@ -162,7 +162,7 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
     } - {predicted.step.file for predicted in steps if predicted.outcome is StepOutcome.OTHERWISE}
     changes = tuple(_changes(files, same_bytes, predicted_files))
     changed_files = {change.file for change in changes}
-    is_started = _is_other_marker(before, after) or _has_signs(steps, changed_files)
+    is_started = _is_other_marker(before, after) or _looks_started(steps, changed_files)
     if not is_started:
         changes = tuple(replace(change, is_predicted=False) for change in changes)
     return StartComparison(
@@ -179,7 +179,7 @@ def _is_unchanged(
     )
 
 
-def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
+def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
     """Returns a sort key: the end of the metadata log, or else the newest modification time."""
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
@@ -193,7 +193,7 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
     return not after.is_clean or before.clean_body != after.clean_body
 
 
-def _has_signs(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
+def _looks_started(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
     """Returns whether at least half of the start-up steps changed files as predicted.
 
     Steps that a running broker also takes do not count, such as deleting a producer snapshot.

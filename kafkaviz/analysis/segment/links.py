@@ -96,15 +96,15 @@ class Links:
         slots[self.indexed_rows[start:end] - first] = self.indexed_slots[start:end]
         return slots
 
-    def landing_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
+    def search_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
         """Returns the slot at which the search for each batch's first offset starts.
 
         NONE: the search starts at byte 0.
         """
         least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
-        return self.landing_slots_of(batches.window(first, stop), least_offset)
+        return self.search_slots_of(batches.window(first, stop), least_offset)
 
-    def landing_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
+    def search_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
         """Returns the last slot with a key up to each batch's first offset.
 
         Args:
@@ -208,7 +208,9 @@ class LinkBuilder(BatchObserver[Links]):
         time_true = (time_batch != NONE) & (self._time_batch_ms[is_time] == times["timestamp_ms"])
         homes = self._homes[is_entry]
         aims = aims_of(entries, entry_batch != NONE, homes, self._end_position)
-        entry_time = _entry_twins(self._home_owner[is_entry], entry_home, time_batch, time_true)
+        entry_time = _time_slots_of_entries(
+            self._home_owner[is_entry], entry_home, time_batch, time_true
+        )
         indexed_rows, indexed_slots = _own_entries(entry_batch, aims)
         return Links(
             batch_count=self._count,
@@ -332,7 +334,7 @@ def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray,
     return rows[is_last], slots[is_last]
 
 
-def _entry_twins(
+def _time_slots_of_entries(
     home_owner: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
 ) -> np.ndarray:
     """Returns, for each offset entry, the time slot that was written with it.

@@ -134,7 +134,7 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     batches = anatomy.batches
     links = anatomy.links
     last_offset = batches.row(stop - 1)["last_offset"]
-    from_slot = max(0, int(links.landing_slots(batches, start, start + 1)[0]))
+    from_slot = max(0, int(links.search_slots(batches, start, start + 1)[0]))
     to_slot = _slots_to(anatomy.index.entries, last_offset)
     last_before = batches.row(start - 1)["last_offset"] if start else -1
     from_time = _slots_to(anatomy.times.entries, last_before)
@@ -174,7 +174,7 @@ def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
         "batch": _batch_columns(anatomy.batches.window(*rows), anatomy.segment.base_offset)
         | {
             "slot": links.own_slots(*rows),
-            "via": links.landing_slots(anatomy.batches, *rows),
+            "via": links.search_slots(anatomy.batches, *rows),
         },
         "entry": _field_columns(
             anatomy.index.entries[slots], key="relative_offset", position="position"

@@ -92,7 +92,7 @@ def find_pinned_row(
         slot = (
             own_slot
             if own_slot != NONE
-            else int(links.landing_slots(anatomy.batches, row, row + 1)[0])
+            else int(links.search_slots(anatomy.batches, row, row + 1)[0])
         )
     if time_slot == NONE and slot != NONE:
         time_slot = int(links.entry_time[slot])
@@ -135,7 +135,7 @@ def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.n
         crc=f"{int(batch['crc']):08x}",
         magic=int(batch["magic"]),
         slot=int(links.own_slots(row, row + 1)[0]),
-        found_from_slot=int(links.landing_slots(anatomy.batches, row, row + 1)[0]),
+        found_from_slot=int(links.search_slots(anatomy.batches, row, row + 1)[0]),
         fault=_wrong_entries_text(anatomy, row, wrong_slots),
         is_pinned=is_pinned,
     )
@@ -256,7 +256,7 @@ def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
         yield {
             **_batch_columns(batches),
             "entry_slot": _slots_or_none(links.own_slots(row, row + len(batches))),
-            "found_from_slot": _slots_or_none(links.landing_slots_of(batches, least_offset)),
+            "found_from_slot": _slots_or_none(links.search_slots_of(batches, least_offset)),
         }
         row += len(batches)
         least_offset = int(batches["last_offset"][-1]) + 1 if len(batches) else least_offset

@@ -368,7 +368,7 @@ class _BrokerHealth:
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            self._hides_start |= unreadable_files.hides_start(finding)
+            self._hides_start |= unreadable_files.prevents_prediction(finding)
             self._findings.add([finding])
 
     def path_of(self, partition: Partition) -> str:

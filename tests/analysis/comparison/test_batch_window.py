@@ -1,6 +1,6 @@
 import pytest
 
-from kafkaviz.analysis.comparison.batch_window import BEFORE, BEHIND, describe_pair, find_batches
+from kafkaviz.analysis.comparison.batch_window import AFTER, BEFORE, describe_pair, find_batches
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from tests.conftest import REPLICAS
@@ -41,7 +41,7 @@ def test_the_window_is_that_of_a_plain_walk(offset, brokers):
         }
         assert window == expected
         before = [base for base, end, _ in batches if end < offset and base in window]
-        assert len(before) <= BEFORE + 1 and len(window) - len(before) <= BEHIND
+        assert len(before) <= BEFORE + 1 and len(window) - len(before) <= AFTER
 
 
 def test_equal_is_equal_to_the_byte(brokers):

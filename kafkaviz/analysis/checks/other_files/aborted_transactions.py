@@ -141,7 +141,7 @@ class _TransactionBegins:
             return True
         return first_offset < self._log_start and abort.marker.offset in self._first_ends
 
-    def allow(self, stable_offset: int, abort: _Abort) -> bool:
+    def allow_stable(self, stable_offset: int, abort: _Abort) -> bool:
         """Returns whether the entry of an abort can have this last stable offset.
 
         On a follower, the value may be greater than on the leader, because a follower computes it
@@ -254,7 +254,7 @@ def _agrees(
         return False
     return facts.compacted or (
         begins.allow_first(int(entry["first_offset"]), abort)
-        and begins.allow(int(entry["last_stable_offset"]), abort)
+        and begins.allow_stable(int(entry["last_stable_offset"]), abort)
     )
 
 

@@ -87,7 +87,7 @@ def path_finding(
     )
     if is_vanished:
         return replace(unreadable_finding, severity=INFO)
-    if hides_start(unreadable_finding):
+    if prevents_prediction(unreadable_finding):
         return replace(unreadable_finding, severity=ERROR)
     return unreadable_finding
 
@@ -104,7 +104,7 @@ def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
     return [*others, replace(first, message=text)]
 
 
-def hides_start(unreadable_finding: Finding) -> bool:
+def prevents_prediction(unreadable_finding: Finding) -> bool:
     """Returns whether a finding is about an unreadable file that start-up reads.
 
     Then start-up cannot be predicted, because the broker may be able to read the file.
