@@ -260,11 +260,9 @@ class CheckedScan(ResynchronisingScan):
         following = batch_at(self._points.read, end, self._stop)
         if following is None:
             next_position = self._find_offset(next_offset, start, position + SEARCHED_BYTES)
-            return (
-                self._stop
-                if next_position is None and self._is_valid_to_end(batch)
-                else next_position
-            )
+            if next_position is None and self._is_valid_to_end(batch):
+                return self._stop
+            return next_position
         if following["base_offset"] == next_offset:
             return None
         return self._find_offset(next_offset, start, end)
