@@ -18,7 +18,7 @@ from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
-from kafkaviz.simulate.log_bytes import ByteCounter
+from kafkaviz.simulate.log_bytes import DiscardedLogs
 from kafkaviz.simulate.producers.streams import chunks
 from kafkaviz.simulate.producers.workload import Workload, load
 from kafkaviz.simulate.writer.writer import UnifiedLog
@@ -42,7 +42,7 @@ idempotent = false
 """
 
 
-class Files(ByteCounter):
+class Files(DiscardedLogs):
     """The .log files in a folder, written sequentially."""
 
     def __init__(self, folder: Path) -> None:

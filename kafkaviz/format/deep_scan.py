@@ -296,12 +296,12 @@ def plain_batches(batches: np.ndarray) -> np.ndarray:
     return plain
 
 
-def believed_batches(batches: np.ndarray) -> np.ndarray:
+def as_checked_batches(batches: np.ndarray) -> np.ndarray:
     """Returns rows of BATCH as CHECKED_BATCH, as if a check had found no fault."""
-    believed = _checked_rows(batches)
-    believed["crc_valid"] = True
-    believed["records_read"] = np.clip(batches["record_count"], 0, None)
-    return believed
+    checked = _checked_rows(batches)
+    checked["crc_valid"] = True
+    checked["records_read"] = np.clip(batches["record_count"], 0, None)
+    return checked
 
 
 def _buffer(size_bytes: int) -> np.ndarray:
@@ -374,7 +374,7 @@ def _read_plain(
         batches["size_bytes"][is_plain],
         include_records=include_records,
     )
-    return records[: _check(chunk, chunk_position, batches, records)]
+    return records[: _check_and_read_plain(chunk, chunk_position, batches, records)]
 
 
 def _read_compressed(
@@ -415,7 +415,9 @@ def _read_compressed(
 
 
 @njit(cache=True, boundscheck=True)
-def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray) -> int:
+def _check_and_read_plain(
+    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray
+) -> int:
     """Checks all batches of magic 2, and reads the uncompressed ones; returns the record count."""
     rows = np.zeros(1, record.ROW)
     row_count = 0

@@ -61,12 +61,12 @@ def find_log_end(
     """
     offset, position = last_entry or (base_offset, 0)
     if is_full:
-        return _follow(last_offsets(max(position, 0)), offset)
-    end = _follow(last_offsets(max(position, 0)), base_offset)
-    return _follow(last_offsets(0), base_offset) if end is None else end
+        return _end_of_batches(last_offsets(max(position, 0)), offset)
+    end = _end_of_batches(last_offsets(max(position, 0)), base_offset)
+    return _end_of_batches(last_offsets(0), base_offset) if end is None else end
 
 
-def _follow(last_offsets: Iterable[np.ndarray], offset: int) -> int | None:
+def _end_of_batches(last_offsets: Iterable[np.ndarray], offset: int) -> int | None:
     """Returns the last batch's last offset plus 1; None if all batches end below `offset`."""
     end = None
     for some in last_offsets:

@@ -469,11 +469,11 @@ def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, 
         return _STRUCTURE, offset_at, 0
     row.timestamp_delta_ms = varint.unfold64(timestamp)
     row.offset_delta = varint.unfold32(offset)
-    row.key_size_bytes, row.key_position = _stretch(data, key_at, end)
+    row.key_size_bytes, row.key_position = _locate_part(data, key_at, end)
     if row.key_position < 0:
         return _STRUCTURE, key_at, 0
     value_at = row.key_position + max(row.key_size_bytes, 0)
-    row.value_size_bytes, row.value_position = _stretch(data, value_at, end)
+    row.value_size_bytes, row.value_position = _locate_part(data, value_at, end)
     if row.value_position < 0:
         return _STRUCTURE, value_at, 0
     return _header_part(data, row.value_position + max(row.value_size_bytes, 0), end, row)
@@ -508,19 +508,19 @@ def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, in
         (0, key position, key size, value position, value size); the size of null is negative. At a
         fault: (fault, its position, the number read there, 0, 0).
     """
-    key_size, key = _stretch(data, position, end)
+    key_size, key = _locate_part(data, position, end)
     if key < 0:
         return _STRUCTURE, position, 0, 0, 0
     if key_size < 0:
         return _HEADER_KEY_NEGATIVE, position, key_size, 0, 0
-    value_size, value = _stretch(data, key + key_size, end)
+    value_size, value = _locate_part(data, key + key_size, end)
     if value < 0:
         return _STRUCTURE, key + key_size, 0, 0, 0
     return 0, key, key_size, value, value_size
 
 
 @njit(cache=True, boundscheck=True)
-def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
+def _locate_part(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
     """Returns the size and first byte of a key or value.
 
     The size is negative for null; the first byte is negative if the data is too short.

@@ -45,7 +45,7 @@ from kafkaviz.format.deep_scan import (
     BatchFault,
     CheckLevel,
     DeepScan,
-    believed_batches,
+    as_checked_batches,
     plain_batches,
 )
 from kafkaviz.format.names import MAX_OFFSET
@@ -357,7 +357,7 @@ class _HeaderWalk:
     def __iter__(self) -> Iterator[np.ndarray]:
         last_batch = np.empty(0, CHECKED_BATCH)
         for part in self._walk:
-            batches = np.concatenate((last_batch, believed_batches(part)))
+            batches = np.concatenate((last_batch, as_checked_batches(part)))
             doubtful = np.flatnonzero(_has_unexpected_successor(batches[:-1], batches[1:]))
             self._verify_checksums(batches, np.union1d(doubtful, doubtful + 1)[: self._doubts])
             self._doubts -= min(len(doubtful), self._doubts)

@@ -28,7 +28,7 @@ class LogBytes(Protocol):
         """Returns the current .log; an empty file if nothing was written."""
 
 
-class ByteCounter:
+class DiscardedLogs:
     """Drops all bytes. The log can then not be truncated or loaded again."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:

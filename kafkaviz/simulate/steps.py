@@ -101,7 +101,7 @@ EXPECTED_CAUSES = (
     "old-snapshot",
     "replica-created",
 )
-# for these causes the start reads the whole .log of a segment
+# for these causes broker start-up reads the whole .log of a segment
 RECOVERY_CAUSES = (
     "unflushed",
     "index-missing",

@@ -1,7 +1,7 @@
 import pytest
 
 from kafkaviz.simulate.directory.folder import DiskLogs
-from kafkaviz.simulate.log_bytes import ByteCounter, LogBytes, MemoryLogs
+from kafkaviz.simulate.log_bytes import DiscardedLogs, LogBytes, MemoryLogs
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -51,7 +51,7 @@ def test_a_batch_without_bytes_cannot_be_kept(logs):
 
 def test_a_counter_has_nothing_to_read_again():
     """It accepts everything and keeps nothing."""
-    counter = ByteCounter()
+    counter = DiscardedLogs()
     counter.append(0, None)
     with pytest.raises(ValueError, match="written without its bytes"):
         counter.stored(0)

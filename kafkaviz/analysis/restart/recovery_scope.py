@@ -11,7 +11,11 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.search import log_view
 from kafkaviz.simulate.config import ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.recovery.index_check import Distrust, distrust, find_unflushed
+from kafkaviz.simulate.recovery.index_check import (
+    RecoveryReason,
+    find_recovery_reason,
+    find_unflushed,
+)
 from kafkaviz.versions import Release
 
 
@@ -45,14 +49,16 @@ def recovered_bases(
     )
 
 
-def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
+def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> RecoveryReason | None:
     """Returns why start-up rebuilds the indexes of a flushed segment, or None.
 
     Raises:
         CorruptBytes: an index is so damaged that start-up fails.
     """
     segment_view = log_view.view_segment(segment)
-    return distrust(lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour)
+    return find_recovery_reason(
+        lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour
+    )
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:

@@ -48,7 +48,7 @@ from kafkaviz.log.tiered.tiered_view import TieredState, highest_remote_offset
 from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.config import release_behaviour
-from kafkaviz.simulate.recovery.index_check import distrust
+from kafkaviz.simulate.recovery.index_check import find_recovery_reason
 from kafkaviz.units import file_stem, moment
 
 
@@ -491,7 +491,9 @@ def _index_fault(view: SegmentView, release: versions.Release) -> Message | None
     """
     behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
     try:
-        distrusted = distrust(lambda kind: getattr(view, kind), view.base_offset, behaviour)
+        distrusted = find_recovery_reason(
+            lambda kind: getattr(view, kind), view.base_offset, behaviour
+        )
     except CorruptBytes as fault:
         return fault.what
     return distrusted.why if distrusted else None

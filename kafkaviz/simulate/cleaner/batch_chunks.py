@@ -127,9 +127,9 @@ class BatchChunks:
                 if needed_bytes > codec.LIMIT_BYTES:
                     raise CleaningFailed(BrokerException(ILLEGAL_STATE, _too_large_text()))
             else:
-                raise CleaningFailed(self._torn(buffer[:length], position, code))
+                raise CleaningFailed(self._torn_batch_error(buffer[:length], position, code))
 
-    def _torn(self, data: np.ndarray, position: int, code: int) -> BrokerException:
+    def _torn_batch_error(self, data: np.ndarray, position: int, code: int) -> BrokerException:
         """Returns the error of Cleaner.growBuffersOrFail or ByteBufferLogInputStream (4.3.1)."""
         length = int.from_bytes(data[LENGTH_AT:LENGTH_END].tobytes(), "big", signed=True)
         if code == BAD_LENGTH:

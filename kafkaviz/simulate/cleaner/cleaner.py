@@ -471,7 +471,7 @@ class _Cleaner:
         rules["discards"] = can_discard & (~is_marker | is_past)
         rules["is_empty_marker"] = can_discard & is_marker
         rules["retention"] = np.where(rules["discards"], DELETE, DELETE_EMPTY)
-        is_needed = self._ends_producer(batches, is_marker) | self._ends_round(batches)
+        is_needed = self._ends_producer(batches, is_marker) | self._ends_cleaned_part(batches)
         rules["retention"][is_needed] = RETAIN_EMPTY
         return rules
 
@@ -489,7 +489,7 @@ class _Cleaner:
         is_last_marker = is_marker & (batches["producer_epoch"] == last["producer_epoch"])
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
-    def _ends_round(self, batches: np.ndarray) -> np.ndarray:
+    def _ends_cleaned_part(self, batches: np.ndarray) -> np.ndarray:
         """Returns whether each batch ends the cleaned part; it is then kept even if empty."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):

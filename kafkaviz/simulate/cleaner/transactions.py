@@ -71,7 +71,7 @@ class CleanedTransactions:
             return can_discard, self._entries[:0]
         producers = self._number(batches["producer_id"][rows])
         kept_entries = np.empty(len(rows), np.int64)
-        taken_count, kept_count, fault = _follow(
+        taken_count, kept_count, fault = _track_transactions(
             chunk.data,
             chunk.decompressed,
             batches,
@@ -104,7 +104,7 @@ class CleanedTransactions:
 
 
 @njit(cache=True, boundscheck=True)
-def _follow(
+def _track_transactions(
     data: np.ndarray,
     decompressed: np.ndarray,
     batches: np.ndarray,

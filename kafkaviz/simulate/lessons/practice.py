@@ -112,7 +112,9 @@ def twenty() -> PracticeLog:
 @cache
 def fourteen_pages() -> PracticeLog:
     """Returns a log of 7168 index entries, which fill 14 pages; 4608 bytes of log per entry."""
-    return _even(PAGES_ENTRIES * PAGES_BATCHES, 512, 4096, offset=100_000, timestamp_ms=START_MS)
+    return _log_of_equal_batches(
+        PAGES_ENTRIES * PAGES_BATCHES, 512, 4096, offset=100_000, timestamp_ms=START_MS
+    )
 
 
 @cache
@@ -121,10 +123,14 @@ def full() -> PracticeLog:
 
     Of its 500 MiB of .log, only the bytes that are read are built.
     """
-    return _even(FULL_ENTRIES, 400, 256, offset=1_234_567, timestamp_ms=START_MS + 308_641)
+    return _log_of_equal_batches(
+        FULL_ENTRIES, 400, 256, offset=1_234_567, timestamp_ms=START_MS + 308_641
+    )
 
 
-def _even(last: int, batch_bytes: int, interval_bytes: int, **targets: int) -> PracticeLog:
+def _log_of_equal_batches(
+    last: int, batch_bytes: int, interval_bytes: int, **targets: int
+) -> PracticeLog:
     """Returns a log of `last + 1` equal batches, whose bytes are built when they are read."""
     number = np.arange(last + 1)
     batches = np.empty(last + 1, ROW)

@@ -154,9 +154,9 @@ def generate(
     """
     while row_count < len(rows) and (used_bytes < enough_bytes or state.in_append > 0):
         producer_number = state.marker_due
-        wait_ns = _wait_ns(plan, tables, state)
+        wait_ns = _time_to_next_batch_ns(plan, tables, state)
         if producer_number == NOBODY and _is_over(plan, state, wait_ns):
-            producer_number = _still_open(plan, producers)
+            producer_number = _first_open_producer(plan, producers)
             if producer_number == NOBODY:
                 state.append = state.append + (state.in_append > 0)
                 state.in_append = 0
@@ -202,7 +202,7 @@ def _is_over(plan: np.record, state: np.record, wait_ns: int) -> bool:
 
 
 @njit(cache=True)
-def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
+def _time_to_next_batch_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
     wait = state.last_amount * plan.unit_ns
     if plan.on_ns > 0:
         wait = wait * plan.on_ns / (plan.on_ns + plan.off_ns)
@@ -222,7 +222,7 @@ def _real_ns(plan: np.record, busy_ns: int) -> int:
 
 
 @njit(cache=True)
-def _still_open(plan: np.record, producers: np.ndarray) -> int:
+def _first_open_producer(plan: np.record, producers: np.ndarray) -> int:
     if not plan.leave_open and plan.attributes & TRANSACTIONAL:
         for place in range(len(producers)):
             if producers[place].open:
@@ -251,7 +251,7 @@ def _generate_batch(
     tables = parts[0]
     headers = parts[2]
     most = min(
-        _number_of(tables[COUNTS], batch_stream, _DRAW_COUNT),
+        _draw_from(tables[COUNTS], batch_stream, _DRAW_COUNT),
         plan.most_records - state.phase_records,
     )
     busy_ns = state.busy_ns + wait_ns
@@ -310,7 +310,7 @@ def _generate_batch(
     state.busy_ns = busy_ns
     state.clock_ns = state.phase_start_ns + _real_ns(plan, busy_ns)
     _fill_row(plan, state, row, position - used_bytes, count, first_ms, max_ms, deep)
-    _number(plan, tables, state, producer, turn, row, batch_stream)
+    _set_producer_fields(plan, tables, state, producer, turn, row, batch_stream)
     _count(plan, state, row, position - used_bytes)
     return True
 
@@ -345,11 +345,11 @@ def _timestamp_ms(
 def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) -> int:
     if plan.null_threshold and happens(stream(record_stream, _DRAW_NULL), plan.null_threshold):
         return NULL
-    return _number_of(tables[VALUES], record_stream, _DRAW_VALUE)
+    return _draw_from(tables[VALUES], record_stream, _DRAW_VALUE)
 
 
 @njit(cache=True)
-def _number_of(numbers: np.ndarray, random_stream: np.uint64, draw: int) -> int:
+def _draw_from(numbers: np.ndarray, random_stream: np.uint64, draw: int) -> int:
     if numbers[2] == numbers[len(numbers) - 1]:
         return draw_number(numbers, np.uint64(0))
     return draw_number(numbers, stream(random_stream, draw))
@@ -398,7 +398,7 @@ def _fill_position(
 
 
 @njit(cache=True)
-def _number(
+def _set_producer_fields(
     plan: np.record,
     tables: np.ndarray,
     state: np.record,

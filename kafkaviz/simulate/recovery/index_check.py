@@ -23,22 +23,19 @@ class ReadableFile(Protocol):
     """A file and its bytes."""
 
     @property
-    def name(self) -> str:
-        pass
+    def name(self) -> str: ...
 
     @property
-    def size_bytes(self) -> int:
-        pass
+    def size_bytes(self) -> int: ...
 
-    def content(self) -> bytes:
-        pass
+    def content(self) -> bytes: ...
 
 
 # returns the "index", "timeindex" or "txnindex" of a segment; None if the file does not exist
 FileGetter = Callable[[str], ReadableFile | None]
 
 
-class Distrust(NamedTuple):
+class RecoveryReason(NamedTuple):
     """The reason why a segment's indexes are rebuilt: a key of steps.CAUSES, and a sentence."""
 
     cause: str
@@ -54,7 +51,9 @@ def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
     return [base for base in bases if base >= first]
 
 
-def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrust | None:
+def find_recovery_reason(
+    get: FileGetter, base: int, behaviour: ReleaseBehaviour
+) -> RecoveryReason | None:
     """Returns why loading a log recovers a flushed segment, or None.
 
     Raises:
@@ -62,11 +61,11 @@ def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrus
             Kafka's message.
     """
     if not get("index"):
-        return Distrust("index-missing", message("index_check.index_missing"))
+        return RecoveryReason("index-missing", message("index_check.index_missing"))
     fault = _txn_fault(get("txnindex"), base, behaviour) or (
         _old_fault(get, behaviour) if behaviour.checks_indexes else None
     )
-    return Distrust("index-corrupt", fault) if fault else None
+    return RecoveryReason("index-corrupt", fault) if fault else None
 
 
 def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour) -> Message | None:

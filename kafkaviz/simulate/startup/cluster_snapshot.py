@@ -94,7 +94,7 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
     if not needed:
         return
     if start is not None:
-        yield from _drop_log_behind(log, loader, needed)
+        yield from _delete_log_below_snapshot(log, loader, needed)
     fault = find_fault(files[needed[-1].name])
     if fault:
         why = message("start.cluster_snapshot_damaged", byte=fault.position)
@@ -188,7 +188,7 @@ def _parse(name: str) -> SnapshotName | BrokerException:
     return SnapshotName(int(name[:OFFSET_DIGITS]), int(name[OFFSET_DIGITS + 1 : end]), name)
 
 
-def _drop_log_behind(
+def _delete_log_below_snapshot(
     log: StoredLog, loader: LogLoader, snapshots: list[SnapshotName]
 ) -> Iterator[StartupStep]:
     """Deletes a log that ends below a snapshot (KafkaRaftLog.truncateToLatestSnapshot)."""

@@ -37,7 +37,7 @@ def find_end_offset(
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):
-        position = _found_position(index, relative_offset)
+        position = _search_position(index, relative_offset)
     refuse_unreadable_head(directory, log, index, base, behaviour)
     with log.open_reader() as read:
         walks = []
@@ -109,7 +109,7 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
     return max(0, int(entries["position"][below[-1]])) if len(below) else 0
 
 
-def _found_position(index: FileView, relative_offset: int) -> int:
+def _search_position(index: FileView, relative_offset: int) -> int:
     """Returns the position that OffsetIndex.lookup finds, even if slots are out of order."""
     entries = offset_index.parse(index.content())
     slot = slots.floor(

@@ -21,7 +21,7 @@ from kafkaviz.simulate import steps
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
-from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
+from kafkaviz.simulate.recovery.index_check import find_recovery_reason, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
 from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.log_end import (
@@ -244,7 +244,7 @@ class LogLoader:
             why = message("start.timeindex_missing")
             self._directory.write_index(base, "timeindex", b"", "timeindex-missing", why)
         try:
-            reason = distrust(get, base, self._behaviour)
+            reason = find_recovery_reason(get, base, self._behaviour)
         except CorruptBytes as fault:
             name = self._directory.require_file(base, "txnindex").name
             words = str(fault.what).replace(
@@ -318,7 +318,7 @@ class LogLoader:
             name = f"{file_stem(fault.offset)}.snapshot"
             if not is_caught:
                 self._directory.fail_at_folder(name)
-            return self._empty(base, message("start.emptied_at_folder", why=why, file=name))
+            return self._empty_segment(base, message("start.emptied_at_folder", why=why, file=name))
 
     def _recover_with_producers(
         self, base: int, cause: str, why: Message, *, is_caught: bool
@@ -403,9 +403,9 @@ class LogLoader:
                 self._fail_full_index(base, recovered_segment, exception)
             way_out = message("way_out.move_log_away", file=f"{self._log.directory}/{name}")
             self._directory.fail(base, "exception", exception, name=name, way_out=way_out)
-        return self._empty(base, message("start.emptied", why=why))
+        return self._empty_segment(base, message("start.emptied", why=why))
 
-    def _empty(self, base: int, why: Message) -> int:
+    def _empty_segment(self, base: int, why: Message) -> int:
         self._directory.open_files(base, "index", "timeindex")
         size_bytes = self._directory.require_file(base, "log").size_bytes
         self._directory.cut(base, 0, why, "invalid-offset")

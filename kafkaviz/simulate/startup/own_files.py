@@ -67,16 +67,16 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
         and versions.BOOTSTRAP_CHECKPOINT.applies_to(behaviour.release)
         and files.bootstrap is not None
     ):
-        steps += _bootstrap(files.bootstrap)
+        steps += _bootstrap_steps(files.bootstrap)
     if files.has_metadata_log and files.quorum_state is not None:
-        steps += _quorum(files.quorum_state)
+        steps += _quorum_state_steps(files.quorum_state)
     if files.is_marker_full:
-        steps.append(_marker())
+        steps.append(_undeletable_marker_step())
     steps += small_files.checkpoint_steps(files.checkpoints, has_replicas=files.has_replicas)
     return tuple(steps)
 
 
-def _marker() -> StartupStep:
+def _undeletable_marker_step() -> StartupStep:
     step = _fail(
         "folder",
         CLEAN_SHUTDOWN,
@@ -131,7 +131,7 @@ def node_key(properties: Mapping[str, str]) -> str:
     return "node.id" if version else "broker.id"
 
 
-def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
+def _find_missing_id(properties: Mapping[str, str]) -> str | None:
     """Returns "node" or "cluster", the id that is missing, or None (initializeLogDirs)."""
     if node_key(properties) not in properties:
         return "node"
@@ -223,7 +223,7 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
 def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
     if data is None:
         if is_kraft:
-            yield _unknown_node(
+            yield _meta_properties_step(
                 message("start.no_meta_properties", file=META_PROPERTIES), NONE_READABLE
             )
         return
@@ -234,7 +234,7 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         properties = {}
         fault = corruption.what
     if fault:
-        yield _unknown_node(
+        yield _meta_properties_step(
             message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault),
             NONE_READABLE,
             takes_directory_offline=True,
@@ -243,25 +243,25 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
     if not is_kraft:
         return
     directory_id = properties.get("directory.id")
-    missing = _missing_in_kraft(properties)
+    missing = _find_missing_id(properties)
     if directory_id is not None and is_reserved(directory_id):
-        yield _unknown_node(
+        yield _meta_properties_step(
             message("start.reserved_directory_id", file=META_PROPERTIES, id=directory_id),
             BrokerException(RUNTIME, f"Invalid reserved directory ID {directory_id} found"),
         )
     elif missing == "node":
-        yield _unknown_node(
+        yield _meta_properties_step(
             message("start.no_node_id", file=META_PROPERTIES),
             BrokerException(RUNTIME, "Error: node ID not found"),
         )
     elif missing:
-        yield _unknown_node(
+        yield _meta_properties_step(
             message("start.no_cluster_id", file=META_PROPERTIES),
             BrokerException(RUNTIME, "Error: cluster ID not found"),
         )
 
 
-def _unknown_node(
+def _meta_properties_step(
     why: Message, exception: BrokerException, *, takes_directory_offline: bool = False
 ) -> StartupStep:
     step = _fail(
@@ -270,7 +270,7 @@ def _unknown_node(
     return replace(step, takes_directory_offline=takes_directory_offline)
 
 
-def _bootstrap(data: bytes) -> Iterator[StartupStep]:
+def _bootstrap_steps(data: bytes) -> Iterator[StartupStep]:
     exception = bootstrap_fault(data)
     if exception:
         yield _fail(
@@ -305,7 +305,7 @@ def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
     )
 
 
-def _quorum(data: bytes) -> Iterator[StartupStep]:
+def _quorum_state_steps(data: bytes) -> Iterator[StartupStep]:
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])

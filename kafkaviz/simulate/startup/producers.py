@@ -115,7 +115,7 @@ class ProducerState:
         is_known = self._end_offset >= offset
         self._reload(log_start, offset)
         if offset > self._end_offset and not is_known:
-            for base in _between(bases, self._end_offset, offset):
+            for base in _segments_between(bases, self._end_offset, offset):
                 self._end_offset = max(base, self._end_offset, log_start)
                 if base in snapshot_at:
                     self._take()
@@ -179,6 +179,6 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
             files.delete(offset, message("start.of_no_segment"))
 
 
-def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:
+def _segments_between(bases: list[int], start: int, stop: int) -> Iterator[int]:
     first = int(np.searchsorted(np.array(bases, np.int64), start, "right")) - 1
     yield from (base for base in bases[max(first, 0) :] if base < stop and start < stop)

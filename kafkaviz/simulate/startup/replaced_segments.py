@@ -140,7 +140,7 @@ def split(
     directory.delete_segment(base, "offset-overflow", message("start.split"))
     for (new_base, start), (_, stop) in zip(cuts, [*cuts[1:], (0, log.size_bytes)], strict=True):
         part = log.part(f"{file_stem(new_base)}.log", start, stop)
-        _add(
+        _add_part(
             directory,
             part,
             new_base,
@@ -151,7 +151,7 @@ def split(
     return [new_base for new_base, _ in cuts]
 
 
-def _add(
+def _add_part(
     directory: LoadedDirectory,
     part: FileView,
     base: int,

@@ -40,7 +40,7 @@ NULL_POINTER = BrokerException(
 ID_CHARACTERS = 24
 ID_BYTES = 16
 BASE64_DIGITS = f"{ascii_letters}{digits}-_".encode()
-# in the order in which a broker start reads the checkpoints
+# in the order in which broker start-up reads the checkpoints
 CHECKPOINT_WAY_OUTS: dict[str, Message] = {
     names.RECOVERY_POINT_CHECKPOINT: message("way_out.restore_recovery_points"),
     names.LOG_START_CHECKPOINT: message("way_out.restore_log_starts"),

@@ -242,7 +242,7 @@ class OpenSegment:
             state["created_ms"] = now_ms
             state["reference_ms"] = UNKNOWN
         if self.max_timestamp()[0] >= 0:
-            state["max_timestamp_ms"], state["max_timestamp_offset"] = self._largest(log)
+            state["max_timestamp_ms"], state["max_timestamp_offset"] = self._read_max_timestamp(log)
         return position
 
     def read_log(self, log: FileView) -> None:
@@ -252,7 +252,7 @@ class OpenSegment:
             self.counters["reference_ms"] = batches["max_timestamp_ms"][0]
             return
 
-    def know_largest(self, recovered_segment: RecoveredSegment) -> None:
+    def store_max_timestamp(self, recovered_segment: RecoveredSegment) -> None:
         """Stores the largest timestamp that a recovery read."""
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True
@@ -266,7 +266,7 @@ class OpenSegment:
                 return int(batches["position"][reaching[0]])
         return None
 
-    def _largest(self, log: FileView) -> tuple[int, int]:
+    def _read_max_timestamp(self, log: FileView) -> tuple[int, int]:
         """Returns the largest timestamp of the remaining .log (readLargestTimestamp)."""
         best_ms, best_offset = self._last_time()
         limit = self.log_bytes

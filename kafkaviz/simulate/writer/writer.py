@@ -23,7 +23,7 @@ from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.log_bytes import ByteCounter, LogBytes
+from kafkaviz.simulate.log_bytes import DiscardedLogs, LogBytes
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 from kafkaviz.simulate.recovery.recovery import (
     BrokerException,
@@ -103,7 +103,7 @@ class UnifiedLog:
         self.behaviour = behaviour
         self.partition = partition
         self.is_leader = is_leader
-        self.logs: LogBytes = ByteCounter() if logs is None else logs
+        self.logs: LogBytes = DiscardedLogs() if logs is None else logs
         self._keeps_state = keeps_state
         self.log_start_offset = self.log_end_offset = start_offset
         self.epochs = LeaderEpochs()
@@ -323,7 +323,7 @@ class UnifiedLog:
         active.counters["log_end_offset"] = offset
         self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
         self.log_start_offset = min(self.log_start_offset, offset)
-        self._know_producers(offset)
+        self._rebuild_producers(offset)
         return True
 
     def _restart_log(self, offset: int, now_ms: int) -> None:
@@ -407,7 +407,7 @@ class UnifiedLog:
         self._load(loading, now_ms)
         for segment in self.segments:
             if segment.base_offset in recovered_segments:
-                segment.know_largest(recovered_segments[segment.base_offset])
+                segment.store_max_timestamp(recovered_segments[segment.base_offset])
         self._load_producers(loading, snapshots_before, recovered_segments)
         self.events.append(Event(kind="restart", segment=self.active.base_offset, now_ms=now_ms))
 
@@ -469,7 +469,7 @@ class UnifiedLog:
         self.producers = self._producers_at(self.log_end_offset)
         self.epochs = LeaderEpochs(loading.leader_epochs())
 
-    def _know_producers(self, end: int) -> None:
+    def _rebuild_producers(self, end: int) -> None:
         self.snapshots = {
             offset: data
             for offset, data in self.snapshots.items()
