@@ -62,7 +62,6 @@ class PartitionFacts:
 
     @property
     def may_be_per_append(self) -> bool:
-        """Whether the broker may have written one index entry per append, not per batch."""
         return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
 
     @property
@@ -72,7 +71,6 @@ class PartitionFacts:
 
     @property
     def may_have_first_keys(self) -> bool:
-        """Whether .index keys may be the first offsets of batches, as in old releases."""
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
 
     def may_hold_stale_entries(self, segment: Segment) -> bool:

@@ -491,7 +491,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
-        """Returns consequence and next step for the tail; None: use the texts in CODES."""
         is_closed = self._segment.state != "active"
         if is_closed or self._is_too_long_to_open():
             readers = message(f"consequence.closed_tail_{tail.kind}")

@@ -32,7 +32,7 @@ from kafkaviz.simulate.startup.own_files import is_reserved
 from kafkaviz.versions import Release
 
 MAX_NAMES = 5  # a finding names at most this many partitions
-# An offset above 0 in these shows that a log had records.
+# an offset above 0 in one of these files shows that a log had records
 CHECKPOINTS = (names.HIGH_WATERMARK_CHECKPOINT, names.RECOVERY_POINT_CHECKPOINT)
 MAY_BE_OLD = message("evidence.checkpoint_while_running")
 

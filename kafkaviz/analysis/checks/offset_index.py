@@ -34,8 +34,7 @@ from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.versions import NEWEST_RELEASE
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-# instead of the position of a batch: the entry points inside a batch, or to a batch that cannot be
-# trusted
+# for an entry that points inside a batch, or to a batch that cannot be trusted
 INSIDE = -2
 UNSOUND = -3
 FEW_ENTRIES = 4  # this many entries or fewer do not show the interval
@@ -398,7 +397,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         high_bytes = int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MAX_EPOCH)) - 1
         if high_bytes < 0 or not len(self._entries):
             return
-        # if a restart comes right after an entry, the entry's own batch is not counted
+        # if a restart follows right after an entry, the entry's own batch is not counted
         is_long = self._unindexed_bytes > high_bytes + self._largest_bytes
         stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
         if not len(stretches):

@@ -123,7 +123,6 @@ class CheckPlan:
 
     @cached_property
     def producer_expiration_ms(self) -> int:
-        """The time after which a broker forgets a producer that sends nothing."""
         release = self.assumed_release.release
         name = "producer.id.expiration.ms"
         if not config_def.BROKER_SETTINGS[name].is_known_to(release):

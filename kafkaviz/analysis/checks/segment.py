@@ -39,7 +39,7 @@ def check(
         observer: also receives all batches, as arrays of format.deep_scan.CHECKED_BATCH.
         first_walk: see log.scans.CheckedScan.
     """
-    segment = replace(segment)  # a copy, so that the indexes it reads do not stay in memory
+    segment = replace(segment)  # the indexes that this copy caches are freed after the check
     if not segment.is_in_use:
         return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
     if not isinstance(segment, LogSegment):

@@ -110,7 +110,6 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
 
 
 def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding if indexes use disk blocks after their last entries."""
     wasteful_files = []
     for summary in summaries:
         entry_bytes = (

@@ -55,7 +55,7 @@ RESTART_CODES = (
 PartitionKey = tuple[str, int]  # topic, partition
 # the consequence of a failure if the broker has other log directories
 OFFLINE = message("consequence.starts_without_directory")
-# causes of steps for which other findings exist
+# the steps with these causes have other findings
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 

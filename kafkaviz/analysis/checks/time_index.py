@@ -41,7 +41,7 @@ CODES = {
     TIMESTAMP: "timeindex-timestamp-mismatch",
     MISSED: "timeindex-max-missed",
 }
-# number of entries for single records that are looked up in their batches; the rest is trusted
+# at most this many entries are compared with their records; the rest is trusted
 DEEP_READ = 64
 
 

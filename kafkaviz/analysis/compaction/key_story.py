@@ -54,10 +54,10 @@ class Fate(StrEnum):
     LATEST = "latest"
     LATEST_TOMBSTONE = "latest-tombstone"  # stays; the cleaning gives it a delete horizon
     TOMBSTONE_WAITS = "tombstone-waits"  # stays until its delete horizon
-    REPLACED_LATER = "replaced-later"  # replaced in a segment that cannot be cleaned yet
-    REPLACED_UNCLEANABLE = "replaced-uncleanable"  # replaced, but in a segment not cleanable yet
-    NEITHER_IS_DIRTY = "neither-is-dirty"  # replaced, but both records are in the clean part
-    ABORTED_UNCLEANABLE = "aborted-uncleanable"  # aborted, but in a segment not cleanable yet
+    REPLACED_LATER = "replaced-later"  # stays: the replacement cannot be cleaned yet
+    REPLACED_UNCLEANABLE = "replaced-uncleanable"  # stays: its segment cannot be cleaned yet
+    NEITHER_IS_DIRTY = "neither-is-dirty"  # stays: it and the replacement are in the clean part
+    ABORTED_UNCLEANABLE = "aborted-uncleanable"  # stays: its segment cannot be cleaned yet
     # the cleaning removes these
     REPLACED = "replaced"
     TOMBSTONE_DUE = "tombstone-due"  # its delete horizon has passed
@@ -68,7 +68,7 @@ class Fate(StrEnum):
     MARKER = "marker"  # a transaction marker that stays
     MARKER_DUE = "marker-due"  # a transaction marker that the cleaning removes
     KEYLESS = "keyless"  # the cleaning removes it
-    KEYLESS_UNCLEANABLE = "keyless-uncleanable"  # stays: in a segment not cleanable yet
+    KEYLESS_UNCLEANABLE = "keyless-uncleanable"  # stays: its segment cannot be cleaned yet
 
 
 GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.KEYLESS)
@@ -134,11 +134,7 @@ class KeyStory:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRecord:
-    """A record of the key, before its replacement is known.
-
-    Attributes:
-        value_bytes: the size of the value; negative: a tombstone.
-    """
+    """A record of the key before its replacement is known; `value_bytes` < 0: a tombstone."""
 
     segment: int
     position: int

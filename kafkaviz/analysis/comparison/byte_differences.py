@@ -186,10 +186,7 @@ def _record_field(
 
 
 def _field_of(side: BatchSide, start: int, stop: int) -> str:
-    """Returns the record field on one side.
-
-    "record": the bytes are in several fields, or unreadable.
-    """
+    """Returns the record field on one side; "record": several fields, or unreadable."""
     _, row, batch = side
     if row["magic"] < MAGIC_2:
         return "record"

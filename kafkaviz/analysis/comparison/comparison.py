@@ -28,8 +28,6 @@ SIDES = ("a", "b")
 
 
 class OffsetRange(NamedTuple):
-    """A range of offsets, both ends included."""
-
     first: int
     last: int
 
@@ -153,12 +151,6 @@ class Lag:
 
 @dataclass(frozen=True, kw_only=True)
 class Replica:
-    """One of the two logs of a partition.
-
-    Attributes:
-        cleaner_checkpoint: the offset up to which the log was compacted; None: it was not.
-    """
-
     directory: str
     topic_id: str | None
     log_start_offset: int

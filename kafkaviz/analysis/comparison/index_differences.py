@@ -41,7 +41,7 @@ class IndexReason(StrEnum):
     LENGTH = "length"  # one log is longer, and so is its index
     ZEROED = "zeroed"  # one side has zeros instead of the last entries
     CUT = "cut"  # one side lacks the last entries
-    SEGMENT_END = "segment-end"  # one more entry, as a roll, a stop or a recovery writes it
+    SEGMENT_END = "segment-end"  # one more entry, by a roll, a shutdown or a recovery
     RESTART = "restart"  # a restart or truncation changed where bytes are counted from
 
 
@@ -49,8 +49,7 @@ class LookupReads(NamedTuple):
     """A lookup of one offset with one of the two indexes.
 
     Attributes:
-        position: the byte of the .log at which the scan starts.
-        headers: the number of batch headers that the scan reads.
+        headers: the number of batch headers that the scan reads from `position` on.
     """
 
     search: SlotSearch

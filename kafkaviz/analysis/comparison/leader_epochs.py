@@ -34,7 +34,7 @@ MAX_STEPS = 10_000  # a limit on the truncation steps, each of which drops an ep
 class TruncationRule(StrEnum):
     # in the leader's log, the epoch ends at or after the follower's log end: nothing to truncate
     KEEP = "keep"
-    END_OF_EPOCH = "end-of-epoch"  # truncate to the end of the epoch in the answer, the lower one
+    END_OF_EPOCH = "end-of-epoch"  # truncate to the epoch's end, the lower one of both logs
     # the follower lacks the epoch in the answer: truncate to the end of the epoch before it, repeat
     ASK_AGAIN = "ask-again"
     # all epochs of the follower are newer: truncate to the end of the epoch in the answer

@@ -166,8 +166,6 @@ def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> Non
 
 
 class _OpenBatch:
-    """A batch in which some records have not been matched yet."""
-
     def __init__(self, stream: BatchStream) -> None:
         self.segment = stream.segment
         self.row = stream.rows[0].copy()

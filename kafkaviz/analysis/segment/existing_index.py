@@ -124,10 +124,7 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and the rows of the batches at their positions.
-
-    `rows` has UNREAD_ROW for batches that have not been read yet.
-    """
+    """The entries of an .index, with the rows of their batches or UNREAD_ROW."""
 
     def __init__(self, offsets: np.ndarray) -> None:
         self._keys, self.positions = (
@@ -336,8 +333,6 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
 
 
 class _HeaderCounter:
-    """Counts lookups by the number of headers read, and sums the skipped bytes."""
-
     def __init__(self) -> None:
         self._counts = np.zeros(0, np.int64)
         self._skipped_bytes = 0

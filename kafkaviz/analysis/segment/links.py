@@ -76,7 +76,7 @@ class Links:
     home_newest_ms: np.ndarray  # (m,) largest timestamp up to and including entry_home
     time_batch: np.ndarray  # (k,) the batch that has the time entry's offset
     time_position: np.ndarray  # (k,) position of time_batch
-    # (k,) the offset entry written together with it; NONE if a roll or the closing wrote it alone
+    # (k,) the offset entry written together with it; NONE: written alone, at a roll or shutdown
     time_slot: np.ndarray
     time_true: np.ndarray  # (k,) whether the newest record of that batch has the entry's timestamp
 

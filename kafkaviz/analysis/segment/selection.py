@@ -13,7 +13,7 @@ from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.format import offset_index, time_index
 
-VISIBLE_ENTRIES = 4.81  # the first window shows this many entries: more numbers have no room
+VISIBLE_ENTRIES = 4.81  # the first window shows this many entries; there is room for their numbers
 DEFAULT_ENTRY_SHARE = 0.45  # the default batch is after this share of the entries
 OFFSET_DIGITS = 19  # no offset has more digits; Python refuses to convert thousands of digits
 

@@ -49,7 +49,7 @@ from kafkaviz.search.fetch import (
 )
 from kafkaviz.search.log_view import LogView, SegmentView
 
-# default of a broker's fetch.max.bytes: it sends at most this much, whatever a consumer asks for
+# default of fetch.max.bytes: a broker sends at most this much, whatever a consumer asks for
 MAX_FETCH_BYTES = 55 << 20
 LISTED_STEPS = 1000  # at most this many of the last .txnindex entries are listed
 LISTED_BATCHES = 10_000  # at most this many of the first batches are listed
@@ -73,16 +73,12 @@ class BoundSource(StrEnum):
 
 
 class EntryDecision(StrEnum):
-    """Whether a .txnindex entry is returned to the consumer."""
-
     RETURNED = "returned"
     ENDED_BEFORE = "ended-before"  # the transaction's marker is below the fetch offset
     BEGINS_AFTER = "begins-after"  # the transaction begins at or above the upper bound
 
 
 class BatchFate(StrEnum):
-    """The consumer's decision about a batch."""
-
     DELIVERED = "delivered"
     ABORTED = "aborted"  # skipped
     CONTROL = "control"  # a transaction marker; the application never gets it
@@ -328,7 +324,6 @@ class _Consumer:
         self.error: str | None = None
 
     def read(self, segment: SegmentView, fetch: Fetch) -> None:
-        """Processes the complete batches in the fetched bytes, up to an unreadable batch."""
         with segment.log.open_reader() as read:
             stop = fetch.position + fetch.size_bytes
             for rows in Walk(read, fetch.position, stop):

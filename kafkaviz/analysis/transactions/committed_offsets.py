@@ -32,8 +32,6 @@ MAX_RUNS = 2000  # with more runs, each would be narrower than a pixel
 
 
 class OffsetFate(StrEnum):
-    """The fate of the record at an offset."""
-
     DELIVERED = "delivered"
     SKIPPED = "skipped"  # the record is from an aborted transaction
     MARKER = "marker"  # the record is a control record
@@ -137,7 +135,6 @@ def _read(
 
 
 def _fates(batches: np.ndarray, aborted: Iterable[Transaction]) -> np.ndarray:
-    """Returns the index into FATES for each batch."""
     fates = np.full(len(batches), FATES.index(OffsetFate.DELIVERED))
     base_offsets = batches["base_offset"]
     for transaction in aborted:

@@ -221,11 +221,6 @@ class _TransactionScan:
     end_offset: int = 0  # the last offset plus 1
 
     def take(self, batches: np.ndarray, read: ReadInto, aborted: "_IndexedAborts") -> None:
-        """Adds the next batches of a segment.
-
-        Raises:
-            TransactionFault: a marker cannot be read.
-        """
         if len(batches):
             self.end_offset = int(batches["last_offset"][-1]) + 1
         batches = batches[is_transactional(batches) | is_control(batches)]
@@ -266,7 +261,6 @@ class _TransactionScan:
         self.open_transactions[producer_id] = transaction
 
     def _end(self, row: np.void, aborted: "_IndexedAborts | None") -> None:
-        """Adds a commit marker, or an abort marker if `aborted` is given."""
         producer_id = int(row["producer_id"])
         marker_offset = int(row["base_offset"])
         transaction = self.open_transactions.pop(producer_id, None)

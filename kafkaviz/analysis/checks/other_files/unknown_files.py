@@ -1,7 +1,4 @@
-"""The checks for files that no broker uses.
-
-These are leftovers, indexes without a .log, and files of other programs.
-"""
+"""The checks for leftovers, indexes without a .log, and files of other programs."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
