@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         raise KafkavizError(fault)
     address = environment.get(STREAMLIT_ADDRESS)
     if address or args.port is not None:
-        _refuse_unusable(address or OWN_ADDRESS, args.port)
+        _check_listening_address(address or OWN_ADDRESS, args.port)
     sys.stdout.flush()
     os.execve(sys.executable, _server(args.port), environment)
 
@@ -174,7 +174,7 @@ def _server(port: int | None) -> list[str]:
     ]
 
 
-def _refuse_unusable(address: str, port: int | None) -> None:
+def _check_listening_address(address: str, port: int | None) -> None:
     """Raises KafkavizError if the server cannot listen at an address and port.
 
     Streamlit's own message gives no advice. With port None, the server takes the next free port.

@@ -137,7 +137,7 @@ def _write(args: argparse.Namespace) -> int:
     names = ["payload", "renamed", *(name.replace("-", "_") for name in OPTIONS)]
     options = {name: value for name in names if (value := getattr(args, name))}
     rows = records(args.paths, **options)
-    _refuse_absent_topics(args.topics, rows)
+    _check_topics(args.topics, rows)
     count = RowCount()
     if args.out == STDOUT:
         WRITERS[".jsonl"](sys.stdout.buffer, rows.schema, count.add(_read(rows)))
@@ -165,13 +165,15 @@ def _write(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_absent_topics(topics: str | None, rows: "ArrowRows") -> None:
+def _check_topics(topics: str | None, rows: "ArrowRows") -> None:
     from kafkaviz.errors import KafkavizError
 
-    there = sorted({partition.topic for _, partition in rows.inventory.partitions})
+    known_topics = sorted({partition.topic for _, partition in rows.inventory.partitions})
     for name in filter(None, map(str.strip, (topics or "").split(","))):
-        if not any(fnmatchcase(topic, name) for topic in there):
-            shown_topics = tuple(there[:SHOWN_TOPICS]) + ("…",) * (len(there) > SHOWN_TOPICS)
+        if not any(fnmatchcase(topic, name) for topic in known_topics):
+            shown_topics = tuple(known_topics[:SHOWN_TOPICS]) + ("…",) * (
+                len(known_topics) > SHOWN_TOPICS
+            )
             raise KafkavizError(
                 message("cli_records.no_such_topic", name=name, topics=shown_topics)
             )

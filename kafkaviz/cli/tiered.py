@@ -254,9 +254,9 @@ def _render_partition(
                 for name in COLUMNS
             )
         )
-    attempts = Counter(map(_copy_attempt, partition.segments))
+    attempts = Counter(map(_copy_group, partition.segments))
     for segment in partition.segments:
-        n_attempts = attempts.pop(_copy_attempt(segment), 0)
+        n_attempts = attempts.pop(_copy_group(segment), 0)
         if not n_attempts:
             continue
         yield "  " + _row(
@@ -287,7 +287,7 @@ def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
         yield say_count("upload.kept", len(upload.kept_segments), size=size)
 
 
-def _copy_attempt(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
+def _copy_group(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
     """Returns a key that all unfinished copies of one local segment share.
 
     Other segments have a key of their own. If a local segment lacks its producer snapshot, each

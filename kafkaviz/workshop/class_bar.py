@@ -38,7 +38,7 @@ MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
 # Held while a part of a learner's page is drawn. Twenty threads that draw at once pass Python's
 # lock to each other at every message, and take twice the CPU time of twenty threads in sequence.
-_turn = threading.Lock()
+_drawing_lock = threading.Lock()
 _class_link = register_component("class_link", "hidden")
 
 
@@ -76,7 +76,7 @@ def _run_part(render: Callable[[], None]) -> None:
     """
     if class_seat.current() is None:
         st.rerun()
-    with _turn:
+    with _drawing_lock:
         render()
 
 
@@ -89,7 +89,7 @@ def set_picker_track(track: str) -> None:
     st.session_state[lesson_address.CLASS_PICKER_TRACK] = track
 
 
-def keep_whole(lesson: str, track: str) -> None:
+def rerun_outdated_page(lesson: str, track: str) -> None:
     """Reruns the whole page if a rerun of PARTS cannot show `lesson` and `track`."""
     if class_seat.is_learner() and (
         st.session_state.get(lesson_address.CLASS_PICKER) != lesson
@@ -99,7 +99,7 @@ def keep_whole(lesson: str, track: str) -> None:
         st.rerun()
 
 
-def _go_on() -> None:
+def _rerun_parts() -> None:
     if class_seat.is_learner():
         with suppress(StreamlitAPIException):  # the printed form has no fragments
             st.rerun(PARTS)
@@ -217,7 +217,7 @@ def render_link() -> None:
         key="kv_class_link",
         data=data,
         on_token_change=enter,
-        on_revision_change=_go_on,
+        on_revision_change=_rerun_parts,
         width="content",
     )
 
@@ -285,7 +285,7 @@ def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> Non
     _say_status(say("class.label", code=room.code), " · ".join(words))
 
 
-def _progress(room: ClassRoom, step: ClassStep) -> list[str]:
+def _progress_texts(room: ClassRoom, step: ClassStep) -> list[str]:
     tally = room.tally(step.key)
     if room.is_revealed(step.key):
         return [say("class.revealed")]
@@ -346,7 +346,7 @@ def _teacher_status(step: ClassStep) -> None:
     seats = room.tally(step.key).seats
     words = [
         *([say_count("class.seats", seats, count=seats)] if seats else [say("class.nobody")]),
-        *(_progress(room, step) if seats else []),
+        *(_progress_texts(room, step) if seats else []),
     ]
     stuck = room.stuck_seats(has_question=step.has_question, has_task=step.has_task)
     _say_status(
@@ -401,19 +401,19 @@ def render_bars(step: StepKey, letters: Sequence[str]) -> None:
     if attendance is None:
         return
     if attendance.room.is_revealed(step):
-        _bars(attendance.room, step, letters)
+        _render_counts(attendance.room, step, letters)
     elif attendance.is_teacher and st.session_state.get("kv_class_bars", True):
-        _live_bars(step, letters)
+        _render_live_counts(step, letters)
 
 
 @st.fragment(run_every=POLL_S)
-def _live_bars(step: StepKey, letters: Sequence[str]) -> None:
+def _render_live_counts(step: StepKey, letters: Sequence[str]) -> None:
     attendance = class_seat.current()
     if attendance is not None:
-        _bars(attendance.room, step, letters)
+        _render_counts(attendance.room, step, letters)
 
 
-def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
+def _render_counts(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
     """Draws the bars on the answer buttons with CSS, and a list of counts for screen readers."""
     tally = room.tally(step)
     counts = [tally.letters.get(letter, 0) for letter in letters]

@@ -343,7 +343,7 @@ class ClassRooms:
             ClassFull: there are already MAX_ROOMS rooms.
         """
         with self._lock:
-            self._sweep()
+            self._close_inactive()
             if len(self._rooms) >= MAX_ROOMS:
                 raise ClassFull(message("class.no_room", rooms=MAX_ROOMS))
             while (code := _random_code()) in self._rooms:
@@ -353,7 +353,7 @@ class ClassRooms:
 
     def find(self, text: str) -> ClassRoom | None:
         with self._lock:
-            self._sweep()
+            self._close_inactive()
             return self._rooms.get(clean_code(text))
 
     def close(self, room: ClassRoom) -> None:
@@ -362,7 +362,7 @@ class ClassRooms:
                 del self._rooms[room.code]
         room.close()
 
-    def _sweep(self) -> None:
+    def _close_inactive(self) -> None:
         for code, room in list(self._rooms.items()):
             idle_s = room.idle_s()
             if room.is_permanent:

@@ -90,7 +90,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
         else:
             render_step(lessons, position)
     lesson_state.remember_address()
-    class_bar.keep_whole(position.lesson.name, lesson_state.track())
+    class_bar.rerun_outdated_page(position.lesson.name, lesson_state.track())
 
 
 def _shown_lab(position: LessonPosition) -> LessonBlock | None:

@@ -82,7 +82,7 @@ def test_a_dump_drives_no_terminal(stream, expected):
     out, err = stream(), stream()
     console = Console(out, err)
     console.write(b"key: \x1b[2J\xe2\x80\xae\xc3\xa9\xff\r\tv\n")
-    console.complain("/d/\x1b]0;x\x07.log")
+    console.write_error("/d/\x1b]0;x\x07.log")
     assert out.getvalue() == expected
     assert err.getvalue() == (
         b"/d/\\x1b]0;x\\x07.log" if stream is Terminal else b"/d/\x1b]0;x\x07.log"

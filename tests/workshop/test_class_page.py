@@ -116,7 +116,9 @@ def test_windows_of_a_teacher_follow_the_class():
 def test_a_learner_breaks_a_copy_while_others_go_on(monkeypatch):
     """The lab is in no part of the page that waits for its turn, nor calls for the page anew."""
     turns = []
-    monkeypatch.setattr(break_it, "render", lambda *_, **__: turns.append(class_bar._turn.locked()))
+    monkeypatch.setattr(
+        break_it, "render", lambda *_, **__: turns.append(class_bar._drawing_lock.locked())
+    )
     teacher = taught(lesson="last-offset", at="1")
     learner = joined(teacher)
     learner.query_params["break"] = "1"
@@ -376,7 +378,7 @@ def test_a_class_that_goes_on_runs_the_parts_of_a_learner(monkeypatch, is_learne
     calls = []
     monkeypatch.setattr(class_seat, "is_learner", lambda: is_learner)
     monkeypatch.setattr(class_bar.st, "rerun", lambda *parts: calls.append(parts))
-    class_bar._go_on()
+    class_bar._rerun_parts()
     assert calls == reruns
 
 

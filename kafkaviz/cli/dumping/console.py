@@ -34,21 +34,21 @@ class Console:
         self._pending.append(part)
         self._pending_bytes += len(part)
         if self._pending_bytes >= BLOCK_BYTES:
-            self._hand_on()
+            self._write_pending()
 
     def line(self, text: str) -> None:
         """Prints a line. Undecodable bytes of file names are printed unchanged."""
         self.write(f"{text}\n".encode("utf-8", "surrogateescape"))
 
-    def complain(self, text: str) -> None:
+    def write_error(self, text: str) -> None:
         self.flush()
         self._err.write(_escape_for_terminal(self._err, text.encode("utf-8", "surrogateescape")))
         self._err.flush()
 
     def flush(self) -> None:
-        self._hand_on()
+        self._write_pending()
 
-    def _hand_on(self) -> None:
+    def _write_pending(self) -> None:
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
         self._pending = []
         self._pending_bytes = 0

@@ -34,7 +34,7 @@ _LIBRARY_CAUSES = (
     ("snappy", "corrupt input", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
     ("zstd", "", "com.github.luben.zstd.ZstdIOException: "),
 )
-_AT_ONCE = ("Not in GZIP format", "Stream unsupported")
+_FAULTS_AT_OPEN = ("Not in GZIP format", "Stream unsupported")
 
 
 class JavaException(Exception):
@@ -100,7 +100,7 @@ def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -
 
 def _from_codec(what: Message, *, at_open: bool, position: int) -> JavaException:
     cause = _codec_cause(what)
-    is_immediate = at_open or any(text in cause for text in _AT_ONCE)
+    is_immediate = at_open or any(text in cause for text in _FAULTS_AT_OPEN)
     return JavaException(
         KAFKA, cause if is_immediate else "Failed to decompress record stream", (cause,), position
     )
@@ -138,12 +138,12 @@ def hash_order(keys: Iterable[str]) -> list[str]:
     buckets: list[list[str]] = [[] for _ in range(16)]
     for count, key in enumerate(keys):
         if count > len(buckets) * 3 // 4:
-            buckets = _double(buckets)
+            buckets = _double_buckets(buckets)
         buckets[_spread(key) % len(buckets)].insert(0, key)
     return [key for bucket in buckets for key in bucket]
 
 
-def _double(buckets: list[list[str]]) -> list[list[str]]:
+def _double_buckets(buckets: list[list[str]]) -> list[list[str]]:
     larger: list[list[str]] = [[] for _ in range(2 * len(buckets))]
     for bucket in buckets:
         for key in bucket:

@@ -311,17 +311,21 @@ def _dump_range(
         if count:
             _print(chunk[:count], valid[:count], log, options, console)
         if unread_range is not None:
-            return _pass_over(unread_range, "the length of the batch is wrong", stop, console)
+            return _print_unread_range(
+                unread_range, "the length of the batch is wrong", stop, console
+            )
     end = batches.end.position
     unread_range = checker.unread_range_at(log.path, np.array([end])) if end < stop else None
     if unread_range is not None:
-        return _pass_over(unread_range, _end_reason(batches), stop, console)
+        return _print_unread_range(unread_range, _end_reason(batches), stop, console)
     if end < stop and options.max_bytes == MAX_INT:
         _print_tail(checker.reading(log.path).tail, batches, console)
     return None
 
 
-def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Console) -> int | None:
+def _print_unread_range(
+    unread_range: UnreadRange, message: str, stop: int, console: Console
+) -> int | None:
     """Prints an unreadable range. Returns the position of the next batch, or None."""
     console.write(
         problem(

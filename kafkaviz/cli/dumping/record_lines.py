@@ -163,7 +163,7 @@ class RecordLines:
         job = _Lines(
             batches=batches, data=data, starts=starts, stops=stops, lines=lines, line_ends=ends
         )
-        for first, end, codec_id in self._stretches(batches, stops - starts):
+        for first, end, codec_id in self._codec_runs(batches, stops - starts):
             stretch = job.part(first, end)
             if codec_id > 0:
                 self._print_compressed(stretch, codec.CODECS[codec_id], console)
@@ -173,7 +173,7 @@ class RecordLines:
                 )
         self._flush_buffer(console)
 
-    def _stretches(
+    def _codec_runs(
         self, batches: np.ndarray, records_bytes: np.ndarray
     ) -> Iterator[tuple[int, int, int]]:
         """Yields (first, end, codec) per run of consecutive batches with the same codec.
@@ -433,7 +433,7 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
     return decode
 
 
-def _identity(_data: bytes) -> bytes:
+def _byte_array_text(_data: bytes) -> bytes:
     """Returns what Java prints for a byte array: type and identity hash.
 
     The hash differs in each run of Java; here it is always 0.
@@ -445,5 +445,5 @@ _CLASSES = {
     f"{_PACKAGE}StringDecoder": decode_utf8,
     f"{_PACKAGE}LongDecoder": _number(">q"),
     f"{_PACKAGE}IntegerDecoder": _number(">i"),
-    f"{_PACKAGE}DefaultDecoder": _identity,
+    f"{_PACKAGE}DefaultDecoder": _byte_array_text,
 }

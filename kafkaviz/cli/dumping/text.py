@@ -34,9 +34,9 @@ def dump(options: DumpOptions, console: Console) -> int:
             console.line(f"Dumping {archive.display_text(path)}")
             _dump_file(path, options, console, report)
     except JavaException as fault:
-        console.complain(fault.text())
+        console.write_error(fault.text())
         return STATUS
-    console.complain(report.text())
+    console.write_error(report.text())
     return 0
 
 
@@ -54,7 +54,7 @@ def _dump_file(path: str, options: DumpOptions, console: Console, report: Report
         case ".txnindex":
             dump_txn_index(path, console)
         case _:
-            console.complain(f"Ignoring unknown file {archive.display_text(path)}\n")
+            console.write_error(f"Ignoring unknown file {archive.display_text(path)}\n")
 
 
 def _dump_log(path: str, options: DumpOptions, console: Console, report: Report) -> None:
@@ -124,7 +124,7 @@ def dump_snapshot(path: str, console: Console) -> None:
     try:
         producers = producer_snapshot.parse(records_file.content(path)).producers
     except CorruptBytes as fault:
-        console.complain(f"{fault.what}\n")
+        console.write_error(f"{fault.what}\n")
         return
     if len(producers):
         console.write(_producer_lines(producers).data)

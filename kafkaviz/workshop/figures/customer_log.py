@@ -137,7 +137,8 @@ def _check(
     views = [view for view in cleaned_views if view.base_offset < start]
     views += [view for view in written.segments if view.base_offset >= start]
     views = [
-        _break(view) if view.base_offset == settings.broken_segment else view for view in views
+        _corrupt_record(view) if view.base_offset == settings.broken_segment else view
+        for view in views
     ]
     state = open_log_state(
         views,
@@ -189,7 +190,7 @@ def _check(
     return CleanerCheck(now_ms=now_ms, log=log, cleaning=cleaning, error=error, segments=segments)
 
 
-def _break(view: SegmentView) -> SegmentView:
+def _corrupt_record(view: SegmentView) -> SegmentView:
     data = bytearray(view.log.content())
     data[HEADER_BYTES] ^= 0x10
     return replace(view, log=in_memory(view.log.name, bytes(data)))

@@ -157,11 +157,11 @@ def make_lookup(block: LessonBlock) -> LookupContext:
         _source(block),
         block["by"],
         block["target"],
-        lookup_cache.release_profile(_like(block), warm, block["by"]),
+        lookup_cache.release_profile(_search_release(block), warm, block["by"]),
     )
 
 
-def _like(block: LessonBlock) -> str:
+def _search_release(block: LessonBlock) -> str:
     """Returns a release of lookup_cache.VERSIONS that searches like the block's release."""
     return cast(str, lookup_cache.equivalent_version(block["search"]))
 
@@ -177,7 +177,7 @@ def to_lookup(block: LessonBlock) -> Destination:
     lookup_parameters = {
         page_state.BY: block["by"],
         page_state.TARGET: str(block["target"]),
-        page_state.SEARCH: _like(block),
+        page_state.SEARCH: _search_release(block),
     }
     if not block["set"]:
         return "Lookup", locate(block).address | lookup_parameters

@@ -388,7 +388,7 @@ def describe(zigzag: ZigzagView) -> str:
 
 # records shown before the start of the scan and after the answer
 BEFORE = 24
-BEHIND = 48
+AFTER = 48
 HEADS = ("segment.head_offset", "lookup.by_timestamp", "zigzag.head_newest", "zigzag.head_mark")
 
 
@@ -411,7 +411,7 @@ def _make(block: LessonBlock) -> ZigzagView:
     start_offset = int(all_batches["base_offset"][start_row])
     batches = all_batches[
         (all_batches["last_offset"] >= start_offset - BEFORE)
-        & (all_batches["base_offset"] <= answer.offset + BEHIND)
+        & (all_batches["base_offset"] <= answer.offset + AFTER)
     ]
     segment = cast(LogSegment, location.segment)
     records = tuple(

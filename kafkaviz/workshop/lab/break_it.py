@@ -170,7 +170,7 @@ def render(
     with st.container(key="kv_stage"):
         words, stage = st.columns(widths, gap=32)
         with stage, st.container(key="kv_figures", gap=None):
-            number, place = _choose(lab, lesson, answers)
+            number, place = _render_controls(lab, lesson, answers)
             trial = lab.trial(number, place)
             answer = answers.get(number)
             is_started = answer is not None and answer.place == place
@@ -183,14 +183,16 @@ def render(
             head()
             st.markdown(say("break_it.lead", tp=block["tp"], data=block["data"], release=RELEASE))
             key = f"kv_given_break_{lesson}_{number}_{place}"
-            _questions(trial, answer if is_started else None, key)
+            _render_questions(trial, answer if is_started else None, key)
             if is_started:
                 _verdict(lab, trial, answer, answers)
             else:
                 _start_button(key, number, place, on_start)
 
 
-def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
+def _render_controls(
+    lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]
+) -> tuple[int, int]:
     number = st.segmented_control(
         say("break_it.faults"),
         range(len(lab.faults)),
@@ -241,7 +243,7 @@ def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
     return say(f"break_it.{kind}_{outcome.value}", offset=offset)
 
 
-def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
+def _render_questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
     for question, outcomes in OUTCOMES.items():
         letter = (
             getattr(answer, question) if answer else st.session_state.get(key, {}).get(question)

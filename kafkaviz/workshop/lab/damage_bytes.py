@@ -216,21 +216,21 @@ FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the 
 
 
 def new_findings(
-    findings: Iterable[Finding], usual: Iterable[Finding], damage: Damage
+    findings: Iterable[Finding], undamaged: Iterable[Finding], damage: Damage
 ) -> tuple[Finding, ...]:
     """Returns the damaged file's findings that the undamaged copy does not have.
 
     Leaves out findings of severity "info" and predictions of broker start-up.
 
     Args:
-        usual: the findings of the undamaged copy.
+        undamaged: the findings of the undamaged copy.
     """
     stems = {Path(name).stem for name in (damage.file, damage.new_name) if name}
-    usual_identities = {_identity(finding) for finding in usual}
+    undamaged_identities = {_identity(finding) for finding in undamaged}
     return tuple(
         finding
         for finding in findings
-        if _identity(finding) not in usual_identities
+        if _identity(finding) not in undamaged_identities
         and finding.severity != "info"
         and not finding.code.startswith(FORECAST)
         and Path(finding.file or "").stem in stems

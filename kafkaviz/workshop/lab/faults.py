@@ -151,20 +151,20 @@ class Fault:
     Attributes:
         damage: damages the copy at a place.
         places: returns the possible places; NOTHING_TO_CHOOSE if there is only one.
-        initial: the default place, as a share of all places from 0 to 1.
+        initial_share: the default place, as a share of all places from 0 to 1.
         has_kill: whether the broker is killed before the damage, not shut down cleanly.
         client: the client that reads the log after start-up.
     """
 
     damage: Callable[[LogCopy, int], Damage]
     places: Callable[[LogCopy], range] = lambda _copy: NOTHING_TO_CHOOSE
-    initial: float = 0.5
+    initial_share: float = 0.5
     has_kill: bool = False
     client: Client = Client.ALL_OFFSETS
 
     def default_place(self, copy: LogCopy) -> int:
         places = self.places(copy)
-        return places[int(self.initial * (len(places) - 1))]
+        return places[int(self.initial_share * (len(places) - 1))]
 
 
 def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
@@ -265,7 +265,7 @@ def _set_clock(copy: LogCopy, days: int) -> Damage:
     at = start + field_start(HEADER, "base_timestamp_ms")
     damage = _change(copy, "log", bytes(data), at, at + 2 * np.dtype("i8").itemsize)
     return replace(
-        damage, copy=_with_own_indexes(damage.copy), target_offset=_next_segment_offset(copy)
+        damage, copy=_with_rebuilt_indexes(damage.copy), target_offset=_next_segment_offset(copy)
     )
 
 
@@ -275,7 +275,7 @@ def _set_field(data: bytearray, batch_position: int, name: str, value: int) -> N
     data[start : start + kind.itemsize] = np.array(value).astype(kind).tobytes()
 
 
-def _with_own_indexes(copy: LogCopy) -> LogCopy:
+def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
     log = copy.files[copy.name("log")]
     with log.open_reader() as read:
         segment = recover(read, log.size_bytes, copy.segment, copy.log.config)
@@ -374,7 +374,7 @@ def _set_file_time(copy: LogCopy, days: int) -> Damage:
     return replace(damage, copy=late_copy, target_offset=_next_segment_offset(copy))
 
 
-def _late_entry(copy: LogCopy, slot: int) -> Damage:
+def _delay_timestamp(copy: LogCopy, slot: int) -> Damage:
     def change(entries: np.ndarray) -> None:
         entries["timestamp_ms"][slot] += DAY_MS
 
@@ -388,7 +388,7 @@ def _padding_bytes(copy: LogCopy) -> range:
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 
 
-def _rooms(copy: LogCopy) -> range:
+def _index_capacities(copy: LogCopy) -> range:
     """Returns the index capacities to choose from: 1 to twice the current number of entries."""
     return range(1, 2 * len(copy.entries("index")) + 1)
 
@@ -425,13 +425,13 @@ FAULTS = MappingProxyType(
         "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
         "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
         "clock": Fault(_set_clock, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP),
-        "time-late": Fault(_late_entry, _slots("timeindex"), client=Client.TIMESTAMP),
+        "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
         "times-zeroed": Fault(
             _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
         ),
         "file-time": Fault(
             _set_file_time, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP
         ),
-        "limit": Fault(_lower_limit, _rooms),
+        "limit": Fault(_lower_limit, _index_capacities),
     }
 )

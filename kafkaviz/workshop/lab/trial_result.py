@@ -308,14 +308,14 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
 
 def _parts(trial: StartTrial, scale: _Scale) -> Iterator[OffsetPart]:
     """Yields the ranges of records that were read, and the missing ranges, in order."""
-    came = {
+    delivered_from = {
         (part.segment, part.position): part.first
         for part in trial.reading.ranges
         if _is_within(part, trial.expected_reading.ranges)
     }
     pieces: list[tuple[PartKind, int, int]] = []
     for part in trial.expected_reading.ranges:
-        start = came.get((part.segment, part.position), part.last + 1)
+        start = delivered_from.get((part.segment, part.position), part.last + 1)
         pieces += [(PartKind.MISSING, part.first, start - 1), (PartKind.READ, start, part.last)]
     occupied = (piece for piece in pieces if piece[1] <= piece[2])
     for kind, group in groupby(occupied, key=itemgetter(0)):

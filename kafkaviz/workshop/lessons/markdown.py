@@ -54,7 +54,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
     for line in rows:
         stripped = line.strip()
         fence = FENCE.match(stripped)
-        block, content = _beginning(stripped)
+        block, content = _block_of_line(stripped)
         if kind in ("ul", "ol") and stripped and block != kind and line[:1].isspace():
             block_lines[-1] += f" {stripped}"
             continue
@@ -75,7 +75,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
     yield from _close(kind, block_lines, heading)
 
 
-def _beginning(line: str) -> tuple[str, str]:
+def _block_of_line(line: str) -> tuple[str, str]:
     """Returns a line's kind of block ("p" for a paragraph) and the line without its marker."""
     for kind, pattern in BLOCKS:
         if match := pattern.fullmatch(line):

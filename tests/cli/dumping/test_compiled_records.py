@@ -71,7 +71,7 @@ def test_both_ways_print_the_same(options, batches, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             record_lines.RecordLines,
-            "_stretches",
+            "_codec_runs",
             lambda _lines, batches, _sizes: [(0, len(batches), -1)],
         )
         assert dumped(folder, [*options, LOG]) == compiled
