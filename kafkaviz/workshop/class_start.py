@@ -5,7 +5,7 @@
       (the same as a QR code, where a terminal can show it)
     You open, on this machine
       http://127.0.0.1:8501/workshop?class=KQ7R&track=short#teach=...
-    Served to the class: the pages over the samples. No other file, no uploads.
+    Learners can open the samples, but no other files, and they cannot upload files.
 
 The secret after # makes the browser's user the teacher. Browsers never send this part of the
 address to a server, and the page removes it from the address bar.

@@ -111,10 +111,13 @@ def test_the_records_of_a_key(directory):
     at = opened(directory, key="k4......")
     html = page_html(at)
     assert "t-0 has 2 records with this key; a cleaning at this moment would remove 1." in html
-    assert "goes: offset 13 replaces it" in html and "stays: the latest record of the key" in html
+    assert (
+        "will be removed: offset 13 replaces it" in html
+        and "stays: the latest record of the key" in html
+    )
     assert at.code[-1].value.startswith("kafkaviz key ")
     by_hex = opened(directory, key=b"k4......".hex(), key_as="hex")
-    assert "goes: offset 13 replaces it" in page_html(by_hex)
+    assert "will be removed: offset 13 replaces it" in page_html(by_hex)
     assert "is not a key in hexadecimal" in page_html(opened(directory, key="k", key_as="hex"))
     assert "t-0 has no record with this key." in page_html(opened(directory, key="other"))
 
@@ -177,7 +180,7 @@ def test_a_cancelled_story_can_be_started_again(directory):
     at = opened(directory, key="k4......")
     assert "It was cancelled." in page_html(at)
     at = press_button(at, "kv_cleaning_again")
-    assert "goes: offset 13 replaces it" in page_html(at)
+    assert "will be removed: offset 13 replaces it" in page_html(at)
 
 
 def test_the_map_shows_the_records_that_a_computed_cleaning_removes(directory):

@@ -234,7 +234,7 @@ def test_the_largest_topics_come_last(damaged, capsys):
     assert {topic.pop("topic"): [*topic.values()] for topic in topics} == sizes
     main(["check", str(damaged)])
     block = capsys.readouterr().out.rpartition("\n\n")[2].splitlines()
-    assert block[0] == "largest topics, by the lengths of their files"
+    assert block[0] == "largest topics, by file length"
     largest = sorted(sizes, key=lambda topic: -sum(sizes[topic][1:]))
     assert [line.split()[2] for line in block[1:-1]] == [f"{topic}:" for topic in largest[:5]]
     assert block[-1].strip().startswith(f"{len(sizes) - 5} more topics: ")

@@ -64,8 +64,7 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
         f"{number} {word}" for number, word in zip(numbers, (*words, "info"), strict=True)
     )
     assert lines[13] == (
-        "read 2 segments (1.19 KiB of .log); "
-        "segments that had not changed and were not read again: 0"
+        "read 2 segments (1.19 KiB of .log); unchanged segments that were not read again: 0"
     )
     assert lines[14].startswith("in ")
 

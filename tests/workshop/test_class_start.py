@@ -43,7 +43,7 @@ def test_the_ways_into_a_class(room, network_of_one):
         "You open, on this machine",
         f"  http://127.0.0.1:8600/workshop?class={room.code}&track=short#teach={room.secret}",
         "",
-        "Served to the class: the pages over the samples. No other file, no uploads.",
+        "Learners can open the samples, but no other files, and they cannot upload files.",
     ]
 
 
@@ -58,9 +58,7 @@ def test_links_go_on_in_the_language_of_the_shell(room, network_of_one):
 def test_the_directory_of_a_class_is_named(room, network_of_one, monkeypatch):
     """It is what learners can open."""
     monkeypatch.setenv("KAFKAVIZ_DIR", "/srv/kafka")
-    assert announced(room)[-1].startswith(
-        "Served to the class: the pages over the samples and /srv/kafka. "
-    )
+    assert announced(room)[-1].startswith("Learners can open the samples and /srv/kafka, ")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])

@@ -74,7 +74,7 @@ def test_bytes_after_a_torn_batch_are_reported(orders, capsys):
     )
     assert (
         lines[-1].strip()
-        == "the bytes that were left out, or earlier content in their place, may explain the difference"
+        == "the bytes that were left out, or other bytes that were once in their place, may explain the difference"
     )
 
 
