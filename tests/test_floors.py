@@ -62,7 +62,16 @@ HOMES = {
 STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli", "app")}
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 # of simulate/: each uses those after it in this list
-WINGS = ["lessons", "directory", "cleaner", "writer", "startup", "recovery", "producers"]
+WINGS = [
+    "lessons",
+    "directory",
+    "cleaner",
+    "writer",
+    "startup",
+    "recovery",
+    "segment_check",
+    "producers",
+]
 # folders of one room: the first does not know the second
 FOLDER_STRANGERS = (
     ("kafkaviz.analysis.checks", "kafkaviz.analysis.broker_health"),
@@ -243,7 +252,7 @@ def test_no_line_climbs():
         ("kafkaviz.log.file", "from kafkaviz import open_broker", 1),
         ("kafkaviz.simulate.writer.writer", "from kafkaviz.log import file", 1),
         (
-            "kafkaviz.simulate.recovery.recovery",
+            "kafkaviz.simulate.recovery",
             "from kafkaviz.simulate.startup import restart",
             1,
         ),
@@ -304,7 +313,7 @@ def test_a_line_that_climbs_is_reported(module, source, line):
         ),
         (
             "kafkaviz.simulate.writer.writer",
-            "from kafkaviz.simulate.recovery.recovery import recover",
+            "from kafkaviz.simulate.recovery import recover",
         ),
         ("kafkaviz.report", "import plotly.graph_objects\nfrom kafkaviz.figures import theme"),
         (

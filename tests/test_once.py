@@ -102,7 +102,7 @@ def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
     ("text", "home"),
     [
         # epochs that are newer than all before
-        ("np.maximum.accumulate(np.concatenate([[", "simulate/recovery/epochs.py"),
+        ("np.maximum.accumulate(np.concatenate([[", "simulate/recovery.py"),
         # bytes at hand, read by position
         ("piece = array[position : position + len(buffer)]", "binary/file_view.py"),
     ],

@@ -3,7 +3,7 @@
 Only directory/folder.py writes files, and only new ones. Each package uses only earlier ones:
 
 - producers/: the batches that producers send
-- recovery/: the recovery of a segment
+- recovery, segment_check: the recovery of a segment
 - startup/: broker start-up
 - writer/: a log during appends
 - cleaner/: the log cleaner

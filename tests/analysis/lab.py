@@ -11,7 +11,7 @@ from kafkaviz.format.batch import CRC_START, HEADER
 from kafkaviz.format.names import OFFSET_CHECKPOINTS
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.simulate.recovery import recover
 from tests.support.bytes_reader import reader
 
 PARTITIONS = (

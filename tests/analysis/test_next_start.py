@@ -26,7 +26,7 @@ from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+from kafkaviz.simulate.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart
 
 METADATA = "__cluster_metadata-0"

@@ -30,7 +30,7 @@ COMPILED_MODULES = {
     "simulate.cleaner.record_filter",
     "simulate.producers.batch_encoder",
     "simulate.producers.generator",
-    "simulate.recovery.recovery",
+    "simulate.recovery",
     "simulate.writer.append_loop",
 }
 

@@ -42,7 +42,7 @@ from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2
 from kafkaviz.format.deep_scan import DeepScan, ScanChunk
 from kafkaviz.format.walk import Walk, walk
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.simulate.recovery import recover
 from kafkaviz.simulate.startup.restart import join_steps, steps_of
 from kafkaviz.simulate.steps import StoredLog
 from tests.fuzz import seeds

@@ -37,7 +37,7 @@ from kafkaviz.format import (
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.record import Record
 from kafkaviz.log.tiered.remote_log_metadata import RemoteLogMetadataCache, RemoteLogSegment
-from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery import LeaderEpochs
 from kafkaviz.simulate.startup import small_files
 from tests.cli.hostile_files import batch, tiny_batch, wrapper
 from tests.format.manifests import FIXED, ID

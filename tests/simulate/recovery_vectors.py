@@ -6,7 +6,7 @@ import hashlib
 import re
 
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.recovery.recovery import RecoveredSegment, recover
+from kafkaviz.simulate.recovery import RecoveredSegment, recover
 from tests.support.bytes_reader import reader
 
 STEM = "<DIR>/t-0/{:020d}"

@@ -1,6 +1,6 @@
 import pytest
 
-from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery import LeaderEpochs
 
 KNOWN = ((0, 0), (3, 500), (5, 900))
 

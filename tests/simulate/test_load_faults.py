@@ -14,7 +14,7 @@ from kafkaviz.format import names
 from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.producers import refusal
 from kafkaviz.simulate.steps import StoredLog

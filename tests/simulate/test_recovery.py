@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.simulate.recovery import recover
 from tests.simulate.recovery_vectors import content, differences, run_recovery, unpacked
 from tests.support.bytes_reader import reader
 

@@ -19,7 +19,7 @@ from kafkaviz.search.log_view import view_partition, view_segment
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
-from kafkaviz.simulate.recovery.recovery import (
+from kafkaviz.simulate.recovery import (
     INVALID_OFFSET,
     OFFSET_OVERFLOW,
 )

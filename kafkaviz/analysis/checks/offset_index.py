@@ -30,7 +30,7 @@ from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.simulate.recovery import recover
 from kafkaviz.versions import NEWEST_RELEASE
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize

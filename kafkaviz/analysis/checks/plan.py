@@ -31,7 +31,7 @@ from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message
-from kafkaviz.simulate.recovery.index_check import find_unflushed
+from kafkaviz.simulate.segment_check import find_unflushed
 from kafkaviz.simulate.startup.restart import Restart, is_metadata, join_steps
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import Release

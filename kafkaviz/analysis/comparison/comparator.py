@@ -56,7 +56,7 @@ from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import Message, Text, message
-from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery import LeaderEpochs
 from kafkaviz.versions import ENTRY_PER_BATCH, TRUNCATION_ON_FETCH, search_profile
 
 PartitionCallback = Callable[[str], object]

@@ -25,7 +25,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery import LeaderEpochs
 
 UNDEFINED = -1
 MAX_STEPS = 10_000  # a limit on the truncation steps, each of which drops an epoch of the follower

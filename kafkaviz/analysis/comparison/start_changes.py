@@ -24,7 +24,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.log.settings import Settings
-from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+from kafkaviz.simulate.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import file_stem

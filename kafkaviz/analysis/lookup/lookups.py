@@ -218,7 +218,7 @@ def _recovered_log_view(
 ) -> LogView:
     from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
     from kafkaviz.log.settings import open_settings
-    from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+    from kafkaviz.simulate.recovery import RecoveredSegment
     from kafkaviz.simulate.startup.log_loader import LogLoader
 
     broker = broker or open_broker(partition.path)

@@ -11,7 +11,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.search import log_view
 from kafkaviz.simulate.config import ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.recovery.index_check import (
+from kafkaviz.simulate.segment_check import (
     RecoveryReason,
     find_recovery_reason,
     find_unflushed,

@@ -48,7 +48,7 @@ from kafkaviz.log.tiered.tiered_view import TieredState, highest_remote_offset
 from kafkaviz.messages import Message, message
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.config import release_behaviour
-from kafkaviz.simulate.recovery.index_check import find_recovery_reason
+from kafkaviz.simulate.segment_check import find_recovery_reason
 from kafkaviz.units import file_stem, moment
 
 

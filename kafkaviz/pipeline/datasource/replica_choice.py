@@ -29,7 +29,7 @@ from kafkaviz.pipeline.datasource.pushdown import PushedFilters
 from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.datasource.transactions import end_offset
 from kafkaviz.pipeline.read.inventory import Inventory
-from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+from kafkaviz.simulate.recovery import LeaderEpochs
 
 
 class ReplicaReason(StrEnum):

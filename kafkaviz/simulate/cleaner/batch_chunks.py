@@ -27,7 +27,7 @@ from kafkaviz.format.batch import (
 )
 from kafkaviz.format.java import CORRUPT_RECORD, EXCEPTIONS, INVALID_RECORD, without_place
 from kafkaviz.format.walk import BAD_LENGTH, CHUNK_BYTES, LENGTH_AT, MAX_ROWS, take_headers
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 
 IN_CHUNK, DECOMPRESSED, UNREADABLE = range(3)
 BODY: np.dtype = np.dtype(

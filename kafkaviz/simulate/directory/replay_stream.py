@@ -19,7 +19,7 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
 from kafkaviz.simulate.append_batches import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery.batch_check import BatchCheck, resolve_first_offsets
+from kafkaviz.simulate.segment_check import BatchCheck, resolve_first_offsets
 from kafkaviz.simulate.steps import StoredLog
 
 PIECE_BYTES = 8 << 20

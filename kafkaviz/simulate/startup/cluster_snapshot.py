@@ -22,7 +22,7 @@ from kafkaviz.format import batch, batch_records, names
 from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.partition_directory import KINDS
 from kafkaviz.simulate.steps import StartupStep, StoredLog

@@ -11,7 +11,7 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery.recovery import (
+from kafkaviz.simulate.recovery import (
     INVALID_OFFSET,
     NEWEST,
     OFFSET_OVERFLOW,

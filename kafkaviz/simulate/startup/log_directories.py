@@ -21,7 +21,7 @@ from kafkaviz.format.java import KAFKA, int_or_none
 from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup import own_files
 from kafkaviz.simulate.startup.own_files import RUNTIME, OwnFiles
 from kafkaviz.simulate.steps import StartupStep

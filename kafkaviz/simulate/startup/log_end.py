@@ -16,7 +16,7 @@ from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.scan import LogReader, find_offset
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
+from kafkaviz.simulate.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.versions import BASE_OFFSET
 

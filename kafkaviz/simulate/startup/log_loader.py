@@ -17,12 +17,16 @@ from kafkaviz.format.java import ILLEGAL_ARGUMENT, KAFKA
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate import steps
+from kafkaviz.simulate import recovery, steps
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery import recovery
-from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
-from kafkaviz.simulate.recovery.index_check import find_recovery_reason, find_unflushed
-from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
+from kafkaviz.simulate.recovery import (
+    BrokerException,
+    Epoch,
+    LeaderEpochs,
+    RecoveredSegment,
+    recover,
+)
+from kafkaviz.simulate.segment_check import find_recovery_reason, find_unflushed
 from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.log_end import (
     find_end_offset,

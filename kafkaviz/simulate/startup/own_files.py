@@ -25,7 +25,7 @@ from kafkaviz.format.names import (
 from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt

@@ -9,7 +9,7 @@ from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.format.java import KAFKA
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup.small_files import STORAGE
 from kafkaviz.simulate.steps import MAX_LOG_BYTES, StartupStep, StoredLog
 from kafkaviz.units import file_stem

@@ -14,7 +14,7 @@ from kafkaviz.format import producer_snapshot
 from kafkaviz.format.java import EXCEPTIONS
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 
 OpenOffsets = dict[int, int]  # first offset of each open transaction, by producer id
 Replay = Callable[[int, int, OpenTransactions, int | None], None]

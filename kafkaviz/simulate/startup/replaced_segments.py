@@ -19,8 +19,8 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
-from kafkaviz.simulate.recovery.batch_check import resolve_first_offsets
-from kafkaviz.simulate.recovery.recovery import BrokerException, recover
+from kafkaviz.simulate.recovery import BrokerException, recover
+from kafkaviz.simulate.segment_check import resolve_first_offsets
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, leading_number
 from kafkaviz.units import file_stem

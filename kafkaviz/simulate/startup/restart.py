@@ -19,7 +19,7 @@ from kafkaviz.format.java import KAFKA
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
-from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
+from kafkaviz.simulate.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import cluster_snapshot, small_files
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
 from kafkaviz.simulate.startup.small_files import STORAGE

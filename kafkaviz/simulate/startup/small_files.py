@@ -24,7 +24,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.java import ILLEGAL_ARGUMENT, int_or_none
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.steps import StartupStep
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"

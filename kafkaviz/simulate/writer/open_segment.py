@@ -16,7 +16,7 @@ from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.recovery.recovery import RecoveredSegment
+from kafkaviz.simulate.recovery import RecoveredSegment
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.roll_reason import (
     OFFSET_FULL,

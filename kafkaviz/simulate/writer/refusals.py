@@ -8,7 +8,7 @@ import numpy as np
 from kafkaviz import versions
 from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.recovery.recovery import (
+from kafkaviz.simulate.recovery import (
     INVALID_OFFSET,
     OFFSET_OVERFLOW,
     BrokerException,

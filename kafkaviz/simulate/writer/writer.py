@@ -24,9 +24,9 @@ from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.log_bytes import DiscardedLogs, LogBytes
-from kafkaviz.simulate.recovery.epochs import LeaderEpochs
-from kafkaviz.simulate.recovery.recovery import (
+from kafkaviz.simulate.recovery import (
     BrokerException,
+    LeaderEpochs,
     RecoveredSegment,
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader

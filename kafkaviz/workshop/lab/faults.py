@@ -26,7 +26,7 @@ from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
-from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.simulate.recovery import recover
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import file_stem
 from kafkaviz.versions import Release

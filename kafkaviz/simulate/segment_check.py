@@ -1,0 +1,207 @@
+"""Checks the batches and the indexes of a segment, to decide whether start-up recovers the segment.
+
+- A complete batch must be longer than its header, with the right checksum (ensureValid of
+  DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor records are checked.
+- Kafka 4.3.1 checks only the transaction index; up to 2.2 all three indexes were checked
+  (LogSegment.sanityCheck, KAFKA-7283).
+
+Loading a log uses these checks, and so does a lookup, to know whether loading would change the
+files.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol, cast
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.binary.crc32c import checksum_ranges, crc32c
+from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, legacy_messages, offset_index, time_index, txn_index
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.config import ReleaseBehaviour
+
+BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read in pieces
+
+
+class BatchCheck:
+    """Checks batches in the order of a log, with one buffer for all batches."""
+
+    def __init__(self, read: ReadInto) -> None:
+        self._read = read
+        self._buffer = np.empty(BUFFER_BYTES, np.uint8)
+
+    def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
+        """Checks batches (rows of BATCH without gaps) up to the first invalid one.
+
+        Returns the number of valid batches, and the fault: "crc", "too-small", or "" for none.
+        """
+        ends = batches["position"] + batches["size_bytes"]
+        valid_count = 0
+        while valid_count < len(batches):
+            start = int(batches["position"][valid_count])
+            stop = max(int(np.searchsorted(ends, start + BUFFER_BYTES, "right")), valid_count + 1)
+            invalid = self._find_invalid(batches[valid_count:stop])
+            if invalid.any():
+                valid_count += int(np.argmax(invalid))
+                return valid_count, "too-small" if _too_small(
+                    batches[valid_count : valid_count + 1]
+                )[0] else "crc"
+            valid_count = stop
+        return valid_count, ""
+
+    def _find_invalid(self, batches: np.ndarray) -> np.ndarray:
+        start = int(batches["position"][0])
+        size_bytes = int(batches["size_bytes"].sum())
+        is_small = _too_small(batches)
+        if size_bytes > len(self._buffer):
+            if is_small.any():
+                return is_small
+            return np.array([self._large_crc(batches[0]) != batches["crc"][0]])
+        window = self._buffer[: self._read(start, self._buffer[:size_bytes])]
+        places = batches["position"] - start
+        is_modern = batches["magic"] >= batch.MAGIC_2
+        # the file is shorter than when it was measured
+        is_small |= places + batches["size_bytes"] > len(window)
+        crcs = checksum_ranges(
+            window,
+            np.where(is_small, 0, places + batch.CRC_START),
+            np.where(is_small, 0, places + batches["size_bytes"]),
+        )
+        for row in np.flatnonzero(~is_modern).tolist():
+            crcs[row] = zlib.crc32(
+                window[
+                    places[row] + batch.MAGIC_END - 1 : places[row] + batches["size_bytes"][row]
+                ].data
+            )
+        return is_small | (crcs != batches["crc"])
+
+    def _large_crc(self, header: np.void) -> int:
+        is_modern = header["magic"] >= batch.MAGIC_2
+        end = int(header["position"] + header["size_bytes"])
+        step = crc32c if is_modern else zlib.crc32
+        position = int(header["position"]) + (batch.CRC_START if is_modern else batch.MAGIC_END - 1)
+        crc = 0
+        while position < end:
+            piece = self._buffer[: end - position]
+            if self._read(position, piece) < len(piece):
+                return batch.UNKNOWN
+            crc = step(piece.data, crc)
+            position = position + len(piece)
+        return crc
+
+
+def _too_small(batches: np.ndarray) -> np.ndarray:
+    return (batches["magic"] >= batch.MAGIC_2) & (batches["size_bytes"] < batch.HEADER_BYTES)
+
+
+def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
+    """Returns rows of BATCH with the first offset of each wrapper filled in.
+
+    A wrapper that cannot be read gets its last offset.
+    """
+    unknown = np.flatnonzero(
+        (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)
+    )
+    if not len(unknown):
+        return batches
+    batches = batches.copy()
+    for row in unknown.tolist():
+        data = np.empty(int(batches["size_bytes"][row]), np.uint8)
+        messages = legacy_messages.read(data[: read(int(batches["position"][row]), data)].data)
+        is_readable = messages.fault is None and len(messages.rows) > 0
+        batches["base_offset"][row] = (
+            messages.rows["offset"][0] if is_readable else batches["last_offset"][row]
+        )
+    return batches
+
+
+class ReadableFile(Protocol):
+    """A file and its bytes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def content(self) -> bytes: ...
+
+
+# returns the "index", "timeindex" or "txnindex" of a segment; None if the file does not exist
+FileGetter = Callable[[str], ReadableFile | None]
+
+
+class RecoveryReason(NamedTuple):
+    """The reason why a segment's indexes are rebuilt: a key of steps.CAUSES, and a sentence."""
+
+    cause: str
+    why: Message
+
+
+def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
+    """Returns the segments that are recovered after an unclean shutdown (LogLoader.recoverLog).
+
+    These are the segment that contains the recovery point and all later segments.
+    """
+    first = max((base for base in bases if base <= recovery_point), default=recovery_point)
+    return [base for base in bases if base >= first]
+
+
+def find_recovery_reason(
+    get: FileGetter, base: int, behaviour: ReleaseBehaviour
+) -> RecoveryReason | None:
+    """Returns why loading a log recovers a flushed segment, or None.
+
+    Raises:
+        CorruptBytes: Kafka does not know the version of a .txnindex entry, so loading fails. Has
+            Kafka's message.
+    """
+    if not get("index"):
+        return RecoveryReason("index-missing", message("index_check.index_missing"))
+    fault = _txn_fault(get("txnindex"), base, behaviour) or (
+        _old_fault(get, behaviour) if behaviour.checks_indexes else None
+    )
+    return RecoveryReason("index-corrupt", fault) if fault else None
+
+
+def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour) -> Message | None:
+    entries = txn_index.parse(file.content() if file else b"")
+    # Kafka's check ends at the first entry below the base offset
+    is_below = entries["last_offset"] < base
+    if is_below.any():
+        entries = entries[: int(np.argmax(is_below)) + 1]
+    allows_negative = not versions.ABORTED_TXN_RANGE.applies_to(behaviour.release)
+    txn_index.ensure_readable(entries, allows_negative=allows_negative)
+    try:
+        txn_index.check(entries, base)
+    except CorruptBytes as fault:
+        return message(
+            "index_check.fault_in_file", file=cast(ReadableFile, file).name, problem=fault.what
+        )
+    return None
+
+
+def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
+    """Checks the offset and time index as Kafka up to 2.2 did."""
+    for kind, layout in (("index", offset_index), ("timeindex", time_index)):
+        file = get(kind)
+        if not file:
+            continue
+        entries = layout.parse(file.content())
+        if file.size_bytes % layout.ENTRY.itemsize:
+            return message(
+                "index_check.length_no_multiple", file=file.name, entry_bytes=layout.ENTRY.itemsize
+            )
+        least = 1 if kind == "index" and behaviour.first_offset_keys else 0
+        if len(entries) and entries["relative_offset"][-1] < least:
+            return message("index_check.last_entry_too_low", file=file.name)
+        if (
+            kind == "timeindex"
+            and len(entries)
+            and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]
+        ):
+            return message("index_check.last_time_too_low", file=file.name)
+    return None
