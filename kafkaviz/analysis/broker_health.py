@@ -38,7 +38,7 @@ from kafkaviz.analysis.findings.finding import (
     sort_findings,
 )
 from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
-from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.metadata_retention import MetadataRetention, broker_metadata_retention
 from kafkaviz.analysis.overview import topic_sizes

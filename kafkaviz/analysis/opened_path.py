@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kafkaviz import config_def
-from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
+from kafkaviz.analysis.inferred_release import AssumedRelease, assume_release
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName, SegmentName

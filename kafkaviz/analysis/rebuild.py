@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz import config_def
+from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.cost.cost_model import FILES_PER_SEGMENT, MAPS_PER_SEGMENT
-from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
+from kafkaviz.analysis.inferred_settings import inferred_limits, roll_reasons
 from kafkaviz.analysis.opened_path import OpenedPath
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
-from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.rolls.roll_history import segment_facts
+from kafkaviz.analysis.roll_history import segment_facts
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting

@@ -121,7 +121,7 @@ def _read_rate(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.broker_health import check, health_object
-    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.inferred_release import assume_release
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
 

@@ -127,7 +127,7 @@ def _parse_load_factor(text: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.compaction.compaction import compaction
-    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.inferred_release import assume_release
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings

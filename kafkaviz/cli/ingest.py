@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
 def _say_newer(info: "CatalogInfo") -> None:
     from contextlib import suppress
 
-    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.inferred_release import assume_release
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log.broker import open_broker
 

@@ -154,7 +154,7 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
         result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
     except CorruptFile as fault:
         if args.json:
-            from kafkaviz.analysis.lookup.lookup_object import refusal_object
+            from kafkaviz.analysis.lookup.lookups import refusal_object
 
             target = args.offset, args.timestamp
             refusal = refusal_object(log.name, search_profile.version, *target, fault)
@@ -170,7 +170,7 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
     )
     if args.json:
         from kafkaviz.analysis.json_objects import to_json_object
-        from kafkaviz.analysis.lookup.lookup_object import lookup_object
+        from kafkaviz.analysis.lookup.lookups import lookup_object
 
         remote = {"remote": to_json_object(cost)} if remote_files or cost.reads else {}
         unknown = _unknown_settings(log.segments)
@@ -207,7 +207,7 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
         else search.entry or (segment.base_offset, 0)
     )
     if args.json:
-        from kafkaviz.analysis.lookup.lookup_object import index_object
+        from kafkaviz.analysis.lookup.lookups import index_object
 
         output.say_json(
             "lookup-index",

@@ -168,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace) -> "CheckPlan":
     from kafkaviz.analysis.checks.plan import plan_check
-    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.inferred_release import assume_release
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
 

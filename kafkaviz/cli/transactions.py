@@ -164,7 +164,7 @@ def _read(
     states: "Mapping[int, CoordinatorState] | None",
 ) -> "Iterator[PartitionTransactions]":
     from kafkaviz.analysis.checks.plan import newest_ms
-    from kafkaviz.analysis.inference.version import assume_release
+    from kafkaviz.analysis.inferred_release import assume_release
     from kafkaviz.analysis.transactions.coordinator import judge, transactional_ids
     from kafkaviz.analysis.transactions.listing import PartitionTransactions, list_transactions
     from kafkaviz.errors import KafkavizError

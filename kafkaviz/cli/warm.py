@@ -121,6 +121,6 @@ def _look_up() -> None:
 
 
 def _replay() -> None:
-    from kafkaviz.analysis.page_cache import page_replay
+    from kafkaviz.analysis import page_replay
 
     page_replay.grow(1)

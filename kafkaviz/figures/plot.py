@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kafkaviz import extras
 from kafkaviz.analysis import overview as overview_table
+from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.opened_path import broker_around
-from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_costs
 from kafkaviz.analysis.tuning.recommendation import recommend_all
 from kafkaviz.analysis.tuning.source import open_source

@@ -17,7 +17,7 @@ from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
-from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
+from kafkaviz.analysis.inferred_release import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, compute_costs

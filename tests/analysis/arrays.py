@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.inference.interval import interval_bounds
+from kafkaviz.analysis.inferred_settings import interval_bounds
 from kafkaviz.analysis.segment.anatomy import Anatomy, count
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import link

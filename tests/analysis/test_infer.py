@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.interval import (
+from kafkaviz.analysis.inferred_release import assume_release, infer_release
+from kafkaviz.analysis.inferred_settings import (
     IntervalEvidence,
+    SegmentFacts,
     interval_bounds,
     interval_evidence,
+    roll_reasons,
 )
-from kafkaviz.analysis.inference.roll import SegmentFacts, roll_reasons
-from kafkaviz.analysis.inference.version import assume_release, infer_release
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.walk import walk
 from kafkaviz.log import metadata_log

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.rolls import limits
-from kafkaviz.analysis.rolls.limits import IndexRoom, WriteLoad
-from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.analysis import roll_limits
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.roll_limits import IndexRoom, WriteLoad
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.workloads import config_of
 from kafkaviz.simulate.config import LogConfig
@@ -38,8 +38,8 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
     sized = config(segment_index_bytes=index_bytes)
     assert (sized.offset_slots, sized.usable_time_slots) == slots
     full = (
-        limits.offset_index_full_bytes(index_bytes, 4608),
-        limits.time_index_full_bytes(index_bytes, 4608),
+        roll_limits.offset_index_full_bytes(index_bytes, 4608),
+        roll_limits.time_index_full_bytes(index_bytes, 4608),
     )
     assert [size_bytes / 1e6 for size_bytes in full] == pytest.approx(full_mb, rel=2e-3)
 
@@ -69,7 +69,7 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
     ],
 )
 def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
-    seconds = limits.seconds_until_roll(config(**settings), load, bytes_per_s)
+    seconds = roll_limits.seconds_until_roll(config(**settings), load, bytes_per_s)
     assert [
         float(seconds[cause]) / HOUR_S
         for cause in (
@@ -79,19 +79,19 @@ def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
             RollCause.TIME_INDEX_FULL,
         )
     ] == pytest.approx(hours, rel=0.015)
-    assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == winner
+    assert roll_limits.CAUSES[roll_limits.first_limit(seconds)[0][0]] == winner
 
 
 def test_size_beats_time_above_1775_bytes_a_second():
     """1 GiB in 7 days, as long as no index fills."""
-    time, size = limits.speed_ranges(config(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
+    time, size = roll_limits.speed_ranges(config(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
     assert (time.cause, size.cause) == (RollCause.TIME, RollCause.SIZE)
     assert size.first == time.last == pytest.approx(1775.3, abs=0.2)
 
 
 def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
     """A clock gives at most one entry per millisecond; at 256 B between points that is 50 MB/s."""
-    fast = limits.seconds_until_roll(
+    fast = roll_limits.seconds_until_roll(
         config(index_interval_bytes=0), WriteLoad(256), np.geomspace(1e6, 1e9, 20)
     )
     assert fast[RollCause.TIME_INDEX_FULL].min() == pytest.approx(873.812)
@@ -100,7 +100,7 @@ def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
 def test_two_thirds_decide_which_index_is_full_first():
     """The time index fills first if more than two thirds of the points add a time entry."""
     more, less = (
-        limits.seconds_until_roll(config(), WriteLoad(1000, time_share=share), 1e6)
+        roll_limits.seconds_until_roll(config(), WriteLoad(1000, time_share=share), 1e6)
         for share in (0.67, 0.66)
     )
     assert (
@@ -113,12 +113,12 @@ def test_two_thirds_decide_which_index_is_full_first():
 @pytest.mark.parametrize("share", [0.3, 1])
 def test_a_safe_index_is_just_large_enough(gap, share):
     """Neither index is then full at segment.bytes; with a few slots less, one is."""
-    safe = limits.safe_index_bytes(GIB, gap, share)
+    safe = roll_limits.safe_index_bytes(GIB, gap, share)
 
     def full(index_bytes):
         return min(
-            limits.offset_index_full_bytes(index_bytes, gap),
-            limits.time_index_full_bytes(index_bytes, gap, share),
+            roll_limits.offset_index_full_bytes(index_bytes, gap),
+            roll_limits.time_index_full_bytes(index_bytes, gap, share),
         )
 
     assert full(safe) >= GIB > full(safe - 36)
@@ -132,12 +132,15 @@ def test_a_safe_index_is_just_large_enough(gap, share):
 )
 def test_safe_sizes(gap, share, safe):
     """max(8 ceil(S / G), 12 (ceil(f S / G) + 2)) of 1 GiB."""
-    assert limits.safe_index_bytes(GIB, gap, share) == safe
+    assert roll_limits.safe_index_bytes(GIB, gap, share) == safe
 
 
 def test_with_the_default_interval_ten_mib_are_always_safe():
     """A gap is more than the interval, and segment.bytes is an int."""
-    assert limits.safe_index_bytes(limits.MAX_SEGMENT_BYTES, limits.gap_bytes(4096, 1)) < 10 * MIB
+    assert (
+        roll_limits.safe_index_bytes(roll_limits.MAX_SEGMENT_BYTES, roll_limits.gap_bytes(4096, 1))
+        < 10 * MIB
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,12 +157,12 @@ def test_with_the_default_interval_ten_mib_are_always_safe():
 )
 def test_sizes_that_cannot_work(index_bytes, room):
     """Below 12 a file cannot be created, below 24 the time index is always full."""
-    assert limits.index_room(index_bytes) == room
+    assert roll_limits.index_room(index_bytes) == room
     if room == IndexRoom.ALWAYS_FULL:
         assert (
-            limits.seconds_until_roll(config(segment_index_bytes=index_bytes), WriteLoad(100), 1e3)[
-                RollCause.TIME_INDEX_FULL
-            ]
+            roll_limits.seconds_until_roll(
+                config(segment_index_bytes=index_bytes), WriteLoad(100), 1e3
+            )[RollCause.TIME_INDEX_FULL]
             == 0
         )
 
@@ -169,7 +172,7 @@ def test_jitter_and_compaction_shorten_the_wait():
     slow, load = 1.0, WriteLoad(1)
     assert (
         float(
-            limits.seconds_until_roll(config(segment_jitter_ms=7_200_000), load, slow)[
+            roll_limits.seconds_until_roll(config(segment_jitter_ms=7_200_000), load, slow)[
                 RollCause.TIME
             ]
         )
@@ -177,29 +180,33 @@ def test_jitter_and_compaction_shorten_the_wait():
     )
     assert (
         float(
-            limits.seconds_until_roll(
+            roll_limits.seconds_until_roll(
                 config(segment_ms=60_000, segment_jitter_ms=WEEK_MS), load, slow
             )[RollCause.TIME]
         )
         == 31
     )
     lag = {"max_compaction_lag_ms": 10_000}
-    assert float(limits.seconds_until_roll(config(**lag), load, slow)[RollCause.TIME]) == 604_801
+    assert (
+        float(roll_limits.seconds_until_roll(config(**lag), load, slow)[RollCause.TIME]) == 604_801
+    )
     assert (
         float(
-            limits.seconds_until_roll(config(**lag, cleanup_policy="compact,delete"), load, slow)[
-                RollCause.TIME
-            ]
+            roll_limits.seconds_until_roll(
+                config(**lag, cleanup_policy="compact,delete"), load, slow
+            )[RollCause.TIME]
         )
         == 11
     )
 
 
 def test_offsets_run_out_only_with_many_records_a_byte():
-    seconds = limits.seconds_until_roll(
-        config(segment_bytes=limits.MAX_SEGMENT_BYTES), WriteLoad(1000, records_per_batch=4000), 1e6
+    seconds = roll_limits.seconds_until_roll(
+        config(segment_bytes=roll_limits.MAX_SEGMENT_BYTES),
+        WriteLoad(1000, records_per_batch=4000),
+        1e6,
     )
-    assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == RollCause.OFFSET_OVERFLOW
+    assert roll_limits.CAUSES[roll_limits.first_limit(seconds)[0][0]] == RollCause.OFFSET_OVERFLOW
 
 
 LEADERS = ("day", "iot", "backfill", "late-phones", "append-time", "no-timestamps", "bad-clock")
@@ -224,7 +231,7 @@ def test_the_race_ends_as_the_writer_ended_the_segment(name):
     """The append that found the segment full, and the cause that the writer noted."""
     history, appended = simulated(name)
     for segment, rows, count in segment_rows(history, appended):
-        race = limits.race(rows, history.config)
+        race = roll_limits.race(rows, history.config)
         assert (race.cause, race.roll) == (segment.reason.cause, count)
 
 
@@ -232,7 +239,7 @@ def test_a_limit_alone_rolls_where_the_rules_say():
     """LogSegment.shouldRoll asked append by append, with every other limit out of reach."""
     history, appended = simulated("day")
     rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
-    race, config = limits.race(rows, history.config), history.config
+    race, config = roll_limits.race(rows, history.config), history.config
     values = {
         "segment_bytes": config.segment_bytes,
         "most_ms": config.segment_ms,
@@ -278,7 +285,7 @@ def test_the_shares_at_the_roll_of_the_lesson():
     """Segment 7 of the day: only its time index is full."""
     history, appended = simulated("day")
     rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
-    race = limits.race(rows, history.config)
+    race = roll_limits.race(rows, history.config)
     shares = {cause: round(float(race.shares(cause)[race.roll]), 3) for cause in RollCause}
     assert shares == {
         RollCause.SIZE: 0.709,
@@ -292,10 +299,10 @@ def test_the_shares_at_the_roll_of_the_lesson():
 def test_the_first_of_several_in_kafkas_order_counts():
     _, appended = simulated("day")
     config = replace(LogConfig(), segment_bytes=1, segment_index_bytes=0, segment_ms=1)
-    assert limits.race(appended[:10], config).cause == RollCause.SIZE
+    assert roll_limits.race(appended[:10], config).cause == RollCause.SIZE
 
 
 def test_a_segment_that_is_not_full_has_no_roll():
     """Ten batches do not fill a gibibyte."""
     _, appended = simulated("day")
-    assert limits.race(appended[:10], LogConfig()).roll is None
+    assert roll_limits.race(appended[:10], LogConfig()).roll is None

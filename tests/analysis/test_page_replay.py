@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import (
+from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.page_replay import (
     EXPONENTIAL,
     FIXED,
     LAGGING,

@@ -5,8 +5,8 @@ history of real partitions.
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.inference.roll import SegmentFacts, inferred_limits, roll_reasons
-from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.inferred_settings import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.append_batches import INCOMING

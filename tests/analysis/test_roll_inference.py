@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis.rolls.roll_history import roll_reason, segment_facts
+from kafkaviz.analysis.roll_history import roll_reason, segment_facts
 from kafkaviz.log.broker import open_broker
 
 

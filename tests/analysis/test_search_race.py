@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kafkaviz.analysis import page_replay
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace, choose_targets, warm_range
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth
+from kafkaviz.analysis.page_replay import IndexGrowth
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots
 from kafkaviz.search.log_view import LogView, view_partition

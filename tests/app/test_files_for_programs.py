@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages
+from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.rebuild import WhatIf
-from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.app.widgets.tables import to_csv
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.tuning import replay_table

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis.inference.version import InferredRelease, infer_release
+from kafkaviz.analysis.inferred_release import InferredRelease, infer_release
 from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message, render

@@ -7,18 +7,18 @@ import pytest
 
 from kafkaviz import messages
 from kafkaviz.analysis.batching.advice import BatchingAnswer, SampleExtent
-from kafkaviz.analysis.batching.batch_advice import (
+from kafkaviz.analysis.batching.batch_facts import BatchFacts, ProducerFacts
+from kafkaviz.analysis.batching.merging import Merge, MergedBatches, Merging
+from kafkaviz.analysis.batching.packing import PackedCodec
+from kafkaviz.analysis.batching.producer_advice import (
     KEEP,
     NO_SAVING,
     REASON_VALUES,
     AdviceReason,
     BatchAdvice,
+    CodecAdvice,
     Saving,
 )
-from kafkaviz.analysis.batching.batch_facts import BatchFacts, ProducerFacts
-from kafkaviz.analysis.batching.codec_advice import CodecAdvice
-from kafkaviz.analysis.batching.merging import Merge, MergedBatches, Merging
-from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning import batching_view, setting_rows
 

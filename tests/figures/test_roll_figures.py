@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.rolls.limits import WriteLoad
-from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.roll_limits import WriteLoad
 from kafkaviz.figures import theme
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kafkaviz.analysis.page_cache import page_replay as growth
+from kafkaviz.analysis import page_replay as growth
 from kafkaviz.figures.page_cache import tail_growth
 
 STEPS = growth.grow(16)

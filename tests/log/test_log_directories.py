@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kafkaviz as kv
-from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.log.settings import Origin, open_settings
 from kafkaviz.messages import message

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from kafkaviz.analysis.inference.interval import interval_bounds
-from kafkaviz.analysis.inference.roll import SegmentFacts, inferred_limits, roll_reasons
-from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.inferred_release import assume_release
+from kafkaviz.analysis.inferred_settings import (
+    SegmentFacts,
+    inferred_limits,
+    interval_bounds,
+    roll_reasons,
+)
 from kafkaviz.log.archives.archive import cache_folder, display_path
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition

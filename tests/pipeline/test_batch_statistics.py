@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.inference.interval import (
+from kafkaviz.analysis.inferred_settings import (
     ChunkedEvidence,
     IntervalEvidence,
     interval_evidence,

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, verbatim

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory
+from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.page_replay import IndexGrowth, Memory
 from kafkaviz.workshop.figures import page_faults
 from kafkaviz.workshop.figures.page_faults import PLAIN, WARM
 

@@ -8,26 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kafkaviz.analysis.batching.batch_advice import (
-    CHANGE,
-    AdviceReason,
-    BatchAdvice,
-    advise_batches,
-    no_batch_advice,
-)
 from kafkaviz.analysis.batching.batch_facts import (
     DEFAULT_BATCH_BYTES,
     BatchFacts,
     BatchFactsBuilder,
 )
-from kafkaviz.analysis.batching.codec_advice import (
-    CodecAdvice,
-    advise_codec,
-    default_rows,
-    no_codec_advice,
-)
 from kafkaviz.analysis.batching.merging import Merging, measure_merges
 from kafkaviz.analysis.batching.packing import PackedCodec, pack
+from kafkaviz.analysis.batching.producer_advice import (
+    CHANGE,
+    AdviceReason,
+    BatchAdvice,
+    CodecAdvice,
+    advise_batches,
+    advise_codec,
+    default_rows,
+    no_batch_advice,
+    no_codec_advice,
+)
 from kafkaviz.analysis.batching.record_sample import RECORD_SAMPLE_BYTES, read_sample
 from kafkaviz.analysis.tuning.log_windows import LogWindow
 from kafkaviz.errors import KafkavizError

@@ -8,7 +8,7 @@ from itertools import chain
 
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
+from kafkaviz.analysis.inferred_release import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
     RestartLog,
     all_logs,

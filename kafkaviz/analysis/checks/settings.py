@@ -8,7 +8,7 @@ from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.cost.cost_model import MAPS_PER_SEGMENT, MAX_MAP_COUNT
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
-from kafkaviz.analysis.inference.roll import roll_reasons
+from kafkaviz.analysis.inferred_settings import roll_reasons
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker

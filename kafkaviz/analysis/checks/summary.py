@@ -11,7 +11,7 @@ from kafkaviz.analysis.checks.transactions import (
     TransactionEnd,
     TransactionTracker,
 )
-from kafkaviz.analysis.inference.roll import SegmentFacts
+from kafkaviz.analysis.inferred_settings import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, is_control, is_log_append_time

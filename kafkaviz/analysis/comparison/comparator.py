@@ -45,7 +45,7 @@ from kafkaviz.analysis.comparison.partition_matching import (
 )
 from kafkaviz.analysis.comparison.record_alignment import RecordAlignment, align
 from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_directory
-from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
+from kafkaviz.analysis.inferred_release import AssumedRelease, assume_release
 from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import LEADER_EPOCHS

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
-from kafkaviz.analysis.inference.interval import IntervalBounds, interval_bounds
+from kafkaviz.analysis.inferred_settings import IntervalBounds, interval_bounds
 from kafkaviz.analysis.segment.links import Aim, link
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.analysis import page_replay
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, STORAGES
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory
+from kafkaviz.analysis.page_replay import IndexGrowth, Memory
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME
 from kafkaviz.search.log_view import KeyColumn, SegmentView

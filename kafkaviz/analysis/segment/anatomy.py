@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkaviz.analysis.inference.interval import ChunkedEvidence, IntervalBounds
+from kafkaviz.analysis.inferred_settings import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment import tail as tails
 from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTable, BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links

@@ -15,10 +15,15 @@ from typing import cast
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.inference.interval import ChunkedEvidence, IntervalBounds, IntervalEvidence
-from kafkaviz.analysis.inference.roll import inferred_limits, roll_reasons
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.inferred_settings import (
+    ChunkedEvidence,
+    IntervalBounds,
+    IntervalEvidence,
+    inferred_limits,
+    roll_reasons,
+)
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
-from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.tuning.log_windows import (
     LogSample,
     LogWindow,

@@ -30,7 +30,7 @@ from kafkaviz.analysis.cost.cold_reads import (
     touch_header,
 )
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
-from kafkaviz.analysis.rolls.limits import mean_jitter_ms
+from kafkaviz.analysis.roll_limits import mean_jitter_ms
 from kafkaviz.analysis.tuning.interval_cost import ENTRY_BYTES, REPLAYED_BITS, mean_touched_pages
 from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.tuning_case import TuningSource

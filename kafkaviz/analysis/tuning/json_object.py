@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from kafkaviz.analysis.batching.advice import BatchingAnswer
-from kafkaviz.analysis.batching.batch_advice import BatchAdvice
 from kafkaviz.analysis.batching.batch_facts import ProducerFacts
-from kafkaviz.analysis.batching.batching_text import describe_advice_reason, main_sentence
-from kafkaviz.analysis.batching.codec_advice import CodecAdvice
-from kafkaviz.analysis.batching.ranking import RankedTopic, rank_topics
+from kafkaviz.analysis.batching.producer_advice import BatchAdvice, CodecAdvice
+from kafkaviz.analysis.batching.ranking import (
+    RankedTopic,
+    describe_advice_reason,
+    main_sentence,
+    rank_topics,
+)
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.tuning.index_size import sweep_source

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
+from kafkaviz.analysis import roll_limits
 from kafkaviz.analysis.cost.cost_model import (
     JVM_MAPS,
     MAPS_PER_SEGMENT,
     MAX_MAP_COUNT,
     footprint,
 )
-from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.recommendation import TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
@@ -51,7 +51,7 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that the log needs.
 
     Attributes:
-        ends_bytes: the size of the .log at which each limit in `limits.ENDS` ends a segment;
+        ends_bytes: the size of the .log at which each limit in `roll_limits.ENDS` ends a segment;
             infinite if it never does. For the time limit, the write speed comes from the batches'
             largest timestamps.
         least_index_bytes: the smallest segment.index.bytes with which no index gets full before
@@ -80,16 +80,16 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
     )
     index_bytes = config.segment_index_bytes
     bytes_per_s = measurement.bytes_per_s
-    segment_s = (config.most_segment_ms - limits.mean_jitter_ms(config)) / 1000
+    segment_s = (config.most_segment_ms - roll_limits.mean_jitter_ms(config)) / 1000
     ends = (
         float(config.segment_bytes),
         bytes_per_s * segment_s if bytes_per_s else float("inf"),
-        limits.offset_index_full_bytes(index_bytes, gap) if entries else float("inf"),
-        limits.time_index_full_bytes(index_bytes, gap, share) if share else float("inf"),
+        roll_limits.offset_index_full_bytes(index_bytes, gap) if entries else float("inf"),
+        roll_limits.time_index_full_bytes(index_bytes, gap, share) if share else float("inf"),
     )
-    least_index_bytes = limits.safe_index_bytes(config.segment_bytes, gap, share)
+    least_index_bytes = roll_limits.safe_index_bytes(config.segment_bytes, gap, share)
     return SegmentLimits(
-        dict(zip(limits.ENDS, ends, strict=True)),
+        dict(zip(roll_limits.ENDS, ends, strict=True)),
         least_index_bytes,
         round(SAFE_INDEX_MARGIN * least_index_bytes),
     )

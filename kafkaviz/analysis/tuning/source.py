@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.inference.version import (
+from kafkaviz.analysis.inferred_release import (
     CALLER_DECIDES,
     WORKLOAD_DECIDES,
     AssumedRelease,

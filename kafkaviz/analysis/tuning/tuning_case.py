@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafkaviz import versions
-from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.overview import InactiveSegment
 from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement, merge_measurements

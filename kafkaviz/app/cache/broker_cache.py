@@ -20,7 +20,7 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.analysis import overview as overview_table
-from kafkaviz.analysis.inference.version import InferredRelease, infer_release
+from kafkaviz.analysis.inferred_release import InferredRelease, infer_release
 from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.segment.tail import Tail

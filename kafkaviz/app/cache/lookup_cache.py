@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kafkaviz import messages, versions
-from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.analysis.lookup import search_race, why_offset
 from kafkaviz.analysis.lookup.search_race import SearchRace
 from kafkaviz.app.cache import lookup_source

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.retention import LogRetention, SegmentRetention, segment_retention
-from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection

@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.rolls.limits import WriteLoad
-from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.roll_limits import WriteLoad
 from kafkaviz.app.cache.broker_cache import HashFuncs
 from kafkaviz.app.workloads import config_of
 from kafkaviz.figures.rolls import growth as growth_figure

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import LAGGING, IndexGrowth, Readers, TailLookups
+from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.page_replay import LAGGING, IndexGrowth, Readers, TailLookups
 from kafkaviz.app import frontend
 from kafkaviz.app.frame import frame
 from kafkaviz.app.run_queue import in_turn

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.inference.version import InferredRelease
+from kafkaviz.analysis.inferred_release import InferredRelease
 from kafkaviz.app.frontend import art
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
-from kafkaviz.analysis.lookup.lookup_object import describe_choice
+from kafkaviz.analysis.lookup.lookups import describe_choice
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from kafkaviz import units
-from kafkaviz.analysis.batching import batching_text
+from kafkaviz.analysis.batching import ranking
 from kafkaviz.analysis.batching.advice import BATCHES, CODEC, INDEX, BatchingAnswer
-from kafkaviz.analysis.batching.batch_advice import CHANGE, BatchAdvice
-from kafkaviz.analysis.batching.batching_text import (
+from kafkaviz.analysis.batching.producer_advice import CHANGE, BatchAdvice, CodecAdvice
+from kafkaviz.analysis.batching.ranking import (
+    RankedTopic,
     batches_headline,
     codec_headline,
     describe_advice_reason,
@@ -19,8 +20,6 @@ from kafkaviz.analysis.batching.batching_text import (
     main_sentence,
     setting_lines,
 )
-from kafkaviz.analysis.batching.codec_advice import CodecAdvice
-from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.tuning.interval_cost import IntervalCost, compute_costs
@@ -122,7 +121,7 @@ def _render_codec(answer: BatchingAnswer) -> Iterator[str]:
 
 
 def _render_advice_reasons(advice: BatchAdvice | CodecAdvice) -> Iterator[str]:
-    for reason in batching_text.main_reasons(advice):
+    for reason in ranking.main_reasons(advice):
         yield from _wrap(say("cli_tune.label_because"), describe_advice_reason(reason))
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_US
 from kafkaviz.analysis.lookup.search_race import DISKS, RacedSearch, SearchRace
-from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
+from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES

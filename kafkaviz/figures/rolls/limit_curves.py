@@ -9,8 +9,8 @@ from math import isfinite
 
 import numpy as np
 
-from kafkaviz.analysis.rolls import limits
-from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
+from kafkaviz.analysis import roll_limits
+from kafkaviz.analysis.roll_limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import join_sentences
@@ -42,7 +42,7 @@ class LimitCurvesView:
     Attributes:
         speeds: bytes per second.
         lowest: the shortest of `seconds` at each speed.
-        causes: the limit that is reached first at each speed, as an index in limits.CAUSES.
+        causes: the limit that is reached first at each speed, as an index in roll_limits.CAUSES.
         log_point: write speed and seconds of this log; None if its speed is not on the axis.
     """
 
@@ -78,10 +78,10 @@ def view(
         is_workload: whether the batch size is the mean of a simulated workload.
         has_phases: whether the workload changes in speed or batch size.
     """
-    times = limits.seconds_until_roll(config, load, SPEEDS)
-    speed_ranges = limits.speed_ranges(config, load)
+    times = roll_limits.seconds_until_roll(config, load, SPEEDS)
+    speed_ranges = roll_limits.speed_ranges(config, load)
     roll_s = (
-        limits.first_limit(limits.seconds_until_roll(config, load, bytes_per_s))[1][0]
+        roll_limits.first_limit(roll_limits.seconds_until_roll(config, load, bytes_per_s))[1][0]
         if bytes_per_s > 0
         else None
     )
@@ -92,12 +92,13 @@ def view(
     )
     seconds = {
         cause: times[cause]
-        for cause in (*limits.ENDS, RollCause.OFFSET_OVERFLOW)
-        if cause in limits.ENDS or any(speed_range.cause == cause for speed_range in speed_ranges)
+        for cause in (*roll_limits.ENDS, RollCause.OFFSET_OVERFLOW)
+        if cause in roll_limits.ENDS
+        or any(speed_range.cause == cause for speed_range in speed_ranges)
     }
     batch = format_bytes(round(load.batch_bytes))
     caption = say("rolls.curves_below" if is_workload else "rolls.curves_below_log", batch=batch)
-    causes, lowest = limits.first_limit(times)
+    causes, lowest = roll_limits.first_limit(times)
     return LimitCurvesView(
         title=_title(speed_ranges, batch),
         caption=join_sentences((caption, say("rolls.curves_phases"))) if has_phases else caption,
@@ -195,7 +196,7 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
 def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     traces = []
     for cause in dict.fromkeys(speed_range.cause for speed_range in curves.speed_ranges):
-        is_first = curves.causes == limits.CAUSES.index(cause)
+        is_first = curves.causes == roll_limits.CAUSES.index(cause)
         is_first[1:] |= is_first[:-1].copy()  # ends where the next limit's halo begins
         times = np.where(is_first, curves.lowest, np.inf)
         traces.append(

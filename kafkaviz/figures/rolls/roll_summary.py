@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import offset_index, time_index

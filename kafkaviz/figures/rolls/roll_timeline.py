@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, fill_limits
+from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, fill_limits
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.theme import PlainFigure

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, exceeds_limit
+from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, exceeds_limit
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.writer.roll_reason import RollCause

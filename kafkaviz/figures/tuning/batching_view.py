@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.analysis.batching.advice import BatchingAnswer
-from kafkaviz.analysis.batching.batch_advice import CHANGE, AdviceReason, Saving
 from kafkaviz.analysis.batching.batch_facts import NO_PRODUCER_ID, ProducerFacts
-from kafkaviz.analysis.batching.batching_text import describe_advice_reason, describe_sample
-from kafkaviz.analysis.batching.codec_advice import CodecAdvice
 from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
+from kafkaviz.analysis.batching.producer_advice import CHANGE, AdviceReason, CodecAdvice, Saving
+from kafkaviz.analysis.batching.ranking import describe_advice_reason, describe_sample
 from kafkaviz.figures.text.sentences import end_sentence, join_comma, join_sentences, to_sentence
 from kafkaviz.figures.tuning.setting_rows import RowQuantity, SettingRowsView
 from kafkaviz.messages import language, say

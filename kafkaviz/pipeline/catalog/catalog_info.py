@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
-from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.broker import Problem

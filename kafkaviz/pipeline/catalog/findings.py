@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafkaviz.analysis.disk import CHECKED_USES, DiskShare
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.analysis.inference.version import AssumedRelease
+from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.retention import (
     COUNTED_BY,
     STATES,

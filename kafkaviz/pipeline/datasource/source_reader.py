@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafkaviz.analysis.inference.interval import entries_between
+from kafkaviz.analysis.inferred_settings import entries_between
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.batch import (

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.jobs import JobCancelled

@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kafkaviz.analysis.inference.interval import IntervalEvidence
+from kafkaviz.analysis.inferred_settings import IntervalEvidence
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kafkaviz.analysis.checks import segment as checks
-from kafkaviz.analysis.inference.interval import ChunkedEvidence, entries_between
+from kafkaviz.analysis.inferred_settings import ChunkedEvidence, entries_between
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.sweep import Sweeper
 from kafkaviz.errors import KafkavizError

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from kafkaviz.analysis.inference.roll import SegmentFacts, inferred_limits, roll_reasons
+from kafkaviz.analysis.inferred_settings import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment

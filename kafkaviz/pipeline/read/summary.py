@@ -11,7 +11,7 @@ from operator import or_
 
 import numpy as np
 
-from kafkaviz.analysis.inference.interval import IntervalEvidence
+from kafkaviz.analysis.inferred_settings import IntervalEvidence
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.broker import Problem

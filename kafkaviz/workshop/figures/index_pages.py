@@ -7,8 +7,8 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
-from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.page_replay import (
+from kafkaviz.analysis import page_replay
+from kafkaviz.analysis.page_replay import (
     ENTRIES_PER_PAGE,
     IndexGrowth,
     Memory,

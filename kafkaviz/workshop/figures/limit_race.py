@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.rolls.limits import LimitRace, race
+from kafkaviz.analysis.roll_limits import LimitRace, race
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.page_cache.page_replay import Replay
+from kafkaviz.analysis.page_replay import Replay
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import count_phrase
 from kafkaviz.messages import say, say_count

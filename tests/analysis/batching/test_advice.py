@@ -8,8 +8,8 @@ import pytest
 
 from kafkaviz.analysis.batching import advice
 from kafkaviz.analysis.batching.advice import BatchingAnswer, BatchingTopic, advise, order
-from kafkaviz.analysis.batching.batch_advice import CHANGE, KEEP, REASON_VALUES
 from kafkaviz.analysis.batching.batch_facts import BatchFactsBuilder
+from kafkaviz.analysis.batching.producer_advice import CHANGE, KEEP, REASON_VALUES
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.tuning.log_windows import choose_windows
 from kafkaviz.errors import KafkavizError

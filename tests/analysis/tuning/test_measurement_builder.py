@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.inference import interval
+from kafkaviz.analysis import inferred_settings
 from kafkaviz.analysis.tuning import measurement as module
 from kafkaviz.analysis.tuning.measurement import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
@@ -70,7 +70,7 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
     """The interval suggested by the first batches is compared with all of them."""
     tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 400)
-    monkeypatch.setattr(interval, "MAX_WAITING", 3)
+    monkeypatch.setattr(inferred_settings, "MAX_WAITING", 3)
     small = open_source(clean)
     for case, other in zip(tuning_source.cases, small.cases, strict=True):
         assert flatten(case.measurement) == flatten(other.measurement) and case.today == other.today

@@ -12,7 +12,7 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
+from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_cache import VERSIONS

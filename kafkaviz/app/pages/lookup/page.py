@@ -9,7 +9,7 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.cost import remote_reads
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.analysis.lookup.lookup_object import lookup_object
+from kafkaviz.analysis.lookup.lookups import lookup_object
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import (

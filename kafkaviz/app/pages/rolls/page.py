@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.rolls import roll_history
-from kafkaviz.analysis.rolls.limits import WriteLoad
-from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.analysis import roll_history
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.roll_limits import WriteLoad
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot

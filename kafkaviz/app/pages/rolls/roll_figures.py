@@ -11,9 +11,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import config_def, units
-from kafkaviz.analysis.rolls import limits
-from kafkaviz.analysis.rolls.limits import IndexRoom, WriteLoad, index_room, safe_index_bytes
-from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.analysis import roll_limits
+from kafkaviz.analysis.roll_history import RollHistory
+from kafkaviz.analysis.roll_limits import IndexRoom, WriteLoad, index_room, safe_index_bytes
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import (
@@ -304,8 +304,8 @@ def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
     """Returns the smallest safe index size, with a note if today's is smaller."""
     config = history.config
     bytes_per_s = history.bytes_per_s
-    gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
-    share = float(limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
+    gap = roll_limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
+    share = float(roll_limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)
     is_safe = config.segment_index_bytes >= safe
     text = say(

@@ -9,8 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.analysis.batching.batching_text import main_sentence
-from kafkaviz.analysis.batching.ranking import batching_topics, rank_topics
+from kafkaviz.analysis.batching.ranking import batching_topics, main_sentence, rank_topics
 from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict

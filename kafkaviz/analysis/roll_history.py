@@ -10,7 +10,7 @@ At ..:00.450 the segment had 4500 B and one entry in each index. At ..:00.900 it
 entries in each.
 
 For a partition on disk, the cause of a roll is inferred from neighbouring segments
-(inference.roll).
+(inferred_settings).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkaviz.analysis.inference.roll import (
+from kafkaviz.analysis.inferred_settings import (
     SETTING,
     InferredLimit,
     SegmentFacts,

@@ -1,1 +1,0 @@
-"""Infers settings, the causes of rolls and the Kafka release from the files in a directory."""

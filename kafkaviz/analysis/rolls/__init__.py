@@ -1,1 +1,0 @@
-"""Why and when segments roll."""
