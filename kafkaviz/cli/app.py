@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from kafkaviz import environment, extras
-from kafkaviz.cli.common.options import add_tiered_option, join_tiered
+from kafkaviz.cli.common import add_tiered_option, join_tiered
 from kafkaviz.errors import KafkavizError, translate_os_errors
 from kafkaviz.log.remote import address
 from kafkaviz.messages import language, message, say

@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common import add_json_option, output
 from kafkaviz.messages import say
 
 EPILOG = """\

@@ -4,12 +4,12 @@ import argparse
 import math
 from pathlib import Path
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import (
+from kafkaviz.cli.common import (
     add_json_option,
     add_setting_option,
     add_tiered_option,
     join_tiered_paths,
+    output,
 )
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import say

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common import add_json_option, output
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import Text, message, say, say_count
 

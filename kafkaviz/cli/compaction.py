@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import (
+from kafkaviz.cli.common import (
     add_json_option,
     add_setting_option,
     add_tiered_option,
     join_tiered_paths,
+    output,
 )
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import Text, message, say

@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common import add_json_option, output
 from kafkaviz.cli.common.output import ProgressLine
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import say

@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the files and returns the exit status of Kafka's tool."""
     import importlib
 
-    from kafkaviz.cli.dumping.console import Console, ReaderGone
+    from kafkaviz.cli.dumping import Console, ReaderGone
 
     console = Console(sys.stdout.buffer, sys.stderr.buffer)
     try:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz import extras
 from kafkaviz.cli import INTERRUPTED
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import (
+from kafkaviz.cli.common import (
     add_json_option,
     add_tiered_option,
     join_tiered,
+    output,
 )
 from kafkaviz.cli.common.output import LINE_EVERY_S, PLAIN_EVERY_S, ProgressLine
 from kafkaviz.messages import message, say

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import (
+from kafkaviz.cli.common import (
     add_json_option,
     add_log_dirs_option,
     add_tiered_option,
     join_tiered,
+    output,
 )
 from kafkaviz.messages import message, render, say
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import extras
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.destination import check_destination, complete_file
+from kafkaviz.cli.common import check_destination, complete_file, output
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import message, say, say_count
 

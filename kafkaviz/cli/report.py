@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import extras
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.destination import check_destination, complete_file
-from kafkaviz.cli.common.options import add_setting_option
+from kafkaviz.cli.common import add_setting_option, check_destination, complete_file, output
 from kafkaviz.cli.common.output import ProgressLine
 from kafkaviz.messages import Message, message, say
 

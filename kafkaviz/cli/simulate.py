@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import (
+from kafkaviz.cli.common import (
     add_json_option,
     add_log_dirs_option,
     add_setting_option,
+    output,
     parse_folder,
 )
 from kafkaviz.messages import message, say

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option, add_setting_option
+from kafkaviz.cli.common import add_json_option, add_setting_option, output
 from kafkaviz.messages import message, render, say, say_count
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option
+from kafkaviz.cli.common import add_json_option, output
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import Text, message, render, say, say_count
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import output
-from kafkaviz.cli.common.options import add_json_option, add_setting_option, parse_setting
+from kafkaviz.cli.common import add_json_option, add_setting_option, output, parse_setting
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import message, say
 

@@ -72,8 +72,7 @@ def _read(broker: "Broker") -> None:
 def _dump(broker: "Broker") -> None:
     from io import BytesIO
 
-    from kafkaviz.cli.dumping import DumpOptions, json_lines, text
-    from kafkaviz.cli.dumping.console import Console
+    from kafkaviz.cli.dumping import Console, DumpOptions, json_lines, text
 
     log = broker.partition(PARTITION).live[0].log
     for dump in (text.dump, json_lines.dump):

@@ -25,7 +25,6 @@ from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
 from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonFault
-from kafkaviz.workshop.lessons.markdown import inline_html
 from kafkaviz.workshop.step import (
     lesson_head,
     render_back,
@@ -35,6 +34,7 @@ from kafkaviz.workshop.step import (
     render_step,
 )
 from kafkaviz.workshop.takeaway.handouts import notes, render_handout
+from kafkaviz.workshop.takeaway.page_file import inline_html
 
 CSS = Path(__file__).with_name("workshop.css")
 

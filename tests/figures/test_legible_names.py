@@ -12,7 +12,7 @@ from kafkaviz import units
 from kafkaviz.analysis import overview
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
-from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping import Console
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.log.broker import open_broker
 from tests.cli.hostile_files import broker

@@ -24,8 +24,7 @@ from kafkaviz.analysis.broker_health import check, health_object
 from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.cli import dumping
-from kafkaviz.cli.dumping import json_lines, text
-from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping import Console, json_lines, text
 from kafkaviz.cli.text import check_text
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format.walk import walk

@@ -15,13 +15,14 @@ from kafkaviz import versions
 from kafkaviz.analysis.restart.next_start import predict_partition_restart
 from kafkaviz.log.broker import open_broker
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lab.damage_bytes import check_copy, new_findings
 from kafkaviz.workshop.lab.faults import FAULTS, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import (
     RELEASE,
     ReadOutcome,
     StartOutcome,
     StartTrial,
+    check_copy,
+    new_findings,
     run_trial,
     start,
 )

@@ -8,7 +8,7 @@ from kafkaviz.app.registry import PAGES
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, explained_terms
-from kafkaviz.workshop.lessons.markdown import inline_html
+from kafkaviz.workshop.takeaway.page_file import inline_html
 from tests.support.pages import open_page, page_html, query_value
 
 

@@ -8,11 +8,10 @@ from kafkaviz import versions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count, moment
-from kafkaviz.workshop.lab import damage_bytes, trial_result
-from kafkaviz.workshop.lab.damage_bytes import DamageView, HexRow
+from kafkaviz.workshop.lab import views
 from kafkaviz.workshop.lab.faults import DAY_MS, FAULTS, Damage, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import RELEASE, StartTrial, run_trial
-from kafkaviz.workshop.lab.trial_result import PartKind
+from kafkaviz.workshop.lab.views import DamageView, HexRow, PartKind
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def trial(copy: LogCopy, fault: str, place: int) -> StartTrial:
 
 
 def damage_view(copy: LogCopy, fault: str, place: int) -> DamageView:
-    return damage_bytes.view(copy, trial(copy, fault, place).damage, fault, place)
+    return views.damage_view(copy, trial(copy, fault, place).damage, fault, place)
 
 
 def marked(row: HexRow) -> list[tuple[int, str]]:
@@ -75,12 +74,12 @@ def test_a_setting_is_no_file(copy):
     view = damage_view(copy, "limit", 7)
     assert (view.before, view.after) == ((), ())
     assert view.note_after == "segment.index.bytes = 56"
-    assert trial_result.strip(trial(copy, "limit", 7)).broken is None
+    assert views.strip(trial(copy, "limit", 7)).broken is None
 
 
 def test_the_strip_of_an_exception(copy):
     """Up to the batch that is broken; the log is that of 5000 records and 13 segments."""
-    strip = trial_result.strip(trial(copy, "bit", 156))
+    strip = views.strip(trial(copy, "bit", 156))
     assert [(part.kind, part.first, part.last) for part in strip.after.parts] == [
         (PartKind.READ, 0, 2599),
         (PartKind.MISSING, 2600, 4999),
@@ -91,7 +90,7 @@ def test_the_strip_of_an_exception(copy):
 
 
 def test_the_strip_of_a_hole(copy):
-    strip = trial_result.strip(trial(copy, "cut", 1))
+    strip = views.strip(trial(copy, "cut", 1))
     assert [(part.kind, part.first, part.last) for part in strip.after.parts] == [
         (PartKind.READ, 0, 2783),
         (PartKind.MISSING, 2784, 2789),
@@ -101,12 +100,12 @@ def test_the_strip_of_a_hole(copy):
 
 def test_the_strip_of_a_time(copy):
     """The right answer above, the wrong one below."""
-    strip = trial_result.strip(trial(copy, "clock", 200))
+    strip = views.strip(trial(copy, "clock", 200))
     assert (strip.before.mark, strip.after.mark) == ((0.558, "2\u202f790"), (0.52, "2\u202f600"))
 
 
 def test_what_was_done_is_said_in_order(copy):
-    view = trial_result.view(trial(copy, "bit-killed", 156), (), RELEASE)
+    view = views.trial_view(trial(copy, "bit-killed", 156), (), RELEASE)
     assert (
         view.title
         == "The broker truncates the log at byte 18\u202f517 · 2\u202f600 of 5\u202f000 records"
@@ -123,8 +122,8 @@ def test_what_was_done_is_said_in_order(copy):
 
 def test_what_is_chosen_by_a_place_is_named():
     """A slot is one of an index; a fault of a killed broker is chosen as one of a stopped one."""
-    assert damage_bytes.place_label("position-moved") == say("segment.head_slot")
-    assert damage_bytes.place_label("bit-killed") == damage_bytes.place_label("bit")
+    assert views.place_label("position-moved") == say("segment.head_slot")
+    assert views.place_label("bit-killed") == views.place_label("bit")
 
 
 def test_a_file_that_is_removed_has_no_bytes_after(copy):
@@ -154,7 +153,7 @@ def test_a_file_that_grows_from_the_end_of_a_row_shows_the_row_before(copy):
         before=bytes(range(32)),
         after=bytes(range(48)),
     )
-    view = damage_bytes.view(copy, damage, "index-padded", 16)
+    view = views.damage_view(copy, damage, "index-padded", 16)
     assert [row.position for row in view.after] == [16, 32]
     assert marked(view.after[0]) == []
 
@@ -170,15 +169,15 @@ def test_a_byte_behind_the_batches_is_in_no_field(copy):
         before=copy.content("log"),
         after=b"",
     )
-    assert say("break_it.in_field", field="") not in damage_bytes._describe(copy, damage, "bit", 0)
-    assert damage_bytes._field_text(copy, damage) == ""
+    assert say("break_it.in_field", field="") not in views._describe(copy, damage, "bit", 0)
+    assert views._field_text(copy, damage) == ""
 
 
 def test_a_start_that_fails_serves_nobody(copy):
     """Its step has no size, and the exception is its reason."""
     epochs = trial(copy, "epochs", 0)
-    assert trial_result.describe_reading(epochs) == say("break_it.not_served")
-    view = trial_result.view(epochs, (), RELEASE)
+    assert views.describe_reading(epochs) == say("break_it.not_served")
+    view = views.trial_view(epochs, (), RELEASE)
     assert view.title.endswith(say("break_it.no_broker"))
     (step_line,) = view.rows[1][1]
     assert epochs.steps[0].error in step_line and " B" not in step_line.split(":")[0]
@@ -187,7 +186,7 @@ def test_a_start_that_fails_serves_nobody(copy):
 def test_an_index_that_is_rebuilt_has_a_new_size(copy):
     rebuilt = trial(copy, "index-removed", 0)
     (step,) = rebuilt.steps
-    (step_line,) = trial_result.view(rebuilt, (), RELEASE).rows[1][1]
+    (step_line,) = views.trial_view(rebuilt, (), RELEASE).rows[1][1]
     assert say("health.to_size", size=format_bytes(step.size_bytes)) in step_line
 
 
@@ -202,7 +201,7 @@ def test_a_client_of_a_time_gets_an_answer_an_error_or_none(copy):
         replace(clock, reading=replace(clock.reading, answer=None, **fault))
         for fault in ({"error": "x", "error_class": "org.apache.kafka.KafkaStorageException"}, {})
     )
-    sentences = [trial_result.describe_reading(each) for each in (clock, failed, unanswered)]
+    sentences = [views.describe_reading(each) for each in (clock, failed, unanswered)]
     assert sentences == [
         say("break_it.client_other", answer=format_count(clock.reading.answer), **values),
         say("break_it.client_error", time=values["time"], error="KafkaStorageException"),
@@ -220,9 +219,7 @@ def test_a_consumer_gets_less_than_it_should(copy):
         cut.reading,
         replace(cut.reading, ranges=(shifted, *others)),
     )
-    sentences = [
-        trial_result.describe_reading(replace(cut, reading=reading)) for reading in readings
-    ]
+    sentences = [views.describe_reading(replace(cut, reading=reading)) for reading in readings]
     missing = say("break_it.range", first="2\u202f784", last="2\u202f789")
     assert sentences == [
         say("break_it.consumer_empty"),

@@ -27,7 +27,7 @@ from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.figures import LIVE, file_bytes, segments, skip_list, tuning
+from kafkaviz.workshop.figures import LIVE, file_bytes, lookups, segments, tuning
 from kafkaviz.workshop.lessons.grammar import KINDS, LessonBlock, LessonStep, NoValue
 from tests.conftest import DATA
 from tests.support.pages import open_page, page_html
@@ -68,20 +68,20 @@ KEYS = (0, 49, 98, 147, 196)
 @pytest.mark.parametrize("target", [0, 1, 48, 49, 147, 160, 196, 5000])
 def test_a_skip_list_gives_the_floor(target):
     """As numpy has it, for keys, what lies between them, and what lies behind."""
-    view = skip_list.view(KEYS, target, "a-0", "here")
+    view = lookups.skip_list_view(KEYS, target, "a-0", "here")
     assert view.floor == np.searchsorted(KEYS, target, side="right") - 1
 
 
 def test_nothing_is_below_the_first_key():
     """Every comparison goes down."""
-    view = skip_list.view(KEYS[1:], 3, "a-0", "here")
-    assert view.floor == skip_list.HEAD
+    view = lookups.skip_list_view(KEYS[1:], 3, "a-0", "here")
+    assert view.floor == lookups.HEAD
     assert not any(each.is_right for each in view.comparisons)
 
 
 def test_one_node_in_four_is_on_the_second_level():
     """And half as many on each above, as Java draws them on average."""
-    heights = skip_list.even_heights(64)
+    heights = lookups.even_heights(64)
     assert [sum(height > level for height in heights) for level in range(1, 5)] == [16, 8, 4, 2]
 
 

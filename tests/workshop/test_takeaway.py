@@ -16,12 +16,11 @@ from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import CodeText, Group, Markdown
 from kafkaviz.workshop.lessons.grammar import Lesson
-from kafkaviz.workshop.lessons.markdown import to_html
 from kafkaviz.workshop.takeaway import handouts, notebook
 from kafkaviz.workshop.takeaway.__main__ import files
 from kafkaviz.workshop.takeaway.handouts import HandoutEdition
 from kafkaviz.workshop.takeaway.lesson_page import lesson_page
-from kafkaviz.workshop.takeaway.page_file import PageFile
+from kafkaviz.workshop.takeaway.page_file import PageFile, to_html
 
 ROOT = Path(__file__).parents[2]
 MAX_LESSON_BYTES = 3_040_870  # 2.9 MiB, as the list of downloads says

@@ -1,1 +1,168 @@
-"""Code that several commands share."""
+"""Options that several commands share, and the files that commands write.
+
+output.py prints for all commands.
+"""
+
+import argparse
+import os
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from kafkaviz.messages import message, say
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help='print the result as one JSON object; its "schema" names the form',
+    )
+
+
+def add_setting_option(
+    parser: argparse.ArgumentParser, help_text: str = "a setting; may be repeated"
+) -> None:
+    """Adds --set. `args.overrides` becomes a list of (name, value)."""
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        dest="overrides",
+        action="append",
+        default=[],
+        type=parse_setting,
+        help=help_text,
+    )
+
+
+def add_tiered_option(parser: argparse.ArgumentParser) -> None:
+    """Adds --tiered, whose value is for `join_tiered`."""
+    parser.add_argument(
+        "--tiered",
+        metavar="STORE",
+        type=Path,
+        help="the store of the remote segments: a folder of LocalTieredStorage or of Aiven's "
+        "plugin; its segments are read before the local ones",
+    )
+
+
+def join_tiered(path: Path, store: Path | None) -> Path:
+    """Returns the path of a view that also has the store's segments; `path` if `store` is None."""
+    if store is None:
+        return path
+    from kafkaviz.log import broker
+
+    return broker.join_tiered(path, store)
+
+
+def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
+    """Returns the paths; with a store, one path that also has the store's segments.
+
+    Raises:
+        CannotOpen: there is a store and more than one path.
+    """
+    if store is None:
+        return paths
+    if len(paths) > 1:
+        from kafkaviz.errors import CannotOpen
+
+        problem = message("errors.tiered_of_one")
+        raise CannotOpen(paths[1], problem, message("errors.give_log_directory"))
+    return [join_tiered(paths[0], store)]
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(say("cli.no_setting", text=text))
+    return name, value
+
+
+def parse_folder(text: str) -> Path:
+    """Parses the name of a folder, but not "", which would mean the current folder.
+
+    An unset shell variable gives "".
+    """
+    if not text:
+        raise argparse.ArgumentTypeError(say("cli.empty_folder_name"))
+    return Path(text)
+
+
+def add_log_dirs_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--log-dirs",
+        metavar="DIRS",
+        type=Path,
+        help="the broker's other log directories, with commas between as in log.dirs, or the "
+        "folder that holds them all: one of them holds the metadata log, which names the topic's "
+        "settings",
+    )
+
+
+def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
+    """Returns the resolved path of the file to write.
+
+    Args:
+        inspected: the directories that the command reads.
+
+    Raises:
+        CannotOpen: the file would be in an inspected directory, or in another directory of Kafka.
+    """
+    from kafkaviz.errors import CannotOpen, translate_os_errors
+    from kafkaviz.format import names
+    from kafkaviz.log import file
+    from kafkaviz.messages import message
+
+    out = file.output_path(out)
+    with translate_os_errors(out):
+        target = out.resolve()
+        input_folders = {path.resolve() for path in inspected}
+        folders = [
+            folder
+            for folder in target.parents
+            if folder in input_folders
+            or (folder / names.META_PROPERTIES).exists()
+            or names.parse_directory(folder.name)
+        ]
+        if target.is_dir():
+            raise CannotOpen(out, message("system.eisdir"), message("errors.name_file_in_it"))
+        if not target.parent.is_dir():
+            raise CannotOpen(
+                target.parent,
+                message("errors.not_there"),
+                message("errors.make_folder_first"),
+                kind="missing",
+            )
+    kafka_folder = next(
+        (
+            folder
+            for folder in folders
+            if folder in input_folders
+            or (folder / names.META_PROPERTIES).exists()
+            or any(folder.glob("*.log"))
+        ),
+        None,
+    )
+    if kafka_folder:
+        raise CannotOpen(
+            out,
+            message("errors.in_kafka_directory", path=kafka_folder),
+            message("errors.name_another_folder"),
+        )
+    return target
+
+
+@contextmanager
+def complete_file(out: Path) -> Generator[IO[bytes]]:
+    """Yields a temporary file next to `out`. Renames it to `out` after the with block."""
+    from kafkaviz.errors import translate_os_errors
+
+    temporary = out.with_name(f".{out.name}.{os.getpid()}")
+    with translate_os_errors(out):
+        try:
+            with open(temporary, "xb") as stream:
+                yield stream
+            temporary.replace(out)
+        finally:
+            temporary.unlink(missing_ok=True)

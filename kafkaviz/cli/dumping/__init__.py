@@ -3,7 +3,13 @@
 Where Kafka's tool throws, the text output raises a JavaException with the same text.
 """
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import BinaryIO
+
+from kafkaviz.cli.dumping.java import hash_order
+from kafkaviz.log.archives import archive
+from kafkaviz.units import escape_controls
 
 STRING_DECODER = "org.apache.kafka.tools.api.StringDecoder"
 # if several are given, the first one in this order is used
@@ -41,3 +47,128 @@ class DumpOptions:
     max_message_bytes: int = MAX_MESSAGE_BYTES
     verify_index_only: bool = False
     index_sanity_check: bool = False
+
+
+BLOCK_BYTES = 1 << 20
+Pairs = dict[str, dict[int, int]]
+Lists = dict[str, list[tuple[int, int]]]
+
+
+class ReaderGone(Exception):
+    """The program that reads stdout has closed it.
+
+    Not an OSError, which would count as a fault of the dumped file.
+    """
+
+
+class Console:
+    """Writes to stdout and stderr, and keeps the order of lines between the two."""
+
+    def __init__(self, out: BinaryIO, err: BinaryIO) -> None:
+        self._out = out
+        self._err = err
+        self._pending = []
+        self._pending_bytes = 0
+
+    def write(self, part: bytes | memoryview) -> None:
+        """Prints bytes, maybe later. The caller must not change `part` afterwards."""
+        self._pending.append(part)
+        self._pending_bytes += len(part)
+        if self._pending_bytes >= BLOCK_BYTES:
+            self._write_pending()
+
+    def line(self, text: str) -> None:
+        """Prints a line. Undecodable bytes of file names are printed unchanged."""
+        self.write(f"{text}\n".encode("utf-8", "surrogateescape"))
+
+    def write_error(self, text: str) -> None:
+        self.flush()
+        self._err.write(_escape_for_terminal(self._err, text.encode("utf-8", "surrogateescape")))
+        self._err.flush()
+
+    def flush(self) -> None:
+        self._write_pending()
+
+    def _write_pending(self) -> None:
+        data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+        self._pending = []
+        self._pending_bytes = 0
+        try:
+            self._out.write(_escape_for_terminal(self._out, data))
+            self._out.flush()
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+
+def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
+    """Returns the bytes; for a terminal, with control characters escaped, unlike Kafka's tool."""
+    if not stream.isatty():
+        return data
+    return (
+        escape_controls(bytes(data).decode("utf-8", "surrogateescape"))
+        .replace("\r", "\\r")
+        .encode()
+    )
+
+
+@dataclass
+class Report:
+    """The faults to report at the end, by the absolute path of the file.
+
+    Attributes:
+        mismatches: the offset of each wrong entry of an .index, and the offset in the .log.
+        timestamp_mismatches, out_of_order, not_found: wrong entries of a .timeindex, in file order.
+            An entry may be in several lists.
+        non_consecutive: the offsets before and after each gap in a .log. A second gap after the
+            same offset replaces the first.
+    """
+
+    mismatches: Pairs = field(default_factory=dict)
+    timestamp_mismatches: Lists = field(default_factory=dict)
+    out_of_order: Lists = field(default_factory=dict)
+    not_found: Lists = field(default_factory=dict)
+    non_consecutive: Pairs = field(default_factory=dict)
+
+    def text(self) -> str:
+        """Returns the report as DumpLogSegments 4.3.1 prints it.
+
+        The files are in the order of Java's HashMap.
+        """
+        return "".join(f"{line}\n" for line in self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield from _group(
+            "Mismatches in :", self.mismatches, _descending, "  Index offset: {}, log offset: {}"
+        )
+        yield from _group(
+            "Found timestamp mismatch in :",
+            self.timestamp_mismatches,
+            iter,
+            "  Index timestamp: {}, log timestamp: {}",
+        )
+        order_line = "  Index timestamp: {}, Previously indexed timestamp: {}"
+        yield from _group("Found out of order timestamp in :", self.out_of_order, iter, order_line)
+        not_found_line = "Indexed offset: {}, found log offset: {}"
+        yield from _group(
+            "The following indexed offsets are not found in :", self.not_found, iter, not_found_line
+        )
+        yield from _group(
+            "Non-consecutive offsets in ",
+            self.non_consecutive,
+            _ascending,
+            "  {} is followed by {}",
+        )
+
+
+def _group(head: str, entries: Pairs | Lists, pairs: Callable, line: str) -> Iterator[str]:
+    for path in hash_order(entries):
+        yield head + archive.display_text(path)
+        yield from (line.format(*pair) for pair in pairs(entries[path]))
+
+
+def _ascending(pairs: dict[int, int]) -> list[tuple[int, int]]:
+    return sorted(pairs.items())
+
+
+def _descending(pairs: dict[int, int]) -> list[tuple[int, int]]:
+    return sorted(pairs.items(), reverse=True)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafkaviz.cli.dumping import MAX_INT, DumpOptions, java, records_file
-from kafkaviz.cli.dumping.console import Console, Report
+from kafkaviz.cli.dumping import MAX_INT, Console, DumpOptions, Report, java, records_file
 from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.lines import render
 from kafkaviz.cli.dumping.records_file import RecordsFile

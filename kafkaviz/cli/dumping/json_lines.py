@@ -11,9 +11,7 @@ from kafkaviz.analysis.findings.finding import TAIL_CODES
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.common import output
-from kafkaviz.cli.dumping import MAX_INT, DumpOptions, index_entries, java, records_file
-from kafkaviz.cli.dumping.batch_lines import last_sequence, timestamp_type
-from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping import MAX_INT, Console, DumpOptions, index_entries, java, records_file
 from kafkaviz.cli.dumping.index_entries import OffsetEntries, TimeEntries
 from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.json_parts import (
@@ -26,7 +24,14 @@ from kafkaviz.cli.dumping.json_parts import (
     problem,
     unwritten_line,
 )
-from kafkaviz.cli.dumping.lines import Word, flag, render, render_lines
+from kafkaviz.cli.dumping.lines import (
+    Word,
+    flag,
+    last_sequence,
+    render,
+    render_lines,
+    timestamp_type,
+)
 from kafkaviz.cli.dumping.records_file import Batches, RecordsFile
 from kafkaviz.errors import CorruptBytes, CorruptFile, FaultKind, KafkavizError, NotRead
 from kafkaviz.format import (

@@ -4,15 +4,29 @@ r"""Makes lines of text from columns of numbers, thousands of lines per call.
 
 returns the bytes of one line per row, ten times as fast as an f-string. A dump of 128 MiB of 1 KB
 batches takes 2.5 s instead of 3.1 s, and as JSON 3.1 s instead of 4.0 s.
+
+`batch_lines` makes the line that Kafka's tool prints for each batch.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.cli.dumping.java import JavaException
+from kafkaviz.format import batch
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.java import ILLEGAL_ARGUMENT
+from kafkaviz.format.legacy_messages import (
+    APPEND_TIME,
+    CREATE_TIME,
+    NO_TIMESTAMP,
+    TIMESTAMP_TYPES,
+)
 
 NUMBER_BYTES = 20  # the longest int64, -9223372036854775808
 _POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
@@ -176,3 +190,117 @@ def decimal(value: int, out: np.ndarray, position: int) -> int:
     else:
         out[position] = _UNIT_DIGITS[np.int64(remaining)]
     return position + digits
+
+
+def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the lines of batches (uint8), and the end of each line.
+
+    The batches must be printable, see `count_readable`.
+    """
+    legacy = batches["magic"] < MAGIC_2
+    if not legacy.any():
+        return render_lines(*_head(batches), *_tail(batches, valid))
+    if legacy.all():
+        return render_lines(*_legacy_head(batches), *_tail(batches, valid))
+    cuts = [0, *(np.flatnonzero(np.diff(legacy)) + 1), len(batches)]
+    parts = [batch_lines(batches[start:stop], valid[start:stop]) for start, stop in pairwise(cuts)]
+    starts = np.cumsum([0, *(len(text) for text, _ in parts[:-1])])
+    return np.concatenate([text for text, _ in parts]), np.concatenate(
+        [ends + offset for (_, ends), offset in zip(parts, starts, strict=True)]
+    )
+
+
+def count_readable(batches: np.ndarray) -> int:
+    """Returns the number of batches before the first batch that ends Kafka's tool.
+
+    A codec id above 4 or a negative magic ends the tool in the middle of the batch's line.
+    """
+    mask = (batch.codec(batches) >= len(CODECS)) | (batches["magic"] < 0)
+    return int(np.argmax(mask)) if mask.any() else len(batches)
+
+
+def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
+    """Returns the printed part of a batch's line, and the exception that ends Kafka's tool."""
+    head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
+    magic = int(row["magic"][0])
+    position = int(row["position"][0])
+    what = (
+        f"Invalid magic used in LegacyRecord: {magic}"
+        if magic < 0
+        else f"Unknown compression type id: {batch.codec(row)[0]}"
+    )
+    return render_lines(*head)[0], JavaException(ILLEGAL_ARGUMENT, what, position=position)
+
+
+def last_sequence(batches: np.ndarray) -> np.ndarray:
+    """Returns the sequence number of each batch's last record; -1 without sequence numbers.
+
+    After 2^31 - 1, sequence numbers continue from 0.
+    """
+    base = batches["base_sequence"].astype("i8")
+    delta = batches["last_offset"] - batches["base_offset"]
+    sequence = np.where(base > 2**31 - 1 - delta, delta - (2**31 - 1 - base) - 1, base + delta)
+    return np.where(base == -1, -1, sequence.astype("i4"))
+
+
+def timestamp_type(batches: np.ndarray) -> np.ndarray:
+    """Returns the timestamp type of each batch, as an index into `TIMESTAMP_TYPES`."""
+    return np.where(
+        batches["magic"] == 0,
+        NO_TIMESTAMP,
+        np.where(batch.is_log_append_time(batches), APPEND_TIME, CREATE_TIME),
+    )
+
+
+def _head(batches: np.ndarray) -> list[Part]:
+    horizon = batch.has_delete_horizon(batches)
+    return [
+        "baseOffset: ",
+        batches["base_offset"],
+        " lastOffset: ",
+        batches["last_offset"],
+        " count: ",
+        batches["record_count"],
+        " baseSequence: ",
+        batches["base_sequence"],
+        " lastSequence: ",
+        last_sequence(batches),
+        " producerId: ",
+        batches["producer_id"],
+        " producerEpoch: ",
+        batches["producer_epoch"],
+        " partitionLeaderEpoch: ",
+        batches["leader_epoch"],
+        " isTransactional: ",
+        flag(batch.is_transactional(batches)),
+        " isControl: ",
+        flag(batch.is_control(batches)),
+        " deleteHorizonMs: ",
+        Word(horizon, ("OptionalLong.empty", "OptionalLong[")),
+        OptionalNumber(batches["base_timestamp_ms"], horizon),
+        Word(horizon, ("", "]")),
+    ]
+
+
+def _legacy_head(batches: np.ndarray) -> list[Part]:
+    return ["offset: ", batches["last_offset"]]
+
+
+def _tail(batches: np.ndarray, valid: np.ndarray) -> list[Part]:
+    return [
+        " position: ",
+        batches["position"],
+        Word(timestamp_type(batches), tuple(f" {name}: " for name in TIMESTAMP_TYPES)),
+        batches["max_timestamp_ms"],
+        " size: ",
+        batches["size_bytes"],
+        " magic: ",
+        batches["magic"],
+        " compresscodec: ",
+        Word(batch.codec(batches), CODECS),
+        " crc: ",
+        batches["crc"],
+        " isvalid: ",
+        flag(valid),
+        "\n",
+    ]

@@ -12,8 +12,7 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
-from kafkaviz.cli.dumping import STRING_DECODER, DumpOptions, java
-from kafkaviz.cli.dumping.batch_lines import timestamp_type
+from kafkaviz.cli.dumping import STRING_DECODER, Console, DumpOptions, Report, java
 from kafkaviz.cli.dumping.compiled_records import (
     DONE,
     NEEDS_ROOM,
@@ -22,8 +21,8 @@ from kafkaviz.cli.dumping.compiled_records import (
     write,
     write_large,
 )
-from kafkaviz.cli.dumping.console import Console, Report
 from kafkaviz.cli.dumping.java import JavaException, decode_utf8
+from kafkaviz.cli.dumping.lines import timestamp_type
 from kafkaviz.errors import CorruptBytes, CorruptFile, FaultKind, NotRead
 from kafkaviz.format import (
     batch,

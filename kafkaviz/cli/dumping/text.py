@@ -7,11 +7,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkaviz.cli.dumping import MAX_INT, DumpOptions, index_entries, java, records_file
-from kafkaviz.cli.dumping.batch_lines import batch_lines, count_readable, fatal_line
-from kafkaviz.cli.dumping.console import Console, Report
+from kafkaviz.cli.dumping import (
+    MAX_INT,
+    Console,
+    DumpOptions,
+    Report,
+    index_entries,
+    java,
+    records_file,
+)
 from kafkaviz.cli.dumping.java import STATUS, JavaException
-from kafkaviz.cli.dumping.lines import OptionalNumber, Word, render
+from kafkaviz.cli.dumping.lines import (
+    OptionalNumber,
+    Word,
+    batch_lines,
+    count_readable,
+    fatal_line,
+    render,
+)
 from kafkaviz.cli.dumping.records_file import RecordsFile
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot, txn_index

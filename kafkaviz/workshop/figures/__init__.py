@@ -21,7 +21,7 @@ from kafkaviz.workshop.figures.compaction import (
 from kafkaviz.workshop.figures.file_bytes import ATTRIBUTES, BYTES
 from kafkaviz.workshop.figures.index_pages import MIDDLES, PAGES
 from kafkaviz.workshop.figures.limit_race import RACE
-from kafkaviz.workshop.figures.lookups import ENTRIES, SEARCH_RACE, STEPPER
+from kafkaviz.workshop.figures.lookups import ENTRIES, SEARCH_RACE, SKIP_LIST, STEPPER
 from kafkaviz.workshop.figures.rolls import CLOCK, GROWTH
 from kafkaviz.workshop.figures.segments import (
     DUMP,
@@ -32,7 +32,6 @@ from kafkaviz.workshop.figures.segments import (
     TABLE,
     TRANSACTIONS,
 )
-from kafkaviz.workshop.figures.skip_list import SKIP_LIST
 from kafkaviz.workshop.figures.timestamp_zigzag import ZIGZAG
 from kafkaviz.workshop.figures.topic_bytes import TOPIC_BYTES
 from kafkaviz.workshop.figures.tuning import FETCH_SHARE, INDEX_SIZE, SETTINGS, TUNING

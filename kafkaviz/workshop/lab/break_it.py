@@ -20,8 +20,7 @@ from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count, moment
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.lab import damage_bytes, trial_result
-from kafkaviz.workshop.lab.damage_bytes import HexRow
+from kafkaviz.workshop.lab import start_trial, views
 from kafkaviz.workshop.lab.faults import FAULTS, Client, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import (
     RELEASE,
@@ -30,7 +29,7 @@ from kafkaviz.workshop.lab.start_trial import (
     StartTrial,
     run_trial,
 )
-from kafkaviz.workshop.lab.trial_result import OffsetBar, OffsetStrip
+from kafkaviz.workshop.lab.views import HexRow, OffsetBar, OffsetStrip
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
 MAX_RIGHT = 0.75  # beyond this share of the width, a mark's text is on its left
@@ -117,7 +116,7 @@ def _findings(
     """Returns the findings about the copy; with `fault`, about the damaged copy."""
     copy = _copy(snapshot, directory, segment)
     broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
-    return damage_bytes.check_copy(snapshot.broker, broken_copy)
+    return start_trial.check_copy(snapshot.broker, broken_copy)
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
@@ -125,7 +124,7 @@ def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
-        return damage_bytes.new_findings(
+        return start_trial.new_findings(
             _findings(*at, lab.faults[number], place), _findings(*at), damage
         )
     except CannotOpen:
@@ -178,7 +177,7 @@ def render(
             if is_started:
                 _result(lab, trial, number, place)
             else:
-                st.html(_strip(trial_result.strip(trial), is_started=False))
+                st.html(_strip(views.strip(trial), is_started=False))
         with words:
             head()
             st.markdown(say("break_it.lead", tp=block["tp"], data=block["data"], release=RELEASE))
@@ -209,7 +208,7 @@ def _render_controls(
     answer = answers.get(number)
     initial = answer.place if answer and answer.place in places else fault.default_place(lab.copy)
     place = st.slider(
-        damage_bytes.place_label(lab.faults[number]),
+        views.place_label(lab.faults[number]),
         places[0],
         places[-1],
         initial,
@@ -326,7 +325,7 @@ def _verdict(
 
 
 def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
-    view = damage_bytes.view(lab.copy, trial.damage, lab.faults[number], place)
+    view = views.damage_view(lab.copy, trial.damage, lab.faults[number], place)
     elements.figure_head(view.title, view.stop)
     rows = (
         _hex_row(say("rolls.before"), view.before, view.note_before),
@@ -353,7 +352,7 @@ def _cell(cell: tuple[str, bool]) -> Html:
 
 
 def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
-    view = trial_result.view(trial, _new_findings(lab, number, place), RELEASE)
+    view = views.trial_view(trial, _new_findings(lab, number, place), RELEASE)
     with st.container(key="kv_break_result", gap=10):
         elements.figure_head(view.title, "")
         st.html(_strip(view.strip, is_started=True))

@@ -4,18 +4,28 @@ Broker and client follow kafkaviz's model of Kafka 4.3.1: the log loader at star
 list-offsets requests. The client's result is compared with the result from the undamaged copy. For
 example, `run_trial(copy, fault, place)` may return
 `StartTrial(start=StartOutcome.CUT, read=ReadOutcome.FEWER, ...)`.
+
+`check_copy` returns what `kafkaviz check` finds in the copy.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from threading import Lock
 from weakref import WeakKeyDictionary
 
 from kafkaviz import versions
+from kafkaviz.analysis import broker_health
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.java import CORRUPT_RECORD
+from kafkaviz.format.names import OWN_FILES
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.file import is_there, read
 from kafkaviz.messages import Text, verbatim
 from kafkaviz.search.fetch import Bounds, find_bounds
 from kafkaviz.search.log_view import LogView, view_files
@@ -272,3 +282,57 @@ def _read_outcome(reading: ClientReading, expected_reading: ClientReading) -> Re
     if reading.ranges == expected_reading.ranges[: len(reading.ranges)] and reading.answer is None:
         return ReadOutcome.FEWER
     return ReadOutcome.OTHER
+
+
+# ---- the check
+
+FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the next broker start
+
+
+def new_findings(
+    findings: Iterable[Finding], undamaged: Iterable[Finding], damage: Damage
+) -> tuple[Finding, ...]:
+    """Returns the damaged file's findings that the undamaged copy does not have.
+
+    Leaves out findings of severity "info" and predictions of broker start-up.
+
+    Args:
+        undamaged: the findings of the undamaged copy.
+    """
+    stems = {Path(name).stem for name in (damage.file, damage.new_name) if name}
+    undamaged_identities = {_identity(finding) for finding in undamaged}
+    return tuple(
+        finding
+        for finding in findings
+        if _identity(finding) not in undamaged_identities
+        and finding.severity != "info"
+        and not finding.code.startswith(FORECAST)
+        and Path(finding.file or "").stem in stems
+    )
+
+
+def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
+    """Returns the findings about a copy, checked as if after a clean shutdown.
+
+    Args:
+        broker: the original's broker directory; its checkpoints are copied.
+
+    Raises:
+        CannotOpen: the temporary directory cannot be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
+        root = Path(folder)
+        for name in filter(lambda name: is_there(broker.path / name), OWN_FILES):
+            (root / name).write_bytes(read(broker.path / name))
+        directory = root / copy.log.directory
+        directory.mkdir()
+        for file in copy.log.files:
+            path = directory / file.name
+            path.write_bytes(file.content())
+            modified_ns = file.modified_ms * 1_000_000
+            os.utime(path, ns=(modified_ns, modified_ns))
+        return broker_health.check(open_broker(root), partition=copy.log.directory).findings
+
+
+def _identity(finding: Finding) -> tuple:
+    return finding.code, finding.file, finding.message

@@ -25,8 +25,7 @@ from kafkaviz.workshop.lessons.grammar import (
     LessonStep,
     NoValue,
 )
-from kafkaviz.workshop.lessons.markdown import inline_html
-from kafkaviz.workshop.takeaway.page_file import PageFile, prose
+from kafkaviz.workshop.takeaway.page_file import PageFile, inline_html, prose
 
 ANSWER = "answer"
 

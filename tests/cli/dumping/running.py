@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from kafkaviz.__main__ import parser
 from kafkaviz.cli import dump
-from kafkaviz.cli.dumping import json_lines, text
-from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping import Console, json_lines, text
 
 MODES = {
     "": (),
