@@ -1,7 +1,7 @@
 """The entry point of the app, which opens on the Broker page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.broker import page
+from kafkaviz.app.pages import broker
 
 workshop.register()
-page.render_page()
+broker.render_page()

@@ -1,7 +1,7 @@
 """The entry point of the Compare page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.compare import page
+from kafkaviz.app.pages import compare
 
 workshop.register()
-page.render_page()
+compare.render_page()

@@ -1,7 +1,7 @@
 """The entry point of the Disk page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.disk import page
+from kafkaviz.app.pages import disk
 
 workshop.register()
-page.render_page()
+disk.render_page()

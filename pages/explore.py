@@ -1,7 +1,7 @@
 """The entry point of the Explore page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.explore import page
+from kafkaviz.app.pages import explore
 
 workshop.register()
-page.render_page()
+explore.render_page()

@@ -1,7 +1,7 @@
 """The entry point of the Health page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.health import page
+from kafkaviz.app.pages import health
 
 workshop.register()
-page.render_page()
+health.render_page()

@@ -1,7 +1,7 @@
 """The entry point of the Lookup page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.lookup import page
+from kafkaviz.app.pages import lookup
 
 workshop.register()
-page.render_page()
+lookup.render_page()

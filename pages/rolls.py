@@ -1,7 +1,7 @@
 """The entry point of the Rolls page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.rolls import page
+from kafkaviz.app.pages import rolls
 
 workshop.register()
-page.render_page()
+rolls.render_page()

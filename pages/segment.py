@@ -1,7 +1,7 @@
 """The entry point of the Segment page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.segment import page
+from kafkaviz.app.pages import segment
 
 workshop.register()
-page.render_page()
+segment.render_page()

@@ -1,7 +1,7 @@
 """The entry point of the Tuning page."""
 
 from kafkaviz import workshop
-from kafkaviz.app.pages.tuning import page
+from kafkaviz.app.pages import tuning
 
 workshop.register()
-page.render_page()
+tuning.render_page()

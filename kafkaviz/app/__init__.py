@@ -1,6 +1,6 @@
 """The Streamlit web app: the server, the pages, and the parts that pages are made of.
 
-    pages/       one folder per page: page.py orders the sections, the other files draw them
+    pages/       one module per page; NAME_*.py draw the parts of a large page
     widgets/     what several pages draw
     state/       the address, the session, and background jobs
     cache/       results that are kept between reruns

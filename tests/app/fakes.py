@@ -1,9 +1,9 @@
 import time
 
-from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.app.state.ingests import server_ingests
 from kafkaviz.app.state.measure_jobs import batching_jobs, measure_jobs
+from kafkaviz.app.state.queries import queries
 from kafkaviz.pipeline.ingest.job import Progress
 
 

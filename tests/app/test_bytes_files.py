@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz.app.pages.segment.page import file_label
+from kafkaviz.app.pages.segment import file_label
 from tests.app.segment_page import bytes_sent, page, spaced_html
 
 pytestmark = pytest.mark.usefixtures("starts")

@@ -9,7 +9,7 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.compaction.compaction import compaction
 from kafkaviz.app.cache.broker_cache import open_snapshot
-from kafkaviz.app.pages.disk.compaction_tab import cleaning_json
+from kafkaviz.app.pages.disk_compaction import cleaning_json
 from kafkaviz.app.state import check_jobs, cleaning_jobs
 from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.jobs import Job, ReadProgress

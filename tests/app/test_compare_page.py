@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison
-from kafkaviz.app.pages.compare import page as compare_page
-from kafkaviz.app.pages.compare.logs import offsets_of_interest
-from kafkaviz.app.pages.compare.page import comparison_json, partitions_csv
+from kafkaviz.app.pages import compare as compare_page
+from kafkaviz.app.pages.compare import comparison_json, partitions_csv
+from kafkaviz.app.pages.compare_logs import offsets_of_interest
 from kafkaviz.app.state.comparisons import comparisons
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import (

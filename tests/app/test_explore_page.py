@@ -16,9 +16,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.explore import answer, queries
-from kafkaviz.app.pages.explore.page import QUOTED_COLUMNS, tables_html
-from kafkaviz.app.state import ingests
+from kafkaviz.app.pages import explore
+from kafkaviz.app.pages.explore import QUOTED_COLUMNS, tables_html
+from kafkaviz.app.state import ingests, queries
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
@@ -419,7 +419,7 @@ def test_a_part_of_the_rows_is_called_one(ingested_broker, fake, all_rows, label
     fake.answer = QueryResult(CODECS, all_rows, 1.0)
     at = page(ingested_broker, ask="codecs")
     assert [element.proto.label for element in at.get("download_button")] == labels
-    assert answer.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
+    assert explore.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
 
 
 def test_csv_and_parquet_hold_the_rows():
@@ -432,8 +432,8 @@ def test_csv_and_parquet_hold_the_rows():
             "d": pa.array([None, 5], pa.duration("us")),
         }
     )
-    assert pyarrow.parquet.read_table(io.BytesIO(answer.parquet(rows))).equals(rows)
-    text = answer.csv(rows).decode()
+    assert pyarrow.parquet.read_table(io.BytesIO(explore.parquet(rows))).equals(rows)
+    text = explore.csv(rows).decode()
     assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith(
         "\n,,2,5\n".replace(",5", ',"5"')
     )
@@ -445,10 +445,10 @@ def test_csv_holds_no_formula():
         {"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]}
     )
     assert (
-        answer.csv(rows).decode()
+        explore.csv(rows).decode()
         == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
     )
-    assert pyarrow.parquet.read_table(io.BytesIO(answer.parquet(rows))).equals(rows)
+    assert pyarrow.parquet.read_table(io.BytesIO(explore.parquet(rows))).equals(rows)
 
 
 def test_answers_are_not_kept_for_ever(ingested_broker, fake):
@@ -472,4 +472,4 @@ def test_answers_are_not_kept_for_ever(ingested_broker, fake):
     ],
 )
 def test_a_small_share_is_written_without_a_power(value, text):
-    assert answer.cell_html(value) == text
+    assert explore.cell_html(value) == text

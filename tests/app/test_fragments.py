@@ -14,7 +14,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
-from kafkaviz.app.pages.tuning import page as tuning_page
+from kafkaviz.app.pages import tuning as tuning_page
 from kafkaviz.app.state import measure_jobs
 from tests.app.fakes import FakeStarts
 from tests.support.pages import open_page

@@ -15,8 +15,8 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.compare import page as compare_page
-from kafkaviz.app.pages.tuning.scope import directory_request
+from kafkaviz.app.pages import compare as compare_page
+from kafkaviz.app.pages.tuning_scopes import directory_request
 from kafkaviz.app.state import check_jobs, measure_jobs, page_location
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map

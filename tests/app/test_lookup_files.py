@@ -10,7 +10,7 @@ import pytest
 
 import kafkaviz
 from kafkaviz.app import frontend
-from kafkaviz.app.pages.lookup import controls
+from kafkaviz.app.pages import lookup_controls
 from tests.support.pages import open_page
 
 PACKAGE = Path(kafkaviz.__file__).parent
@@ -46,7 +46,9 @@ def files(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> set[str]:
 
         return wrapped
 
-    monkeypatch.setattr(controls, "require_target", wrap(controls.require_target, begins=True))
+    monkeypatch.setattr(
+        lookup_controls, "require_target", wrap(lookup_controls.require_target, begins=True)
+    )
     monkeypatch.setattr(frontend, "stepper", wrap(frontend.stepper, begins=False))
     return called
 

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.pages.lookup import controls
-from kafkaviz.app.pages.lookup.controls import parse_keys
+from kafkaviz.app.pages import lookup_controls
+from kafkaviz.app.pages.lookup_controls import parse_keys
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import say, verbatim
@@ -349,7 +349,7 @@ def test_at_random_and_by_the_slider(clean):
         field for field in at.text_input if field.key == "target"
     ).value == "10" and "not above 10" in steps(at)
     press_button(at, "kv_random")
-    drawn = controls.parse_target(
+    drawn = lookup_controls.parse_target(
         next(field for field in at.text_input if field.key == "target").value, "offset"
     )
     assert 0 <= drawn < 6000
@@ -430,14 +430,14 @@ def test_a_wrong_place_is_reported(clean):
     ("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)]
 )
 def test_targets_as_people_write_them(text, value):
-    assert controls.parse_target(text, "offset") == value
+    assert lookup_controls.parse_target(text, "offset") == value
 
 
 def test_what_is_no_target():
     for text in ("", "soon", "1.5", "2026-09-21"):
         with pytest.raises(ValueError):
-            controls.parse_target(text, "offset")
-    assert controls.parse_target("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
+            lookup_controls.parse_target(text, "offset")
+    assert lookup_controls.parse_target("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
 
 
 def test_what_is_no_key():
@@ -544,8 +544,8 @@ def test_a_download_next_to_each_table(clean):
 
 
 def test_the_address_holds_plain_digits():
-    assert controls.format_target(1234567, "offset") == "1234567"
+    assert lookup_controls.format_target(1234567, "offset") == "1234567"
     assert {
-        controls.parse_target(typed, "offset")
+        lookup_controls.parse_target(typed, "offset")
         for typed in ("1234567", "1 234 567", "1\u202f234\u202f567")
     } == {1234567}

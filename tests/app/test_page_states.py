@@ -12,9 +12,9 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.app import access, frame, page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import last_query
-from kafkaviz.app.pages.health import rebuilt_indexes
-from kafkaviz.app.pages.health.page import TRACES, _health_json
-from kafkaviz.app.pages.rolls import page as rolls_page
+from kafkaviz.app.pages import health
+from kafkaviz.app.pages import rolls as rolls_page
+from kafkaviz.app.pages.health import TRACES, _health_json
 from kafkaviz.app.widgets import faults, upload
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
@@ -144,10 +144,10 @@ def test_an_upload_is_opened_as_soon_as_it_is_here(monkeypatch, tmp_path):
 
 def test_a_recovery_that_does_not_get_through_says_why(broker, monkeypatch):
     """Nothing is changed; a log that is too large is not begun."""
-    monkeypatch.setattr(rebuilt_indexes, "_rebuild", fail)
+    monkeypatch.setattr(health, "_rebuild", fail)
     at = press_button(health_page(broker), "kv_build")
     assert say("health.not_through") in page_html(at)
-    monkeypatch.setattr(rebuilt_indexes, "MAX_LOG_BYTES", 0)
+    monkeypatch.setattr(health, "MAX_LOG_BYTES", 0)
     at = health_page(broker)
     assert "kv_build" not in {button.key for button in at.button}
     sizes = {format_bytes(partition.live_log_bytes) for partition in open_broker(broker).partitions}
@@ -157,7 +157,7 @@ def test_a_recovery_that_does_not_get_through_says_why(broker, monkeypatch):
 def test_an_index_that_is_not_on_disk_has_no_difference(broker):
     """It is built anyway."""
     partition = open_broker(broker).partition("u-0")
-    (comparison,) = rebuilt_indexes.compare_files({"gone.index": b"12345678"}, partition)
+    (comparison,) = health.compare_files({"gone.index": b"12345678"}, partition)
     assert (comparison.on_disk_bytes, comparison.rebuilt_bytes) == (None, 8)
     assert comparison.difference == say("health.not_on_disk")
 

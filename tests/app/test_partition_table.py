@@ -11,7 +11,7 @@ from streamlit.elements.lib.pandas_styler_utils import marshall_styler
 from streamlit.proto.ArrowData_pb2 import ArrowData
 
 from kafkaviz.analysis import overview
-from kafkaviz.app.pages.broker import partition_table
+from kafkaviz.app.pages import broker_table
 from kafkaviz.log.broker import open_broker
 from tests.support.pages import open_page, page_html
 from tests.support.segment_files import columns, make_segment
@@ -38,7 +38,7 @@ def rows(tmp_path) -> tuple[overview.PartitionRow, ...]:
 
 
 def cell_texts(rows) -> list[list[str]]:
-    styler = partition_table.style_table(partition_table.frame(rows))
+    styler = broker_table.style_table(broker_table.frame(rows))
     styler._compute()
     return [
         [cell["display_value"] for cell in row if cell["type"] == "td"]
@@ -66,7 +66,7 @@ def test_values_read_as_everywhere(rows):
 
 def test_the_value_below_is_a_number(rows):
     """So 900 B sorts below 1 KiB."""
-    frame = partition_table.frame(rows)
+    frame = broker_table.frame(rows)
     assert (
         frame["Log"].tolist() == [2048, 0] and frame["Newest record (UTC)"][0] == 1_700_000_000_000
     )
@@ -74,12 +74,12 @@ def test_the_value_below_is_a_number(rows):
 
 def test_the_csv_is_exact(rows):
     """By name, plain numbers, and empty where unknown."""
-    lines = list(csv.DictReader(io.StringIO(partition_table.csv(rows).decode())))
+    lines = list(csv.DictReader(io.StringIO(broker_table.csv(rows).decode())))
     assert [line["directory"] for line in lines] == ["orders-0", "void-0"]
     renamed = [dataclasses.replace(row, directory="-=1-0") for row in rows]
     assert [
         line["directory"]
-        for line in csv.DictReader(io.StringIO(partition_table.csv(renamed).decode()))
+        for line in csv.DictReader(io.StringIO(broker_table.csv(renamed).decode()))
     ] == ["'-=1-0"] * 2
     assert (
         lines[0]["log_bytes"],
@@ -100,29 +100,29 @@ def test_the_csv_is_exact(rows):
 
 
 def test_no_rows_make_an_empty_table():
-    assert cell_texts([]) == [] and len(partition_table.frame([]).columns) == 10
+    assert cell_texts([]) == [] and len(broker_table.frame([]).columns) == 10
 
 
 def test_the_cells_are_worded_once(rows, monkeypatch):
     expected, sent = ArrowData(), ArrowData()
-    styler = partition_table.style_table(partition_table.frame(rows))
+    styler = broker_table.style_table(broker_table.frame(rows))
     marshall_styler(expected, styler.set_uuid("partitions"), "")
-    partition_table._displayed_table(rows, "en")
+    broker_table._displayed_table(rows, "en")
     monkeypatch.setattr(Styler, "_compute", None)
     monkeypatch.setattr(Styler, "_translate", None)
-    marshall_styler(sent, partition_table._displayed_table(rows, "en"), "")
+    marshall_styler(sent, broker_table._displayed_table(rows, "en"), "")
     assert sent == expected and b"2 KiB" in sent.styler.display_values
 
 
 def test_names_are_bold(rows):
-    styles = partition_table.style_table(partition_table.frame(rows))._compute().ctx
+    styles = broker_table.style_table(broker_table.frame(rows))._compute().ctx
     assert {at: style for at, style in styles.items() if style} == {
         (row, 0): [("font-weight", "600")] for row in range(len(rows))
     }
 
 
 def test_a_hundred_thousand_rows_are_not_all_listed(tmp_path, monkeypatch):
-    monkeypatch.setattr(partition_table, "LISTED_ROWS", 20)
+    monkeypatch.setattr(broker_table, "LISTED_ROWS", 20)
     (tmp_path / "meta.properties").write_text("version=1\n")
     for number in range(50):
         (tmp_path / f"empty-{number}").mkdir()
@@ -133,5 +133,5 @@ def test_a_hundred_thousand_rows_are_not_all_listed(tmp_path, monkeypatch):
 
 def test_the_listed_rows_can_be_formatted():
     """A Styler refuses more cells than pandas allows."""
-    cells = partition_table.LISTED_ROWS * len(partition_table.FORMATTERS)
+    cells = broker_table.LISTED_ROWS * len(broker_table.FORMATTERS)
     assert cells <= pd.get_option("styler.render.max_elements")

@@ -7,8 +7,8 @@ import pytest
 
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.health import rebuilt_indexes
-from kafkaviz.app.pages.health.rebuilt_indexes import (
+from kafkaviz.app.pages import health
+from kafkaviz.app.pages.health import (
     compare_files,
     difference,
     offer_partitions,
@@ -22,7 +22,7 @@ INDEX = "00000000000000000858.index"
 @pytest.fixture
 def built(damaged) -> dict[str, bytes]:
     """Returns the indexes that recovery builds for the damaged bookings-0."""
-    return rebuilt_indexes._rebuild(broker_cache.open_snapshot(damaged), b"bookings-0", "4.3.1")
+    return health._rebuild(broker_cache.open_snapshot(damaged), b"bookings-0", "4.3.1")
 
 
 def test_damaged_indexes_come_first(damaged):

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
 from kafkaviz.app.cache import broker_cache, simulation_cache
-from kafkaviz.app.pages.rolls import controls
-from kafkaviz.app.pages.rolls.page import rolls_on_disk
+from kafkaviz.app.pages import rolls_controls
+from kafkaviz.app.pages.rolls import rolls_on_disk
 from kafkaviz.app.workloads import config_of
 from kafkaviz.figures.text.roll_text import cause_name
 from kafkaviz.log.broker import open_broker
@@ -296,11 +296,11 @@ def test_throughput_and_batch_size_change_the_stream():
     workload = workloads.parse_own(SMALL)
     log = simulation_cache.simulate(workload, config_of(workload, {}))
     half = simulation_cache.simulate(
-        controls.scale_workload(workload, "half", controls.AS_IT_IS),
+        rolls_controls.scale_workload(workload, "half", rolls_controls.AS_IT_IS),
         config_of(workload, {}),
     )
     single = simulation_cache.simulate(
-        controls.scale_workload(workload, controls.AS_IT_IS, "one record"),
+        rolls_controls.scale_workload(workload, rolls_controls.AS_IT_IS, "one record"),
         config_of(workload, {}),
     )
     assert half.history.log_bytes == pytest.approx(log.history.log_bytes / 2, rel=0.01)
@@ -346,17 +346,17 @@ def test_changes_are_described_in_words(chinese):
 
 def test_what_comes_along_is_called_as_its_file_says():
     for title, workload in workloads.by_title().items():
-        assert (controls.option_text(title), workloads.story_text(title)) == (
+        assert (rolls_controls.option_text(title), workloads.story_text(title)) == (
             workload.title,
             workload.story,
         )
     for option in (
-        *controls.SPEEDS,
-        *controls.BATCH_ORDER,
+        *rolls_controls.SPEEDS,
+        *rolls_controls.BATCH_ORDER,
         workloads.NONE,
         workloads.OWN_TITLE,
     ):
-        assert controls.option_text(option) == option
+        assert rolls_controls.option_text(option) == option
 
 
 def test_a_select_box_follows_the_language_switch():

@@ -16,9 +16,9 @@ from kafkaviz.analysis.tuning.recommendation import recommend_all
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.tuning import index_tab, tuning_context
-from kafkaviz.app.pages.tuning import page as tuning_page
-from kafkaviz.app.pages.tuning.scope import directory_request
+from kafkaviz.app.pages import tuning as tuning_page
+from kafkaviz.app.pages import tuning_context, tuning_index
+from kafkaviz.app.pages.tuning_scopes import directory_request
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
@@ -305,10 +305,10 @@ def test_another_index_size():
 
 def test_sizes_that_cannot_be_written_say_so(monkeypatch):
     """Such as for a batch larger than a segment."""
-    monkeypatch.setattr(index_tab, "sweep_index_sizes", lambda *_, **__: ())
-    index_tab._index_sizes.clear()
+    monkeypatch.setattr(tuning_index, "sweep_index_sizes", lambda *_, **__: ())
+    tuning_index._index_sizes.clear()
     text = page_html(page(tp="orders-0", tab="Index"))
-    index_tab._index_sizes.clear()
+    tuning_index._index_sizes.clear()
     assert "This log cannot be written with these settings" in text
     assert "a batch is larger than segment.bytes" in text
 

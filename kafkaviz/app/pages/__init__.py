@@ -1,1 +1,1 @@
-"""The pages of the app, one folder per page. The scripts in pages/ at the top call them."""
+"""The pages of the app, one module per page. The scripts in pages/ at the top call them."""

@@ -18,7 +18,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import art
-from kafkaviz.app.pages.broker.partition_table import render_partition_table
+from kafkaviz.app.pages.broker_table import render_partition_table
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import ingests, page_location
 from kafkaviz.app.state.page_location import Location

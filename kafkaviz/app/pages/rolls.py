@@ -15,8 +15,8 @@ from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.rolls import roll_figures
-from kafkaviz.app.pages.rolls.controls import (
+from kafkaviz.app.pages import rolls_figures
+from kafkaviz.app.pages.rolls_controls import (
     MIB,
     PANEL_SETTINGS,
     SETTINGS,
@@ -69,7 +69,7 @@ def _render_body(location: Location, subject: str) -> None:
         tab, container = choice.render_tabs(PAGES["Rolls"].tab_labels, CONTROLS)
         with container, st.container(gap=None):
             if tab == GROWTH:
-                roll_figures.render_growth(is_simulated=subject == SIMULATED)
+                rolls_figures.render_growth(is_simulated=subject == SIMULATED)
             elif subject == SIMULATED:
                 _render_simulated_log(tab)
             else:
@@ -85,15 +85,15 @@ def _render_simulated_log(tab: str) -> None:
     except KafkavizError as fault:
         elements.state("unmade", "error", say("rolls.unmade"), describe_error_sentence(fault))
         return
-    roll_figures.render_notes(chosen.workload, chosen.config, run)
+    rolls_figures.render_notes(chosen.workload, chosen.config, run)
     if not run.history.segments:
         return
     if tab == LIMITS:
-        roll_figures.render_limits(run.history, run.load, run.key, chosen.workload)
+        rolls_figures.render_limits(run.history, run.load, run.key, chosen.workload)
         return
-    roll_figures.render_timeline(run.history, run.key, run.appended_batches)
-    roll_figures.render_comparison(chosen, run.history)
-    roll_figures.render_download(chosen.workload, chosen.config, run)
+    rolls_figures.render_timeline(run.history, run.key, run.appended_batches)
+    rolls_figures.render_comparison(chosen, run.history)
+    rolls_figures.render_download(chosen.workload, chosen.config, run)
 
 
 def _render_partition(tab: str, location: Location) -> None:
@@ -114,9 +114,9 @@ def _render_partition(tab: str, location: Location) -> None:
     if not history.segments:
         elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below"))
     elif tab == LIMITS:
-        roll_figures.render_limits(history, log_rolls.load, log_rolls.key)
+        rolls_figures.render_limits(history, log_rolls.load, log_rolls.key)
     else:
-        roll_figures.render_timeline(history, log_rolls.key, None)
+        rolls_figures.render_timeline(history, log_rolls.key, None)
 
 
 def _render_head(location: Location) -> str:

@@ -13,7 +13,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.lookup_source import OFFSET
 from kafkaviz.app.frame import pages
-from kafkaviz.app.pages.lookup.controls import parse_target
+from kafkaviz.app.pages.lookup_controls import parse_target
 from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements, progress_strip, segment_widgets, tables

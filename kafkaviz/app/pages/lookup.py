@@ -21,8 +21,8 @@ from kafkaviz.app.cache.lookup_source import (
     LookupSource,
 )
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.lookup import controls
-from kafkaviz.app.pages.lookup.controls import LookupQuery, open_source
+from kafkaviz.app.pages import lookup_controls
+from kafkaviz.app.pages.lookup_controls import LookupQuery, open_source
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
@@ -83,7 +83,9 @@ def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
         is_log_missing = location.segment.log is None
     if not (location.fault or is_log_missing):
         _begin_with_example()
-    chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
+    chosen_set = choice.take_from_address(
+        page_state.SET, sets.keys(), OWN_SET, lookup_controls.parse_set
+    )
     if OWN_SET not in sets and page_state.SET not in st.query_params:
         chosen_set = OWN_SET if location.fault or location.segment else chosen_set
     return chosen_set, sets
@@ -131,9 +133,9 @@ def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
     _render_title(source, sets)
-    query = controls.render_controls(source, sets, assumed)
+    query = lookup_controls.render_controls(source, sets, assumed)
     is_projected = projector.is_on()
-    sought_target = controls.require_target(source, query.target_kind)
+    sought_target = lookup_controls.require_target(source, query.target_kind)
     if sought_target is None:
         return
     try:
@@ -168,7 +170,7 @@ def _render_context(
 ) -> None:
     """Draws the lookup step by step. Draws the other sections unless `is_projected`."""
     if isinstance(context.result.error, OffsetOutOfRange):
-        return controls.render_out_of_range(
+        return lookup_controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
         )
     is_failed = isinstance(context.result.error, FailedRead)
@@ -190,7 +192,9 @@ def _render_context(
                 data = charts.view(
                     ("memory", key), lambda: lookup_cache.memory_payload(context, key, payload)
                 )
-                frontend.stepper(data, lambda: controls.set_from_slot(key, context, target_kind))
+                frontend.stepper(
+                    data, lambda: lookup_controls.set_from_slot(key, context, target_kind)
+                )
     if is_projected:
         return
     if isinstance(location, PartitionLocation) and context.result.record:
@@ -212,7 +216,7 @@ def _render_title(source: LookupSource, sets: dict[str, str]) -> None:
             below=source.note,
         )
         elements.title(say("common.page_lookup"), lead, gap=0)
-        controls.render_sets(sets)
+        lookup_controls.render_sets(sets)
 
 
 def _render_damage(fault: KafkavizError) -> None:

@@ -22,7 +22,7 @@ from kafkaviz.app import access, frontend, page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import address, ruler, ruler_state
-from kafkaviz.app.pages.segment import transactions_tab
+from kafkaviz.app.pages import segment_transactions
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
@@ -239,7 +239,7 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
         _render_time_index(location, anatomy, pin)
     if transactions.open:
         with transactions:
-            transactions_tab.render(location, anatomy.segment)
+            segment_transactions.render(location, anatomy.segment)
     if raw_bytes.open:
         with raw_bytes:
             render_pin_bytes(location, anatomy, pin)

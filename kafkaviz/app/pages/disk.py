@@ -1,15 +1,23 @@
-"""The tab Map of the Disk page: what uses every byte, and which files may be deleted."""
+"""The Disk page, and the tab Map: what uses every byte, and which files may be deleted.
+
+The map is drawn first from the directory listing, and again when the check has ended.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.state import cleaning_jobs
-from kafkaviz.app.widgets import elements, tables
+from kafkaviz.app.frame import frame
+from kafkaviz.app.pages import disk_compaction, disk_retention
+from kafkaviz.app.registry import PAGES
+from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.state import check_jobs, cleaning_jobs
+from kafkaviz.app.widgets import choice, elements, faults, progress_strip, tables
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.html import tag
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import say, say_count
@@ -22,8 +30,49 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
     from kafkaviz.figures.disk.disk_map import DiskMapView, DiskTable
 
+MAP, RETENTION, COMPACTION = PAGES["Disk"].tabs
+CONTROLS = {
+    RETENTION: disk_retention.CONTROLS,
+    COMPACTION: disk_compaction.CONTROLS,
+}
 
-def lead(snapshot: BrokerSnapshot) -> str:
+
+@in_turn
+def render_page() -> None:
+    location = frame("Disk")
+    apply_print_style()
+    snapshot = faults.require_snapshot(location)
+    elements.title(say("common.page_disk"), _lead(snapshot), gap=4)
+    choice.open_by_address(CONTROLS)
+    with st.container(gap=None, key="kv_lab"):
+        tab, container = choice.render_tabs(PAGES["Disk"].tab_labels, CONTROLS)
+        with container, st.container(gap=None):
+            _render_tab(tab, snapshot)
+
+
+def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
+    if tab == COMPACTION:
+        return disk_compaction.render(snapshot)
+    health = _checked(snapshot)
+    if tab == MAP:
+        _render_map(snapshot, health)
+    elif health is not None:
+        disk_retention.render(snapshot, health)
+
+
+def _checked(snapshot: BrokerSnapshot) -> "Health | None":
+    """Returns the result of the check. Without one, draws the progress or the failure."""
+    if check_jobs.is_for_spark(snapshot):
+        progress_strip.render_ingest_strip(snapshot)
+        return None
+    job = check_jobs.get_or_start(snapshot, "")
+    if job.wait_until_over(check_jobs.QUICK_S) and job.error is None:
+        return cast("Health", job.result)
+    progress_strip.render_unfinished_check(snapshot, "")
+    return None
+
+
+def _lead(snapshot: BrokerSnapshot) -> str:
     shares = _listed_account(snapshot).shares
     directories = len(snapshot.broker.log_directories)
     return say(
@@ -35,7 +84,7 @@ def lead(snapshot: BrokerSnapshot) -> str:
     )
 
 
-def render(snapshot: BrokerSnapshot, health: "Health | None") -> None:
+def _render_map(snapshot: BrokerSnapshot, health: "Health | None") -> None:
     """Draws the tab. If `health` is None, shows only what the directory listing says."""
     from kafkaviz.figures.disk import disk_map
 

@@ -18,14 +18,14 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.tuning import scope
-from kafkaviz.app.pages.tuning.batching_tabs import render_batches, render_codec
-from kafkaviz.app.pages.tuning.index_tab import render_index
-from kafkaviz.app.pages.tuning.scope import Scope, go_to
-from kafkaviz.app.pages.tuning.tuning_context import (
+from kafkaviz.app.pages import tuning_scopes
+from kafkaviz.app.pages.tuning_batching import render_batches, render_codec
+from kafkaviz.app.pages.tuning_context import (
     TuningContext,
     build_context,
 )
+from kafkaviz.app.pages.tuning_index import render_index
+from kafkaviz.app.pages.tuning_scopes import Scope, go_to
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import measure_jobs
@@ -138,7 +138,7 @@ def _lead(context: TuningContext) -> str:
     """Returns a summary such as "2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments"."""
     measurement = context.case.measurement
     sums = measurement.parts
-    subject = scope.subject_text(context.kind, context.name, context.label)
+    subject = tuning_scopes.subject_text(context.kind, context.name, context.label)
     sizes = [
         segment_sizes["size_bytes"] for segment_sizes in measurement.sizes if len(segment_sizes)
     ]
@@ -313,7 +313,7 @@ def render_page() -> None:
     st.session_state[IS_PAGE_RUN] = True
     job = _render_body(location)
     if job:
-        scope.render_progress(job)
+        tuning_scopes.render_progress(job)
 
 
 @st.fragment
@@ -337,14 +337,14 @@ def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
 
 def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
     """Draws the advice, or why there is none. Returns the measurement if it was still running."""
-    tuning_scope = scope.current_scope(location)
+    tuning_scope = tuning_scopes.current_scope(location)
     if tuning_scope.kind != "workload" and location.fault:
         faults.require_partition(location)
     head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
     controls = st.container(key="kv_tune_set")
     if tuning_scope.kind == "workload":
-        tuning_scope = replace(tuning_scope, name=scope.choose_workload())
-    measure_request = scope.measure_request(tuning_scope)
+        tuning_scope = replace(tuning_scope, name=tuning_scopes.choose_workload())
+    measure_request = tuning_scopes.measure_request(tuning_scope)
     job = measure_jobs.get_or_start(measure_request) if measure_request else None
     is_over = job is not None and job.wait_until_over(PATIENCE_S)
     if job and is_over and job.result and not job.is_empty:
@@ -352,10 +352,12 @@ def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
     with head:
         elements.title(say("common.page_tuning"), gap=0)
     with controls:
-        subject = scope.subject_text(tuning_scope.kind, tuning_scope.name, tuning_scope.label)
-        scope.render_choice(tuning_scope, say("tuning.lead_short", subject=subject))
+        subject = tuning_scopes.subject_text(
+            tuning_scope.kind, tuning_scope.name, tuning_scope.label
+        )
+        tuning_scopes.render_choice(tuning_scope, say("tuning.lead_short", subject=subject))
     if job and is_over:
-        scope.render_unmeasured(job, tuning_scope)
+        tuning_scopes.render_unmeasured(job, tuning_scope)
     return None if is_over else job
 
 
@@ -371,9 +373,9 @@ def _render_measured(
     is_over = job is None or job.wait_until_over(RECORDS_PATIENCE_S)
     with head:
         render_headline(context, job)
-    scope.reset_for_source(key)
+    tuning_scopes.reset_for_source(key)
     with controls:
-        scope.render_choice(tuning_scope, _facts(context))
+        tuning_scopes.render_choice(tuning_scope, _facts(context))
     part, container = choice.render_tabs(PAGES["Tuning"].tab_labels, CONTROLS)
     with container, st.container(gap=None):
         if part == BATCHES:

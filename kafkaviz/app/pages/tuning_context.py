@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning.json_object import tuning_object
 from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend_all
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.app import page_state
-from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope
+from kafkaviz.app.pages.tuning_scopes import AS_FOUND, RELEASES, Scope
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import KafkavizError

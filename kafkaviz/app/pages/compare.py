@@ -12,7 +12,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame, pages
-from kafkaviz.app.pages.compare.logs import render_logs
+from kafkaviz.app.pages.compare_logs import render_logs
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again

@@ -23,7 +23,7 @@ from kafkaviz.app.cache.simulation_cache import (
     lesson_story,
     simulated_story,
 )
-from kafkaviz.app.pages.rolls.controls import (
+from kafkaviz.app.pages.rolls_controls import (
     AS_IT_IS,
     MIB,
     SimulatedLog,

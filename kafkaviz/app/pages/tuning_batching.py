@@ -8,8 +8,8 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.batching.advice import BatchingAnswer, order
 from kafkaviz.app import page_state
-from kafkaviz.app.pages.tuning import scope
-from kafkaviz.app.pages.tuning.tuning_context import TuningContext, render_answer
+from kafkaviz.app.pages import tuning_scopes
+from kafkaviz.app.pages.tuning_context import TuningContext, render_answer
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.measure_jobs import BatchingJob
 from kafkaviz.app.widgets import charts, choice, elements
@@ -65,7 +65,7 @@ def _render_measured(
             st.space(10)
         render(context, answers[0])
     elif job.error:
-        scope.render_fault(
+        tuning_scopes.render_fault(
             job.error,
             context.location,
             say("batching.cannot"),

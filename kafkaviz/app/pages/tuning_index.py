@@ -31,7 +31,7 @@ from kafkaviz.analysis.tuning.segment_size import (
 )
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.app import page_state
-from kafkaviz.app.pages.tuning.tuning_context import (
+from kafkaviz.app.pages.tuning_context import (
     CACHE_ENTRIES,
     TuningContext,
     render_answer,

@@ -1,1 +1,0 @@
-"""The Compare page: two directories, their topic-partitions, logs and batches."""

@@ -1,1 +1,0 @@
-"""The Disk page, with one module per tab."""

@@ -1,1 +1,0 @@
-"""The Health page, and the rebuilt indexes that it offers."""
