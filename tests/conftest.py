@@ -164,7 +164,7 @@ def unconfined() -> Iterator[None]:
 def garbage() -> Iterator[None]:
     """Undoes a page's change of the garbage collector."""
     yield
-    garbage = sys.modules.get("kafkaviz.app.gc_tuning")
+    garbage = sys.modules.get("kafkaviz.app.scheduling")
     if garbage and garbage._freeze_after_long_collection in gc.callbacks:
         gc.callbacks.remove(garbage._freeze_after_long_collection)
         gc.unfreeze()

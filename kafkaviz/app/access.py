@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from kafkaviz.app import upload_expiry
+from kafkaviz.app import uploads
 from kafkaviz.environment import SAMPLES
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.log import confinement, file
@@ -43,7 +43,7 @@ def require_allowed(path: Path) -> Path:
     allowed_roots = roots()
     if allowed_roots is None:
         return path
-    readable_roots = (*allowed_roots, SAMPLES, upload_expiry.folder())
+    readable_roots = (*allowed_roots, SAMPLES, uploads.folder())
     sources = tiered_view.sources(path)
     if sources and all(_is_below(place, readable_roots) for place in filter(None, sources)):
         readable_roots += tiered_view.own_folders(path)

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.app import access, gc_tuning, html_shell, page_state, upload_expiry
+from kafkaviz.app import access, middleware, page_state, scheduling, uploads
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
-from kafkaviz.app.html_shell import HtmlShell
+from kafkaviz.app.middleware import HtmlShell
 from kafkaviz.app.registry import MORE, PAGES, PROJECTOR_KEY, Keys, Page
 from kafkaviz.app.state import check_jobs, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
@@ -74,7 +74,7 @@ def frame(
         initial_sidebar_state=208,
     )
     _style()
-    gc_tuning.freeze_survivors()
+    scheduling.freeze_survivors()
     page = PAGES[name]
     location = page_location.parse_address(
         page.depth, progress_strip.unpack, prefers_full_batches=name == "Segment"
@@ -94,7 +94,7 @@ def frame(
 
 
 def _style() -> None:
-    styles = [] if HtmlShell.in_use else [html_shell.stylesheet()]
+    styles = [] if HtmlShell.in_use else [middleware.stylesheet()]
     styles += [DARK_CHARTS] if charts.mode() == "dark" else []
     if styles:
         elements.draw_style("".join(styles))
@@ -256,8 +256,7 @@ def _link(location: Location) -> tuple[list[str], str]:
     path = location.directory
     default = page_location.default_directory()
     is_upload = access.is_shared() and any(
-        Path(part).is_relative_to(upload_expiry.folder())
-        for part in page_state.split_directories(path)
+        Path(part).is_relative_to(uploads.folder()) for part in page_state.split_directories(path)
     )
     if not path or path == default or is_upload:
         return [*private, page_state.DIRECTORY], ""

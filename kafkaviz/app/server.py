@@ -1,11 +1,5 @@
-"""The web server of the app: Streamlit's server with checks and compression.
+"""The web server of the app: Streamlit's server with the classes of middleware.py."""
 
-The Host header of a request must be an IP address, localhost, this machine's name or an allowed
-name. Otherwise a web site could point its own name at 127.0.0.1 (DNS rebinding) and use the app as
-its user. No other site may show a page in a frame.
-"""
-
-import ipaddress
 import os
 import socket
 import sys
@@ -16,88 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.websockets import WebSocketClose
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import environment
-from kafkaviz.app import access, gc_tuning, registry
-from kafkaviz.app.compression import StaticCompression
-from kafkaviz.app.html_shell import HtmlShell
+from kafkaviz.app import access, registry, scheduling
+from kafkaviz.app.middleware import FrameGuard, HostCheck, HtmlShell, StaticCompression
 from kafkaviz.errors import KafkavizError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    pass
 
 ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # allowed host names, separated by commas
-NO_FRAMES = {
-    "Content-Security-Policy": "frame-ancestors 'self'",
-    "X-Frame-Options": "SAMEORIGIN",
-    "Referrer-Policy": "same-origin",
-}
 # options that `streamlit run` reads from the environment, but st.App does not
 ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
     "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
-METRICS_PATH = "/_stcore/metrics"  # sums over all visitors, hidden from them
-
-
-class HostCheck:
-    """Refuses requests and connections whose Host header does not name this server."""
-
-    def __init__(self, app: "ASGIApp", names: Sequence[str]) -> None:
-        self._app = app
-        self._names = frozenset(name.lower().rstrip(".") for name in names)
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        host = (
-            Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
-        )
-        if host is None or self._is_own(host):
-            await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await WebSocketClose(code=1008)(scope, receive, send)
-        else:
-            words = (
-                "This server is not known by that name. Its owner allows one with: kafkaviz app "
-                "--allow-host NAME\n"
-            )
-            await PlainTextResponse(words, status_code=421)(scope, receive, send)
-
-    def _is_own(self, host: str) -> bool:
-        name = (
-            host.partition("]")[0].removeprefix("[")
-            if host.startswith("[")
-            else host.partition(":")[0]
-        )
-        return name.lower().rstrip(".") in self._names or _is_address(name)
-
-
-class FrameGuard:
-    """Forbids other sites to frame an answer, and hides the server's metrics."""
-
-    def __init__(self, app: "ASGIApp") -> None:
-        self._app = app
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        if scope["path"].endswith(METRICS_PATH):
-            await PlainTextResponse("Not found\n", status_code=404)(scope, receive, send)
-            return
-
-        async def send_guarded(message: "Message") -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(NO_FRAMES)
-            await send(message)
-
-        await self._app(scope, receive, send_guarded)
 
 
 def host_names(extra_names: str = "") -> list[str]:
@@ -106,15 +37,6 @@ def host_names(extra_names: str = "") -> list[str]:
         socket.gethostname(),
         *filter(None, (name.strip() for name in extra_names.split(","))),
     ]
-
-
-def _is_address(name: str) -> bool:
-    """Returns whether a host is an IP address, which cannot be pointed at another machine."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
@@ -169,7 +91,7 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
     """While the server runs: imports libraries, collects garbage, runs registry.BACKGROUND_WORK."""
     prepare_in_background()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(gc_tuning.collect_periodically())
+        await stack.enter_async_context(scheduling.collect_periodically())
         for work in registry.BACKGROUND_WORK.values():
             await stack.enter_async_context(work(app))
         yield
@@ -197,7 +119,7 @@ def main(arguments: Sequence[str]) -> None:
     send_at_once()
     skip_late_fragments()
     # the allowedHosts of config.toml apply to Streamlit's own command; here HostCheck decides
-    fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
+    fixed = {"server.allowedHosts": ["*"], **scheduling.NO_COLLECTION_AFTER_RUN}
     app.run(config={**fixed, **options, **quiet, **port})
 
 

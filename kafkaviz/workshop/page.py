@@ -11,7 +11,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.elements import apply_print_style

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz.app import access, upload_expiry
+from kafkaviz.app import access, uploads
 from kafkaviz.errors import CannotOpen
 
 
@@ -31,7 +31,7 @@ def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
         and access.require_allowed(root / "deep" / "down") == root / "deep" / "down"
     )
     assert access.require_allowed(access.samples()[0]) and access.require_allowed(
-        upload_expiry.folder() / "x.tar"
+        uploads.folder() / "x.tar"
     )
     for path in (
         other,
@@ -74,14 +74,14 @@ def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(
         tmp_path / "kafka",
         tmp_path / "kafka" / "orders-0",
         access.samples()[0],
-        upload_expiry.folder() / "abc" / "x.zip",
+        uploads.folder() / "abc" / "x.zip",
     ):
         assert access.require_allowed(path) == path
     for path in (
         tmp_path,
         tmp_path / "kafka" / "..",
         Path("/etc"),
-        upload_expiry.folder().parent / "recent.txt",
+        uploads.folder().parent / "recent.txt",
     ):
         if is_open:
             assert access.require_allowed(path) == path

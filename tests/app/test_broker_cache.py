@@ -11,7 +11,7 @@ import pytest
 
 from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.run_queue import RunQueue
+from kafkaviz.app.scheduling import RunQueue
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file

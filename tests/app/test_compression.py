@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import streamlit
 
-from kafkaviz.app.compression import StaticCompression
+from kafkaviz.app.middleware import StaticCompression
 
 SCRIPT = b"export const value = 1;\n" * 200
 IMMUTABLE = "public, immutable, max-age=31536000"

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import streamlit as st
 
-from kafkaviz.app import gc_tuning
+from kafkaviz.app import scheduling
 
 
 class Thing:
@@ -20,38 +20,38 @@ class Thing:
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Watches Python's searches for one test; the next full search is minutes away."""
-    monkeypatch.setattr(gc_tuning, "_everything_s", time.monotonic())
-    was = gc_tuning._freeze_after_long_collection in gc.callbacks
+    monkeypatch.setattr(scheduling, "_everything_s", time.monotonic())
+    was = scheduling._freeze_after_long_collection in gc.callbacks
     gc.unfreeze()
-    gc_tuning.freeze_survivors()
-    gc_tuning.freeze_survivors()
+    scheduling.freeze_survivors()
+    scheduling.freeze_survivors()
     yield
     gc.unfreeze()
     if not was:
-        gc.callbacks.remove(gc_tuning._freeze_after_long_collection)
+        gc.callbacks.remove(scheduling._freeze_after_long_collection)
 
 
 def test_a_long_search_shortens_the_next_ones(monkeypatch):
     circle = Thing()
     circle.itself, reference = circle, weakref.ref(circle)
     del circle
-    monkeypatch.setattr(gc_tuning, "LONG_S", -1)
+    monkeypatch.setattr(scheduling, "LONG_S", -1)
     gc.collect()
     assert reference() is None and gc.get_freeze_count() > 10_000
-    assert gc.callbacks.count(gc_tuning._freeze_after_long_collection) == 1
+    assert gc.callbacks.count(scheduling._freeze_after_long_collection) == 1
 
 
 def test_a_short_search_changes_nothing(monkeypatch):
-    monkeypatch.setattr(gc_tuning, "LONG_S", 3600)
+    monkeypatch.setattr(scheduling, "LONG_S", 3600)
     gc.collect()
-    monkeypatch.setattr(gc_tuning, "LONG_S", -1)
+    monkeypatch.setattr(scheduling, "LONG_S", -1)
     gc.collect(1)
     assert gc.get_freeze_count() == 0
 
 
 def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
     """A closed directory gives its memory back."""
-    monkeypatch.setattr(gc_tuning, "LONG_S", -1)
+    monkeypatch.setattr(scheduling, "LONG_S", -1)
     thing = Thing()
     reference = weakref.ref(thing)
     gc.collect()
@@ -61,7 +61,7 @@ def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
 
 def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
     """A few minutes after a tab was closed its objects are freed, and the rest is left out again."""
-    monkeypatch.setattr(gc_tuning, "LONG_S", -1)
+    monkeypatch.setattr(scheduling, "LONG_S", -1)
     circle = Thing()
     circle.itself, reference = circle, weakref.ref(circle)
     gc.collect()
@@ -69,7 +69,7 @@ def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
     gc.collect()
     assert reference() is not None
     monkeypatch.setattr(
-        gc_tuning, "_everything_s", gc_tuning._everything_s - gc_tuning.EVERYTHING_S - 1
+        scheduling, "_everything_s", scheduling._everything_s - scheduling.EVERYTHING_S - 1
     )
     gc.collect()
     assert reference() is None and gc.get_freeze_count() > 10_000
@@ -79,7 +79,7 @@ def searches_of_a_server(searches: list[None]) -> tuple[int, int]:
     """Returns how many searches a server makes while it runs, and after its end."""
 
     async def serve() -> int:
-        async with gc_tuning.collect_periodically():
+        async with scheduling.collect_periodically():
             await asyncio.sleep(0.3)
         count = len(searches)
         await asyncio.sleep(0.1)
@@ -94,7 +94,7 @@ def searches_of_a_server(searches: list[None]) -> tuple[int, int]:
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     """Collects an item for each search of a server, checked every hundredth of a second."""
     searches: list[None] = []
-    monkeypatch.setattr(gc_tuning, "COLLECTION_S", 0.01)
+    monkeypatch.setattr(scheduling, "COLLECTION_S", 0.01)
     monkeypatch.setattr(gc, "collect", lambda: searches.append(None))
     return searches
 
@@ -112,5 +112,5 @@ def test_a_server_that_does_nothing_searches_nothing(searches, monkeypatch):
 
 
 def test_streamlit_knows_the_option_that_ends_its_own_searches():
-    (option,) = gc_tuning.NO_COLLECTION_AFTER_RUN
+    (option,) = scheduling.NO_COLLECTION_AFTER_RUN
     assert st.get_option(option) is True

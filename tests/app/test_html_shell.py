@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import streamlit
 
-from kafkaviz.app import html_shell
-from kafkaviz.app.html_shell import HtmlShell
+from kafkaviz.app import middleware
+from kafkaviz.app.middleware import HtmlShell
 from tests.support.pages import open_page
 
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -95,7 +95,7 @@ def test_the_page_is_compressed_where_a_browser_takes_that():
 
 def test_html_without_a_place_to_draw_is_left_as_it_is():
     """Another release of Streamlit may serve different HTML."""
-    assert html_shell.fill(b"<p>no page</p>") == b"<p>no page</p>"
+    assert middleware.fill(b"<p>no page</p>") == b"<p>no page</p>"
 
 
 def test_the_page_names_the_scripts_to_evaluate():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app import html_shell
+from kafkaviz.app import middleware
 from kafkaviz.figures import theme, tokens
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def test_the_plotly_template_has_the_stylesheets_colours(mode):
 
 def test_every_token_that_is_used_exists():
     """A misspelled token would silently be no colour."""
-    known = set(re.findall(r"--kv-([\w-]+):", html_shell.stylesheet()))
+    known = set(re.findall(r"--kv-([\w-]+):", middleware.stylesheet()))
     for file in [
         UI / "look.css",
         *(UI / "frontend").glob("*.css"),

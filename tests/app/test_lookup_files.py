@@ -20,7 +20,7 @@ EVERYWHERE = {
     "messages/__init__.py",
     "app/state/session_language.py",
     "app/frontend/__init__.py",
-    "app/gc_tuning.py",
+    "app/scheduling.py",
 }
 
 

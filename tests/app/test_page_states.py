@@ -12,10 +12,11 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.app import access, frame, page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import last_query
+from kafkaviz.app.pages import broker as broker_page
 from kafkaviz.app.pages import health
 from kafkaviz.app.pages import rolls as rolls_page
 from kafkaviz.app.pages.health import TRACES, _health_json
-from kafkaviz.app.widgets import faults, upload
+from kafkaviz.app.widgets import faults
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, say
@@ -133,9 +134,9 @@ def test_an_upload_is_opened_as_soon_as_it_is_here(monkeypatch, tmp_path):
     archive.name = "broker.tar.gz"
     uploads = [archive]
     monkeypatch.setattr(
-        upload.st, "file_uploader", lambda *_, **__: [uploads.pop()] if uploads else []
+        broker_page.st, "file_uploader", lambda *_, **__: [uploads.pop()] if uploads else []
     )
-    monkeypatch.setattr(upload.faults, "open_directory", opened.append)
+    monkeypatch.setattr(broker_page.faults, "open_directory", opened.append)
     at = press_button(open_page(), "kv_upload")
     (path,) = map(Path, opened)
     assert (path.name, path.read_bytes()) == ("broker.tar.gz", b"an archive")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kafkaviz.app.run_queue import RunQueue
+from kafkaviz.app.scheduling import RunQueue
 
 LONG_S = 30.0  # longer than any test waits
 

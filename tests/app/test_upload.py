@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app import upload_expiry
-from kafkaviz.app.widgets import upload
+from kafkaviz.app import uploads
+from kafkaviz.app.pages import broker
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 
@@ -29,36 +29,36 @@ from kafkaviz.log.broker import open_broker
 )
 def test_a_name_stays_in_its_folder(typed, name):
     """Only letters, digits, dots, dashes and underscores; the suffix is kept."""
-    assert upload.safe_name(typed) == name
+    assert uploads.safe_name(typed) == name
 
 
 def test_the_same_archive_is_kept_once():
     """It is named by its content."""
-    first = upload.save(io.BytesIO(b"one"), "kafka.zip")
+    first = uploads.save(io.BytesIO(b"one"), "kafka.zip")
     assert (
         first
-        == upload.save(io.BytesIO(b"one"), "kafka.zip")
-        != upload.save(io.BytesIO(b"two"), "kafka.zip")
+        == uploads.save(io.BytesIO(b"one"), "kafka.zip")
+        != uploads.save(io.BytesIO(b"two"), "kafka.zip")
     )
-    assert first.read_bytes() == b"one" and first.is_relative_to(upload_expiry.folder())
+    assert first.read_bytes() == b"one" and first.is_relative_to(uploads.folder())
     assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
 
 
 def test_only_its_owner_reads_an_upload():
     """Neither the folders nor the file, whatever the umask, and also those created before."""
-    upload_expiry.folder().mkdir(parents=True, exist_ok=True)
-    upload_expiry.folder().chmod(0o755)
+    uploads.folder().mkdir(parents=True, exist_ok=True)
+    uploads.folder().chmod(0o755)
     before = os.umask(0)
     try:
-        saved = upload.save(io.BytesIO(b"secret"), "kafka.zip")
+        saved = uploads.save(io.BytesIO(b"secret"), "kafka.zip")
     finally:
         os.umask(before)
     assert [
-        stat.S_IMODE(path.stat().st_mode) for path in (saved, saved.parent, upload_expiry.folder())
+        stat.S_IMODE(path.stat().st_mode) for path in (saved, saved.parent, uploads.folder())
     ] == [0o600, 0o700, 0o700]
-    upload_expiry.folder().chmod(0o755)
-    upload_expiry.sweep()
-    assert stat.S_IMODE(upload_expiry.folder().stat().st_mode) == 0o700
+    uploads.folder().chmod(0o755)
+    uploads.sweep()
+    assert stat.S_IMODE(uploads.folder().stat().st_mode) == 0o700
 
 
 def test_files_of_segments_are_kept_as_a_partition():
@@ -67,22 +67,22 @@ def test_files_of_segments_are_kept_as_a_partition():
         "00000000000000000000.log": io.BytesIO(b"log"),
         "00000000000000000000.index": io.BytesIO(bytes(8)),
     }
-    path = upload.save_files(contents)
-    assert path == upload.save_files(contents) and path.is_relative_to(upload_expiry.folder())
+    path = uploads.save_files(contents)
+    assert path == uploads.save_files(contents) and path.is_relative_to(uploads.folder())
     [segment] = open_broker(path).partitions[0].segments
     assert [info.path.read_bytes() for info in segment.files] == [b"log", bytes(8)]
     assert {stat.S_IMODE(entry.stat().st_mode) for entry in path.iterdir()} == {0o600}
-    other = upload.save_files({"00000000000000000001.log": io.BytesIO(b"log")})
+    other = uploads.save_files({"00000000000000000001.log": io.BytesIO(b"log")})
     assert other.parent != path.parent
 
 
 def test_uploads_lie_in_the_cache(cache: Path):
-    assert upload_expiry.folder().is_relative_to(cache)
+    assert uploads.folder().is_relative_to(cache)
 
 
 def test_the_dialog_names_what_can_be_opened():
     """Each suffix of log.archive, and the server's own limit in the units of every page."""
-    hint = upload.upload_hint()
+    hint = broker.upload_hint()
     assert hint.startswith("A .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2 or .zip of a broker directory")
     assert [suffix for suffix in archive.SUFFIXES if suffix not in hint] == []
     assert (

@@ -8,20 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app import upload_expiry
+from kafkaviz.app import uploads
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.widgets import upload
 from kafkaviz.log.archives import archive
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
-LATER_S = (upload_expiry.EXPIRY_DAYS + 1) * upload_expiry.DAY_S
+LATER_S = (uploads.EXPIRY_DAYS + 1) * uploads.DAY_S
 
 
 @pytest.fixture
 def uploaded(tmp_path, monkeypatch, starts) -> Path:
     """An archive that a visitor uploaded and opened, with everything derived from it."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
-    path = upload.save(io.BytesIO(SAMPLE.read_bytes()), "kafka.tar.gz")
+    path = uploads.save(io.BytesIO(SAMPLE.read_bytes()), "kafka.tar.gz")
     catalog = broker_cache.catalog_path(broker_cache.broker(path))
     catalog.mkdir(parents=True)
     (catalog / "_catalog.json").write_text("{}")
@@ -29,17 +28,17 @@ def uploaded(tmp_path, monkeypatch, starts) -> Path:
 
 
 def existing(path: Path) -> list[bool]:
-    folder = upload_expiry.folder().parent
+    folder = uploads.folder().parent
     return [path.exists(), any(folder.glob("unpacked/*")), any(folder.glob("catalogs/*"))]
 
 
 def test_an_upload_goes_with_all_that_came_of_it(uploaded):
     sample = archive.unpack_if_archive(SAMPLE)
-    upload_expiry.sweep(time.time() + LATER_S - 2 * upload_expiry.DAY_S)
+    uploads.sweep(time.time() + LATER_S - 2 * uploads.DAY_S)
     assert existing(uploaded) == [True, True, True]
-    upload_expiry.sweep(time.time() + LATER_S)
+    uploads.sweep(time.time() + LATER_S)
     assert not uploaded.parent.exists() and existing(uploaded)[2] is False
-    assert list(upload_expiry.folder().iterdir()) == [] and sample.exists()
+    assert list(uploads.folder().iterdir()) == [] and sample.exists()
 
 
 def test_what_is_opened_again_stays(uploaded):
@@ -49,7 +48,7 @@ def test_what_is_opened_again_stays(uploaded):
     before = uploaded.stat().st_mtime_ns
     broker_cache.clear_all()
     broker_cache.broker(uploaded)
-    upload_expiry.sweep()
+    uploads.sweep()
     assert existing(uploaded) == [True, True, True] and uploaded.stat().st_mtime_ns == before
 
 
@@ -60,19 +59,19 @@ def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, star
     with zipfile.ZipFile(packed, "w") as out:
         for number in (1, 2):
             out.writestr(f"broker-{number}/meta.properties", f"version=1\nnode.id={number}\n")
-    path = upload.save(packed, "two.zip")
+    path = uploads.save(packed, "two.zip")
     for number in (1, 2):
         broker_cache.catalog_path(broker_cache.broker(path / f"broker-{number}")).mkdir(
             parents=True
         )
-    assert len({path.name for path in upload_expiry.catalogs().iterdir()}) == 2
+    assert len({path.name for path in uploads.catalogs().iterdir()}) == 2
     long_ago = time.time() - LATER_S
     os.utime(path.parent, (long_ago, long_ago))
     broker_cache.clear_all()
     broker_cache.broker(path / "broker-1")
-    upload_expiry.sweep()
+    uploads.sweep()
     assert existing(path) == [True, True, True]
-    upload_expiry.sweep(time.time() + LATER_S)
+    uploads.sweep(time.time() + LATER_S)
     assert existing(path.parent) == [False, False, False]
 
 
@@ -80,7 +79,7 @@ def test_a_new_upload_sweeps(uploaded):
     """So a server that runs for months keeps no more than a week of uploads."""
     long_ago = time.time() - LATER_S
     os.utime(uploaded.parent, (long_ago, long_ago))
-    other = upload.save(io.BytesIO(b"another"), "other.zip")
+    other = uploads.save(io.BytesIO(b"another"), "other.zip")
     assert not uploaded.exists() and other.exists()
 
 
@@ -88,5 +87,5 @@ def test_other_paths_are_not_touched(tmp_path):
     path = tmp_path / "kafka.tar.gz"
     path.write_bytes(b"")
     os.utime(tmp_path, (1, 1))
-    upload_expiry.touch_upload(path)
+    uploads.touch_upload(path)
     assert tmp_path.stat().st_mtime == 1

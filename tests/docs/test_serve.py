@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app import upload_expiry
+from kafkaviz.app import uploads
 from kafkaviz.log.archives import archive, members, tar_reader
 from tests.support.http_answer import wait_for
 
@@ -43,7 +43,7 @@ def test_the_limits_of_uploads_are_documented_right():
     )
     assert archive.XZ_BYTES == 256 << 20 and "more than 256 MiB of memory" in PAGE
     assert "64 KiB of names" in PAGE and "16 MiB behind" in PAGE and "longer than 32 MiB" in PAGE
-    assert upload_expiry.EXPIRY_DAYS == 7 and "a week after it was opened last" in PAGE
+    assert uploads.EXPIRY_DAYS == 7 and "a week after it was opened last" in PAGE
 
 
 def test_only_this_machine_may_ask_by_default():

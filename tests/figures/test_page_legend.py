@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.app.html_shell import stylesheet
+from kafkaviz.app.middleware import stylesheet
 from kafkaviz.figures import page_legend, tokens
 from kafkaviz.messages import say
 

@@ -24,7 +24,7 @@ from kafkaviz.analysis.inferred_release import InferredRelease, infer_release
 from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.segment.tail import Tail
-from kafkaviz.app import access, page_state, run_queue, upload_expiry
+from kafkaviz.app import access, page_state, scheduling, uploads
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import OWN_FILES, SERVER_PROPERTIES
 from kafkaviz.log.archives import archive
@@ -63,7 +63,7 @@ class Fingerprint:
         Folders and active logs are compared at every call. If the directory has more than
         MAX_QUICK_FILES files, the other files are compared less often.
         """
-        if run_queue.is_later_than_request(self._looked_s):
+        if scheduling.is_later_than_request(self._looked_s):
             return True
         looked_s = time.monotonic()
         if _quick_state(broker) != self._quick:
@@ -180,7 +180,7 @@ def open_snapshot(directory: str | Path) -> BrokerSnapshot:
 def _open_snapshot(directories: tuple[bytes, ...]) -> BrokerSnapshot:
     paths = [Path(os.fsdecode(directory)) for directory in directories]
     for path in paths:
-        upload_expiry.touch_upload(path)
+        uploads.touch_upload(path)
         if access.roots() is not None:
             # one level deeper than the default: the path may be a folder of several log directories
             access.refuse_links(open_root(path), depth=3)
@@ -329,8 +329,8 @@ def clear_all() -> None:
 
 def catalog_path(broker: Broker) -> Path:
     return (
-        upload_expiry.catalogs()
-        / f"{escape_controls(broker.name)}-{upload_expiry.catalog_suffix(*broker.sources)}"
+        uploads.catalogs()
+        / f"{escape_controls(broker.name)}-{uploads.catalog_suffix(*broker.sources)}"
     )
 
 

@@ -5,7 +5,9 @@ The map has one row per topic-partition and one bar per segment.
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from io import BufferedIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,26 +21,27 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import art
 from kafkaviz.app.pages.broker_table import render_partition_table
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import ingests, page_location
 from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.uploads import save, save_files
 from kafkaviz.app.widgets import (
     charts,
     choice,
     elements,
     faults,
     progress_strip,
-    selection,
-    upload,
 )
 from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.broker_map import REMOTE
 from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_PER_PAGE, TEXT_KEYS
 from kafkaviz.figures.text.segment_text import included_text
-from kafkaviz.figures.text.sentences import join_details, join_sentences
+from kafkaviz.figures.text.sentences import join_details, join_or, join_sentences
+from kafkaviz.format.names import find_segment_name
 from kafkaviz.html import Html, join, tag, worded
-from kafkaviz.log.broker import Broker
+from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import SEGMENT_KINDS, Broker
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 
@@ -116,7 +119,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
         if access.takes_uploads() and st.button(
             say("broker.upload"), icon=":material/upload:", key="kv_upload"
         ):
-            upload.dialog()
+            _upload_dialog()
         return st.empty()
 
 
@@ -149,10 +152,10 @@ def render_segment_map(
                 broker_map.figure,
                 MAP,
                 broker_map.view.alt,
-                on_select=selection.keep(MAP, selection.first_point),
+                on_select=charts.keep_click(MAP, charts.first_point),
                 selection_mode="points",
             )
-    if (clicked := selection.take(MAP)) is not None:
+    if (clicked := charts.take_click(MAP)) is not None:
         directory, base_offset = clicked
         st.switch_page(
             pages()["Segment"].script,
@@ -364,3 +367,41 @@ def _card(column: DeltaGenerator, name: str) -> Generator[None]:
         with st.container(horizontal=True, gap=14, wrap=False):
             art(name, 64, 46)
             st.html(tag("div", say(f"broker.{name}_below"), class_="kv-door"))
+
+
+# ---- uploads
+
+
+def _upload_dialog() -> None:
+    st.dialog(say("broker.upload"))(_upload_form)()
+
+
+def _upload_form() -> None:
+    st.markdown(elements.escape_markdown(upload_hint()))
+    uploads = st.file_uploader(
+        say("broker.upload_field"),
+        type=(*archive.SUFFIXES, *(f".{kind}" for kind in SEGMENT_KINDS)),
+        accept_multiple_files=True,
+        label_visibility="collapsed",
+        key="kv_archive",
+    )
+    if not uploads:
+        return
+    contents = {find_segment_name(upload.name): upload for upload in uploads}
+    if len(uploads) == 1 and archive.is_archive(Path(uploads[0].name)):
+        path = save(uploads[0], uploads[0].name)
+    elif None in contents or len(contents) < len(uploads):
+        names = tuple(escape_controls(upload.name) for upload in uploads)
+        st.warning(elements.escape_markdown(say("broker.upload_mixed", names=names)))
+        return
+    else:
+        path = save_files(cast("dict[str, BufferedIOBase]", contents))
+    faults.open_directory(str(path))
+    st.rerun()
+
+
+def upload_hint() -> str:
+    largest = units.format_bytes(int(st.get_option("server.maxUploadSize")) << 20)
+    kinds = join_or(f".{kind}" for kind in SEGMENT_KINDS)
+    formats = join_or(archive.SUFFIXES)
+    return say("broker.upload_words", formats=formats, kinds=kinds, size=largest)

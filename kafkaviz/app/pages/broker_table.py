@@ -15,7 +15,7 @@ from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
 from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, selection, tables
+from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
@@ -81,7 +81,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
         elements.hidden_count("common.more_scroll", len(listed_rows) - TABLE_ROWS)
         elements.hidden_count("broker.more_unlisted", len(rows) - LISTED_ROWS)
     _render_paper_table(rows)
-    if (clicked_row := selection.take(TABLE)) is not None:
+    if (clicked_row := charts.take_click(TABLE)) is not None:
         st.switch_page(
             pages()["Segment"].script,
             query_params=page_state.address(location.directory, clicked_row.address_name),
@@ -153,7 +153,7 @@ def _render_rows(rows: list[PartitionRow]) -> None:
             _heading(column): column_config for column, column_config in COLUMNS.items()
         },
         placeholder=units.MISSING,
-        on_select=selection.keep(
+        on_select=charts.keep_click(
             TABLE, lambda selected: rows[selected.rows[0]] if selected.rows else None
         ),
         selection_mode="single-row",

@@ -13,7 +13,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.pages.compare_logs import render_logs
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
 from kafkaviz.app.state.page_location import Location
@@ -23,7 +23,6 @@ from kafkaviz.app.widgets import (
     faults,
     go_to,
     progress_strip,
-    selection,
     tables,
 )
 from kafkaviz.app.widgets.elements import apply_print_style
@@ -330,10 +329,10 @@ def render_partition_map(location: Location, comparison: "BrokerComparison") -> 
                 partition_map.figure(view, charts.mode()),
                 key,
                 view.alt,
-                on_select=selection.keep(key, selection.first_point),
+                on_select=charts.keep_click(key, charts.first_point),
                 selection_mode="points",
             )
-    if (clicked := selection.take(key)) is not None:
+    if (clicked := charts.take_click(key)) is not None:
         _open(location, clicked)
 
 
@@ -360,7 +359,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             row_height=ROW_PX,
             key=TABLE,
             placeholder=units.MISSING,
-            on_select=selection.keep(
+            on_select=charts.keep_click(
                 TABLE,
                 lambda selected: partitions[selected.rows[0]].partition if selected.rows else None,
             ),
@@ -378,7 +377,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             "llllrrrr",
         )
         elements.hidden_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
-    if (clicked := selection.take(TABLE)) is not None:
+    if (clicked := charts.take_click(TABLE)) is not None:
         _open(location, clicked)
 
 

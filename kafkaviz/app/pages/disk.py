@@ -14,7 +14,7 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnaps
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import disk_compaction, disk_retention
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style

@@ -17,7 +17,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import last_query, sql
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import ingests
 from kafkaviz.app.state.queries import queries
 from kafkaviz.app.widgets import charts, elements, faults, progress_strip

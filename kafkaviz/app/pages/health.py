@@ -23,7 +23,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import findings
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, page_location
 from kafkaviz.app.state.check_jobs import (
     LARGE_BYTES,

@@ -24,7 +24,7 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import lookup_controls
 from kafkaviz.app.pages.lookup_controls import LookupQuery, open_source
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, choice, elements, faults, projector
 from kafkaviz.app.widgets.elements import apply_print_style

@@ -6,7 +6,7 @@ from kafkaviz.analysis import page_replay
 from kafkaviz.analysis.page_replay import LAGGING, IndexGrowth, Readers, TailLookups
 from kafkaviz.app import frontend
 from kafkaviz.app.frame import frame
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv

@@ -23,7 +23,7 @@ from kafkaviz.app.pages.rolls_controls import (
     render_controls,
 )
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, faults
 from kafkaviz.app.widgets.elements import apply_print_style

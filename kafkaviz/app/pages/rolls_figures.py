@@ -14,7 +14,7 @@ from kafkaviz import config_def, units
 from kafkaviz.analysis import roll_limits
 from kafkaviz.analysis.roll_history import RollHistory
 from kafkaviz.analysis.roll_limits import IndexRoom, WriteLoad, index_room, safe_index_bytes
-from kafkaviz.app import frontend, page_state
+from kafkaviz.app import frontend, page_state, uploads
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import (
     STORIES,
@@ -30,7 +30,7 @@ from kafkaviz.app.pages.rolls_controls import (
     option_text,
     render_controls,
 )
-from kafkaviz.app.widgets import charts, choice, elements, upload
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import OWN_TITLE, config_of, format_setting
 from kafkaviz.figures.rolls import growth as growth_figure
@@ -157,7 +157,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
             key="kv_archive",
         )
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
-            path = upload.save(io.BytesIO(build_archive()), name)
+            path = uploads.save(io.BytesIO(build_archive()), name)
             st.switch_page("app.py", query_params=page_state.address(path))
         count = len(run.history.segments)
         text = say(

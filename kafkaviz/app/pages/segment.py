@@ -24,7 +24,7 @@ from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import address, ruler, ruler_state
 from kafkaviz.app.pages import segment_transactions
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, faults, segment_widgets
 from kafkaviz.app.widgets.elements import apply_print_style

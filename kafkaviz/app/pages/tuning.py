@@ -27,7 +27,7 @@ from kafkaviz.app.pages.tuning_context import (
 from kafkaviz.app.pages.tuning_index import render_index
 from kafkaviz.app.pages.tuning_scopes import Scope, go_to
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.run_queue import in_turn
+from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.measure_jobs import BatchingJob, MeasureJob
 from kafkaviz.app.state.page_location import Location

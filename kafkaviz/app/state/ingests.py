@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from kafkaviz.app import upload_expiry
+from kafkaviz.app import uploads
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.jobs import JobRegistry
@@ -26,7 +26,7 @@ AGAIN_AFTER_S = 30  # seconds between two ingests of a directory that keeps chan
 @st.cache_resource(show_spinner=False)
 def server_ingests() -> "JobRegistry[str, Ingest]":
     """Returns the ingests of this server by directory. The first call removes expired uploads."""
-    upload_expiry.sweep()
+    uploads.sweep()
     # limited, because each ingest holds the description of its catalog
     return JobRegistry(MAX_BROKERS)
 

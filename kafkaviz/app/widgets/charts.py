@@ -1,4 +1,9 @@
-"""Figures on a page: cached per view and theme, with a title and an alternative text."""
+"""Figures on a page: cached per view and theme, with a title and an alternative text.
+
+`keep_click` and `take_click` return the last click in a figure or table. If the contents change in
+the run that a click starts, st.plotly_chart and st.dataframe return no selection. A callback is
+called before that run, and still gets the click.
+"""
 
 from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
@@ -21,6 +26,7 @@ SELECTING = {  # the layout that Streamlit sets when points can be selected
     "dragmode": "pan",
 }
 View = TypeVar("View")
+Target = TypeVar("Target")
 
 
 class Draw(Protocol):
@@ -108,3 +114,38 @@ def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None
         key,
         say("common.titled", title=figure_view.title, below=figure_view.caption),
     )
+
+
+def keep_click(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
+    """Returns a callback for the `on_select` of the element `key`.
+
+    Args:
+        read: returns the target of a selection (with `points` or `rows`), or None.
+    """
+
+    def keep_target() -> None:
+        target = read(st.session_state[key].selection)
+        if target is not None:
+            st.session_state[_state_key(key)] = (_address(), target)
+
+    return keep_target
+
+
+def take_click(key: str) -> Any:
+    """Returns the target of the last click in the element `key`, once. None without a click."""
+    address, target = st.session_state.pop(_state_key(key), ("", None))
+    return target if address == _address() else None
+
+
+def first_point(selection: Any) -> Any:
+    """Returns the customdata of the first selected point of a figure, or None."""
+    return selection.points[0].get("customdata") if selection.points else None
+
+
+def _address() -> str:
+    """Returns the address of the run. A click must not count at another address."""
+    return f"{st.context.url} {st.query_params.to_dict()}"
+
+
+def _state_key(key: str) -> str:
+    return f"{key}_clicked"

@@ -1,4 +1,4 @@
-"""Expiry of uploads: an archive and all files made from it are removed a week after the last use.
+"""Uploads: an archive or segment files in the cache folder, removed a week after the last use.
 
 An upload is three things in the cache folder: the archive, the unpacked folder, and the catalog.
 The modification time of the archive's folder is the time of the last use. The archive's own time
@@ -7,15 +7,22 @@ must not change, because the name of the unpacked folder depends on it.
 
 import hashlib
 import os
+import re
 import shutil
+import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from io import BufferedIOBase
+from pathlib import Path, PurePath
 
+from kafkaviz.log import lone_files
 from kafkaviz.log.archives import archive
 
 EXPIRY_DAYS = 7
 DAY_S = 24 * 60 * 60
+COPY_BYTES = 1 << 20
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def folder() -> Path:
@@ -72,3 +79,52 @@ def _remove(upload: Path) -> None:
         for catalog in catalogs().glob(f"*-{catalog_suffix(archive_path)}"):
             shutil.rmtree(catalog, ignore_errors=True)
     shutil.rmtree(upload)
+
+
+def save(content: BufferedIOBase, name: str) -> Path:
+    """Saves an uploaded archive in the cache folder and returns its path.
+
+    The path contains a hash of the content, so only visitors with the archive or a link know it.
+    """
+    sweep()
+    digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
+    target = folder() / digest / safe_name(name)
+    _write(target, content, target.parent)
+    return target
+
+
+def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
+    """Saves segment files as a topic-partition under their Kafka names. Returns its path."""
+    sweep()
+    digest = hashlib.sha256()
+    for name, content in sorted(contents.items()):
+        digest.update(f"{name} {hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+    upload = folder() / digest.hexdigest()[:32]
+    for name, content in contents.items():
+        _write(upload / lone_files.UNNAMED / name, content, upload)
+    return upload / lone_files.UNNAMED
+
+
+def _write(target: Path, content: BufferedIOBase, upload: Path) -> None:
+    """Writes a file atomically, readable only by this user."""
+    if target.exists():
+        return
+    for folder in (upload, target.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    keep_private()
+    content.seek(0)
+    # one folder per call, because two visitors may upload the same file at once
+    with tempfile.TemporaryDirectory(dir=upload) as temporary_folder:
+        with open(Path(temporary_folder) / target.name, "wb", opener=_open_private) as out:
+            shutil.copyfileobj(content, out, COPY_BYTES)
+        Path(out.name).replace(target)
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def safe_name(name: str) -> str:
+    """Returns a file name without a path. "archive.tar" if the suffix is not an archive's."""
+    file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
+    return file_name if archive.is_archive(Path(file_name)) else "archive.tar"
