@@ -220,8 +220,8 @@ def compose_health(
     check_plan: CheckPlan,
     findings: Iterable[Finding],
     restart: Restart | None,
-    retentions: Iterable[LogRetention] = (),
-    shares: Iterable[DiskShare] = (),
+    retentions: Iterable[LogRetention],
+    shares: Iterable[DiskShare],
 ) -> Health:
     """Returns the health, made from the predicted start-up and the results for all partitions."""
     findings = [*findings, *plan_findings(check_plan)]

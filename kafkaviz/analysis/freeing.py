@@ -111,8 +111,6 @@ def freeing_steps(
     shares: Iterable[DiskShare],
     retention: Iterable[LogRetention] = (),
     restart: Restart | None = None,
-    *,
-    clock_ms: int | None = None,
 ) -> tuple[FreeingStep, ...]:
     """Returns the files that may be deleted, ordered by FreeingKind and log directory.
 
@@ -140,7 +138,7 @@ def freeing_steps(
         due = _due_segments(
             (log for log in retention if (log.log_directory, log.partition) not in changed),
             has_settings=broker.main_directory.has_metadata_log,
-            clock_ms=int(time.time() * 1000) if clock_ms is None else clock_ms,
+            clock_ms=int(time.time() * 1000),
         )
     for partition in broker.partitions:
         place = broker.directory_of(partition).text, partition.directory

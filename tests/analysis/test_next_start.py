@@ -15,8 +15,9 @@ from kafkaviz.analysis.restart.next_start import (
     NEWEST,
     all_logs,
     config_lookup,
-    predict_partition_restart,
     predict_restart,
+    restart_log,
+    restart_steps,
 )
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.java import CORRUPT_RECORD
@@ -27,7 +28,7 @@ from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovery import RecoveredSegment
-from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.startup.restart import Restart, join_steps
 
 METADATA = "__cluster_metadata-0"
 # topic: (index.interval.bytes, segment.index.bytes) where they differ from that broker's values for
@@ -425,7 +426,10 @@ def test_some_partitions_of_a_killed_directory(killed):
 def test_one_partition_speaks_for_itself(damaged):
     """The steps of a single partition equal its steps among all."""
     broker = open_broker(damaged)
-    alone = predict_partition_restart(broker, broker.partition("rides-0"))
+    log = restart_log(broker, broker.partition("rides-0"), IndexConfig())
+    alone = join_steps(
+        [(log.path, restart_steps(log, clean=broker.is_clean))], clean=broker.is_clean
+    )
     assert alone.steps == predict_restart(broker).steps_of_partition("rides-0") and alone.starts
 
 

@@ -123,7 +123,6 @@ def advise(
     topics: Sequence[BatchingTopic],
     *,
     seconds: float = SECONDS,
-    most_bytes: int = RECORD_SAMPLE_BYTES,
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
@@ -134,14 +133,12 @@ def advise(
     Args:
         seconds: the time for compressing and merging, without reading. Topics share it in
             proportion to their sizes, but each gets at least MIN_SECONDS.
-        most_bytes: the stored bytes to decompress. Topics share them in the same way, but each gets
-            at least MIN_SAMPLE_BYTES.
         on_progress: called with a topic's name and the share of its work that is done, 0 to 1. May
             raise an exception such as JobCancelled to end the work.
     """
     return tuple(
         answer_topic(topic, quota, partial(on_progress, topic.name))
-        for topic, quota in zip(topics, quotas(topics, seconds, most_bytes), strict=True)
+        for topic, quota in zip(topics, quotas(topics, seconds, RECORD_SAMPLE_BYTES), strict=True)
     )
 
 

@@ -60,7 +60,6 @@ from kafkaviz.simulate.producers.batch_encoder import seal
 LINGERS_MS = (5, 20, 50, 100)
 BATCH_SIZES = (DEFAULT_BATCH_BYTES, 128 << 10)
 RATIO_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
-MERGE_SECONDS = 4.0
 _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 
@@ -126,7 +125,7 @@ class Merging:
 def measure_merges(
     sample: RecordSample,
     ratios: Mapping[str, float],
-    seconds: float = MERGE_SECONDS,
+    seconds: float,
     *,
     lingers_ms: Sequence[int] = LINGERS_MS,
     batch_sizes: Sequence[int] = BATCH_SIZES,

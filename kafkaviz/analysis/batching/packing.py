@@ -29,7 +29,6 @@ TODAY = None  # PackedCodec.batch_bytes for today's batches
 BATCH_SIZES = (TODAY, 1 << 10, 4 << 10, 16 << 10, 128 << 10, 1 << 20)
 # the batch sizes in which all levels are tried
 LEVEL_BATCH_SIZES = (TODAY, 16 << 10, 128 << 10)
-PACK_SECONDS = 4.0
 BLOCK_BYTES = 1 << 20
 MIN_BLOCKS = 4  # fewer only if the blocks would be smaller than a part
 # Batches up to this size are packed only from this first part of a block, unless the sample has at
@@ -128,7 +127,7 @@ class _Sums:
 
 def pack(
     sample: RecordSample,
-    seconds: float = PACK_SECONDS,
+    seconds: float,
     *,
     is_whole: bool = False,
     on_progress: Callable[[float], None] = lambda _share: None,

@@ -102,23 +102,6 @@ def predict_restart(
     )
 
 
-def predict_partition_restart(
-    broker: Broker,
-    partition: Partition,
-    config: IndexConfig | None = None,
-    release: Release = NEWEST,
-    on_recovered: RecoveryCallback | None = None,
-) -> Restart:
-    """Predicts what broker start-up does to one partition directory.
-
-    `Restart.starts` then says only whether this directory makes start-up fail.
-    """
-    log = restart_log(broker, partition, config or IndexConfig())
-    is_clean = broker.directory_of(partition).is_clean
-    steps = restart_steps(log, clean=is_clean, release=release, on_recovered=on_recovered)
-    return join_steps([(log.path, steps)], clean=is_clean)
-
-
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
     """A partition directory that start-up loads, and what the broker's files say about it.

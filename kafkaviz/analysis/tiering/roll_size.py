@@ -132,10 +132,8 @@ def _positive_or_none(value: Value) -> int | None:
     return number if number > 0 else None
 
 
-def partition_roll_sizes(
-    partition: TieredPartition, limits: RollLimits, candidates: Sequence[int] = CANDIDATES
-) -> RollSizes | None:
-    """Returns the cost of each candidate and of today's value, the smallest value first.
+def partition_roll_sizes(partition: TieredPartition, limits: RollLimits) -> RollSizes | None:
+    """Returns the cost of each of CANDIDATES and of today's value, the smallest value first.
 
     Returns None if the growth is unknown.
     """
@@ -143,7 +141,7 @@ def partition_roll_sizes(
     if not bytes_per_day:
         return None
     stored = _stored(partition.segments)
-    values = {*candidates} | ({limits.segment_bytes} if limits.segment_bytes else set())
+    values = {*CANDIDATES} | ({limits.segment_bytes} if limits.segment_bytes else set())
     return RollSizes(
         partition=partition.directory,
         topic_id=partition.topic_id,
