@@ -71,8 +71,8 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the range of possible intervals.
 
-        Ignores gaps between entries that contradict the others: a broker restart made them longer.
-        The range is unknown without entries, because the segment may be a single append.
+        Ignores gaps that are too long compared with the other gaps: a broker restart made them
+        longer. The range is unknown without entries, because the segment may be a single append.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)

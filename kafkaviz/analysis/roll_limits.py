@@ -208,7 +208,7 @@ class LimitRace:
     Attributes:
         at_ms: broker time since the segment's first append.
         amounts: the amounts that Kafka compares with each limit.
-        reached: the number of the first append that each limit rejects. None: none rejected.
+        reached: the number of the first append that each limit rejects. None: it rejects none.
         cause: the limit reached first. If one append reaches several, the first in Kafka's order.
     """
 

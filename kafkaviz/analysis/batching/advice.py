@@ -115,7 +115,7 @@ class BatchingAnswer:
 
     @property
     def saved_bytes(self) -> int:
-        """The least that the advised changes save, in bytes. If unknown, the most."""
+        """The low ends of the advised savings, in bytes; the high end if `is_up_to`."""
         return sum(saved for _, saved in order(self))
 
 

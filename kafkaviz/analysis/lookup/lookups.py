@@ -1,7 +1,7 @@
 """Looks up offsets and timestamps in a partition directory, as the broker would after start-up.
 
 After a clean shutdown, the broker serves the files unchanged, even if they have wrong bytes. After
-an unclean shutdown, start-up recovers the segments with offsets above the recovery point. It always
+an unclean shutdown, start-up recovers segments with offsets above the recovery point. It always
 recovers segments without an .index or with an invalid .txnindex. Up to Kafka 2.2, it recovers
 segments with any invalid index.
 """
@@ -188,9 +188,10 @@ def _is_rebuilt_or_fatal(segment: LogSegment, behaviour: ReleaseBehaviour) -> bo
 
 
 def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
-    """Returns a message that some files are shown as after recovery; None if `names` is empty.
+    """Returns a message that these files are shown in their state after recovery.
 
-    If index.interval.bytes `is_assumed`, recovery may write other entries.
+    Returns None if `names` is empty. If index.interval.bytes `is_assumed`, recovery may write other
+    entries.
     """
     if not names:
         return None

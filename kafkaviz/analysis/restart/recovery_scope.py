@@ -64,8 +64,8 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Recover
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     """Returns whether start-up recovers a segment because of an index.
 
-    False for an index that is unreadable here, because the broker may be able to read it. False for
-    an index that makes start-up fail, because nothing is recovered then.
+    Returns False for an unreadable index, because the broker may be able to read it. Returns False
+    for an index that makes start-up fail, because nothing is recovered then.
     """
     try:
         return distrust_reason(segment, behaviour) is not None

@@ -3,9 +3,8 @@
 A lookup takes the last time entry that is not above the target, and looks up the entry's offset in
 the offset index. From there it reads batch headers until a batch is new enough.
 
-A time entry is written only if the largest timestamp has grown. So old records, appended late, get
-no time entries. A lookup just above the largest timestamp before them reads the headers of all
-their batches.
+A time entry is written only if the largest timestamp has grown. So records that are appended late,
+with old timestamps, get no time entries. A lookup may then read the headers of all their batches.
 
 The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The cost of reading
 and decompressing one batch is the same for each interval and does not count.

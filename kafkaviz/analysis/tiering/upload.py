@@ -426,7 +426,7 @@ def _decide(
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Returns the upload of a segment, without regard to older segments."""
+    """Returns `upload` with its state, as if all older segments were uploaded."""
     highest = facts.highest_remote_offset
     stable = facts.last_stable_offset
     if end is not None and highest is not None and end - 1 <= highest:
