@@ -75,7 +75,7 @@ class Console:
         self._pending.append(part)
         self._pending_bytes += len(part)
         if self._pending_bytes >= BLOCK_BYTES:
-            self._write_pending()
+            self.flush()
 
     def line(self, text: str) -> None:
         """Prints a line. Undecodable bytes of file names are printed unchanged."""
@@ -87,9 +87,6 @@ class Console:
         self._err.flush()
 
     def flush(self) -> None:
-        self._write_pending()
-
-    def _write_pending(self) -> None:
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
         self._pending = []
         self._pending_bytes = 0

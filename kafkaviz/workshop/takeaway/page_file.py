@@ -176,16 +176,13 @@ INLINE = re.compile(
 )
 
 
-def to_html(text: str, heading: str = "h3") -> Html:
+def to_html(text: str) -> Html:
     """Converts Markdown to HTML.
 
     Supports paragraphs, lists, headings, quotes, code blocks, **bold**, *italic*, `code` and links.
     Everything else, including HTML, is escaped, because anyone may write a lesson.
-
-    Args:
-        heading: the HTML element for headings of all levels.
     """
-    return join(_blocks(escape_controls(text).split("\n"), heading))
+    return join(_blocks(escape_controls(text).split("\n")))
 
 
 def inline_html(text: str) -> Html:
@@ -193,7 +190,7 @@ def inline_html(text: str) -> Html:
     return _inline(escape_controls(text))
 
 
-def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
+def _blocks(lines: list[str]) -> Iterator[Html]:
     kind = ""
     block_lines = []
     rows = iter(lines)
@@ -205,7 +202,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
             block_lines[-1] += f" {stripped}"
             continue
         if not stripped or fence or block != kind:
-            yield from _close(kind, block_lines, heading)
+            yield from _close(kind, block_lines)
             kind = ""
             block_lines = []
         if fence:
@@ -218,7 +215,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[Html]:
         elif stripped:
             kind = block
             block_lines.append(content)
-    yield from _close(kind, block_lines, heading)
+    yield from _close(kind, block_lines)
 
 
 def _block_of_line(line: str) -> tuple[str, str]:
@@ -229,13 +226,13 @@ def _block_of_line(line: str) -> tuple[str, str]:
     return "p", line
 
 
-def _close(kind: str, block_lines: list[str], heading: str) -> Iterator[Html]:
+def _close(kind: str, block_lines: list[str]) -> Iterator[Html]:
     if not block_lines:
         return
     if kind in ("ul", "ol"):
         yield tag(kind, *(tag("li", _inline(item)) for item in block_lines))
     elif kind == "heading":
-        yield from (tag(heading, _inline(line)) for line in block_lines)
+        yield from (tag("h3", _inline(line)) for line in block_lines)
     elif kind == "blockquote":
         yield tag("blockquote", tag("p", _inline("\n".join(block_lines))))
     else:
