@@ -15,16 +15,18 @@ from pathlib import Path, PurePath
 
 from kafkaviz.analysis import disk, freeing
 from kafkaviz.analysis.checks import (
+    broker_files,
     log_directories,
     log_gaps,
+    other_files,
     segment,
     settings,
     state,
     tiered_storage,
     time,
+    unreadable_files,
 )
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.other_files import broker_files, partition_files, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan, newest_ms, plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.state import RESTART_CODES
@@ -272,7 +274,7 @@ def partition_findings(
         if segment_check.summary is not None
     ]
     findings += log_gaps.check_partition(partition, summaries, facts)
-    findings += partition_files.check_partition(partition, summaries, facts)
+    findings += other_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts, find_transactional_ids)
     local_summaries = _local_summaries(partition, summaries)
     findings += time.check_partition(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import broker_health
-from kafkaviz.analysis.checks import transactions
+from kafkaviz.analysis.checks import aborted_transactions, transactions
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.other_files import aborted_transactions
 from kafkaviz.analysis.checks.segment import check
 from kafkaviz.analysis.checks.transactions import TransactionTracker
 from kafkaviz.format.batch import is_control, is_transactional

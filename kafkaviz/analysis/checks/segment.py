@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kafkaviz.analysis.checks import log, offset_index, summary, time_index
+from kafkaviz.analysis.checks import (
+    log,
+    offset_index,
+    other_files,
+    summary,
+    time_index,
+    unreadable_files,
+)
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import CheckScan
-from kafkaviz.analysis.checks.other_files import unknown_files, unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.errors import KafkavizError
@@ -41,9 +47,9 @@ def check(
     """
     segment = replace(segment)  # the indexes that this copy caches are freed after the check
     if not segment.is_in_use:
-        return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
+        return SegmentFindings(tuple(other_files.leftovers(segment, facts)), None)
     if not isinstance(segment, LogSegment):
-        return SegmentFindings(tuple(unknown_files.orphans(segment, facts)), None)
+        return SegmentFindings(tuple(other_files.orphans(segment, facts)), None)
     index_faults = dict(_index_faults(segment))
     fault_findings = [
         unreadable_files.file_finding(getattr(segment, kind).name, fault, facts)

@@ -273,7 +273,7 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
     Steps that every start-up takes are left out.
     """
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
-    # other_files.unknown_files reports the file that such a segment comes from
+    # other_files reports the file that such a segment comes from
     named_segments = {
         (step.log_directory, step.partition, step.segment)
         for step in restart.steps

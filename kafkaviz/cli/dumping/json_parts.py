@@ -11,10 +11,10 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.analysis.checks import aborted_transactions, other_files
 from kafkaviz.analysis.checks import segment as segment_checks
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import CheckScan, ScanState, UnreadRange
-from kafkaviz.analysis.checks.other_files import aborted_transactions, partition_files
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings.finding import Finding
@@ -137,7 +137,7 @@ class FileChecker:
         """Yields a line per fault that prevents Kafka from reading a .snapshot."""
         file_path = Path(java.absolute(path))
         return _lines(
-            partition_files.check_snapshot(file.info(file_path), self._context(file_path.parent)[1])
+            other_files.check_snapshot(file.info(file_path), self._context(file_path.parent)[1])
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:

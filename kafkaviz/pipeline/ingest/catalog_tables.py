@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafkaviz.analysis import broker_health
-from kafkaviz.analysis.checks import state
-from kafkaviz.analysis.checks.other_files import unreadable_files
+from kafkaviz.analysis.checks import state, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.disk import DiskShare

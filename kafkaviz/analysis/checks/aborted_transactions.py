@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from kafkaviz.analysis.checks import unreadable_files
 from kafkaviz.analysis.checks.facts import PartitionFacts, findings_by_run, with_more_places
-from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.checks.transactions import TransactionEnd
 from kafkaviz.analysis.findings.finding import Evidence, Finding

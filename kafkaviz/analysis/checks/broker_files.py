@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unreadable_files
+from kafkaviz.analysis.checks import kraft_files, other_files, unreadable_files
 from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import has_replicas, is_file
 from kafkaviz.errors import CannotOpen
@@ -54,7 +54,7 @@ def check_broker(
         broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), release
     )
     yield from (
-        unknown_files.directory_finding(replace_surrogates(name), release) for name in strange_names
+        other_files.directory_finding(replace_surrogates(name), release) for name in strange_names
     )
     for problem in broker.problems:
         name = problem.path.name
@@ -71,7 +71,7 @@ def check_broker(
     # the user may have put a server.properties into the directory to provide the settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
     yield from (
-        unknown_files.stranger_finding(None, name, None, release)
+        other_files.stranger_finding(None, name, None, release)
         for name in file_names
         if name.removesuffix(".tmp") not in known_names
     )

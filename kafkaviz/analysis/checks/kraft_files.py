@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+from kafkaviz.analysis.checks import unreadable_files
 from kafkaviz.analysis.checks.facts import PartitionFacts, with_more_places
-from kafkaviz.analysis.checks.other_files import unreadable_files
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch_records, checkpoint
