@@ -20,8 +20,8 @@ from functools import partial
 import numpy as np
 
 from kafkaviz.analysis.compaction.compaction import log_transactions
-from kafkaviz.analysis.compaction.key_story import NONE, match_keys
-from kafkaviz.analysis.compaction.log_state import NEVER_MS, read_log_state
+from kafkaviz.analysis.compaction.decision import NEVER_MS, read_log_state
+from kafkaviz.analysis.compaction.record_fates import NONE, match_keys
 from kafkaviz.analysis.lookup.lookups import lookup
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import coordinator_records

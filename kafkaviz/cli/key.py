@@ -9,7 +9,7 @@ from kafkaviz.cli.common import add_json_option, add_setting_option, output
 from kafkaviz.messages import Text, message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.compaction.key_story import KeyRecord, KeyStory
+    from kafkaviz.analysis.compaction.record_fates import KeyRecord, KeyStory
 
 SHOWN_RECORDS = 100
 EPILOG = """\
@@ -72,7 +72,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
     from kafkaviz.analysis.compaction.compaction import compacted_partitions, decide_log
-    from kafkaviz.analysis.compaction.key_story import key_story
+    from kafkaviz.analysis.compaction.record_fates import key_story
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.opened_path import open_log_path
     from kafkaviz.errors import CannotOpen, KafkavizError
@@ -132,7 +132,7 @@ def _parse_key(text: str, *, is_hex: bool) -> bytes:
 
 
 def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
-    from kafkaviz.analysis.compaction.key_story import GOES
+    from kafkaviz.analysis.compaction.record_fates import GOES
     from kafkaviz.figures.text import compaction_text
     from kafkaviz.messages import say_count
 

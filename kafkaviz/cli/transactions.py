@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from enum import StrEnum
 
-    from kafkaviz.analysis.transactions.committed_fetch import (
+    from kafkaviz.analysis.transactions.coordinator import CoordinatorState
+    from kafkaviz.analysis.transactions.listing import PartitionTransactions, Transaction
+    from kafkaviz.analysis.transactions.read_committed import (
         CommittedFetch,
         FetchedBatch,
         IndexStep,
     )
-    from kafkaviz.analysis.transactions.coordinator import CoordinatorState
-    from kafkaviz.analysis.transactions.listing import PartitionTransactions, Transaction
     from kafkaviz.log.broker import Broker
     from kafkaviz.log.partition import Partition
 
@@ -119,8 +119,8 @@ def run(args: argparse.Namespace) -> int:
     """Shows the transactions of each partition; with --fetch, a single fetch."""
     from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.analysis.json_objects import to_json_object
-    from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
     from kafkaviz.analysis.transactions.coordinator import read_states
+    from kafkaviz.analysis.transactions.read_committed import explain_committed_fetch
     from kafkaviz.errors import CannotOpen, KafkavizError
     from kafkaviz.log.broker import open_broker
     from kafkaviz.search.fetch import MAX_BYTES

@@ -14,7 +14,7 @@ Each class does something that the classes above it in this list do not:
   ingest with checks reads each .log only once.
 - analysis.checks.log_scan.CheckScan is a CheckedScan that also decides which batches can be
   trusted.
-- analysis.comparison.batch_stream.BatchStream reads the batches of several segments.
+- analysis.comparison.batches.BatchStream reads the batches of several segments.
 - search.scan.LogReader reads as Kafka does for one lookup, and remembers every read.
 - pipeline.read.tasks.DecodedWalk reads the batches of a compressed segment that several tasks of an
   ingest have decoded.

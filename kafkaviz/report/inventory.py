@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis.findings import partition_badges
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow, inactive_segments
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text.segment_text import included_text
@@ -174,7 +174,7 @@ def _map(subject: Subject) -> Drawing | None:
     map_view = broker_map.view(
         overview,
         tails={log_key: render(text) for log_key, text in subject.tails.items()},
-        badges=partition_badges.badges_from_findings(subject.health.findings, subject.broker),
+        badges=finding_rows.badges_from_findings(subject.health.findings, subject.broker),
     )
     more = len(overview.partitions) - map_rows.ROWS_PER_PAGE
 

@@ -19,7 +19,7 @@ from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.inferred_release import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
-from kafkaviz.analysis.segment import tail
+from kafkaviz.analysis.segment.anatomy import read_tail
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, compute_costs
 from kafkaviz.analysis.tuning.recommendation import Recommendation, recommend_all
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source
@@ -250,7 +250,7 @@ def _count_segment(
     for name, value in values.items():
         row[name] = UNKNOWN if value is None else value
     behind = (
-        tail.read(segment_copy.log, valid_bytes, segment_content.last_offset)
+        read_tail(segment_copy.log, valid_bytes, segment_content.last_offset)
         if segment_copy.log and segment.is_in_use
         else None
     )

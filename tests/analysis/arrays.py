@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.analysis.inferred_settings import interval_bounds
-from kafkaviz.analysis.segment.anatomy import Anatomy, count
+from kafkaviz.analysis.segment.anatomy import Anatomy, Tail, count
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import link
-from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log.file import FileInfo

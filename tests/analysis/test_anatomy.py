@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.segment import anatomy, tail
-from kafkaviz.analysis.segment.anatomy import Density, density, gaps
+from kafkaviz.analysis.segment import anatomy
+from kafkaviz.analysis.segment.anatomy import Density, Tail, density, gaps
 from kafkaviz.analysis.segment.links import link
-from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import LogSegment
@@ -217,7 +216,7 @@ def test_what_is_no_batch(tmp_path, log, behind, words):
     data, position, last_offset = log
     path = tmp_path / "torn.log"
     path.write_bytes(data[:position] + behind)
-    assert str(tail.read(file.info(path), position, last_offset).summary) == words
+    assert str(anatomy.read_tail(file.info(path), position, last_offset).summary) == words
 
 
 @pytest.mark.parametrize("kept_bytes", [17, 61, 100])
@@ -225,7 +224,7 @@ def test_a_batch_cut_short(tmp_path, log, kept_bytes):
     data, position, last_offset = log
     path = tmp_path / "cut.log"
     path.write_bytes(data[: position + kept_bytes])
-    assert tail.read(file.info(path), position, last_offset).summary == message("tail.torn")
+    assert anatomy.read_tail(file.info(path), position, last_offset).summary == message("tail.torn")
 
 
 def test_a_batch_from_before_does_not_belong(tmp_path, log):
@@ -233,7 +232,7 @@ def test_a_batch_from_before_does_not_belong(tmp_path, log):
     data, position, last_offset = log
     path = tmp_path / "old.log"
     path.write_bytes(data[:position] + data[:100])
-    assert tail.read(file.info(path), position, last_offset).summary == message(
+    assert anatomy.read_tail(file.info(path), position, last_offset).summary == message(
         "tail.garbage", n=100
     )
 
@@ -242,7 +241,7 @@ def test_a_long_tail_is_read_in_part(tmp_path, monkeypatch, log):
     data, position, last_offset = log
     path = tmp_path / "long.log"
     path.write_bytes(data[:position] + bytes(4096))
-    monkeypatch.setattr(tail, "READ_BYTES", 4095)
-    assert tail.read(file.info(path), position, last_offset).summary == message(
+    monkeypatch.setattr(anatomy, "READ_TAIL_BYTES", 4095)
+    assert anatomy.read_tail(file.info(path), position, last_offset).summary == message(
         "tail.long", size=4096
     )

@@ -5,9 +5,9 @@ import time
 
 from kafkaviz import messages
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings import partition_badges
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.findings.finding import CODES, INFO
-from kafkaviz.analysis.findings.partition_badges import Badge
+from kafkaviz.analysis.findings.finding_rows import Badge
 from kafkaviz.log.broker import open_broker
 
 # never of a topic-partition
@@ -36,7 +36,7 @@ def test_the_worst_comes_first(clean):
         ("b-0", None, "b-0", "leader-epoch-bad", "warning"),
         (None, None, None, "unclean-shutdown", "warning"),
     ]
-    assert partition_badges.badges_from_rows(rows, open_broker(clean)) == {
+    assert finding_rows.badges_from_rows(rows, open_broker(clean)) == {
         "a-0": (
             Badge("timeindex-missing", "error", (0, 7)),
             Badge("segment-gap", "warning", (7,)),
@@ -48,7 +48,7 @@ def test_the_worst_comes_first(clean):
 
 def test_what_the_next_start_does_is_no_badge(killed):
     health = check(killed)
-    badges = partition_badges.badges_from_findings(health.findings, health.broker)
+    badges = finding_rows.badges_from_findings(health.findings, health.broker)
     assert {
         name: badges_of_partition[0].code
         for name, badges_of_partition in badges.items()
@@ -68,7 +68,7 @@ def test_what_the_next_start_does_is_no_badge(killed):
 def test_every_code_with_a_badge_has_words():
     badge_codes = (
         {code.name for code in CODES.values() if code.severity != INFO}
-        - set(partition_badges.RECOVERY_CODES)
+        - set(finding_rows.RECOVERY_CODES)
         - OF_BROKER
     )
     assert {
@@ -85,7 +85,7 @@ def test_a_hundred_thousand_findings_take_a_moment(clean):
     ]
     broker = open_broker(clean)
     start = time.process_time()
-    (badge,) = partition_badges.badges_from_rows(rows, broker)["a-0"]
+    (badge,) = finding_rows.badges_from_rows(rows, broker)["a-0"]
     assert len(badge.base_offsets) == 100_000 and time.process_time() - start < 2
 
 
@@ -101,7 +101,7 @@ def test_a_partition_in_two_directories_has_its_own_badges(disks, tmp_path):
     data[100] ^= 255
     log.write_bytes(data)
     health = check(tmp_path)
-    badges = partition_badges.badges_from_findings(health.findings, health.broker)
+    badges = finding_rows.badges_from_findings(health.findings, health.broker)
     codes = {name: {badge.code for badge in badges[name]} for name in badges}
     assert "batch-crc-mismatch" in codes["disk-a/audit-1"]
     assert "batch-crc-mismatch" not in codes.get("disk-b/audit-1", ())

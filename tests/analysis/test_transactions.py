@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import broker_health
-from kafkaviz.analysis.checks import aborted_transactions, transactions
+from kafkaviz.analysis.checks import aborted_transactions, summary
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import check
-from kafkaviz.analysis.checks.transactions import TransactionTracker
+from kafkaviz.analysis.checks.summary import TransactionTracker
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.open_transactions import OpenTransactions
@@ -66,7 +66,7 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
     batches = segment.batches()
     control = is_control(batches)
     at = int(np.flatnonzero(control & (batches["producer_id"] == 2))[0])
-    monkeypatch.setattr(transactions, "_marker_kind", lambda read, marker: kind)
+    monkeypatch.setattr(summary, "_marker_kind", lambda read, marker: kind)
     chosen = np.flatnonzero(~control & (batches["producer_id"] == 2))[:1]
     pair = np.concatenate((chosen, [at]))
     tracker = TransactionTracker(segment.log, ())

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.compaction.log_records import log_records
+from kafkaviz.analysis.compaction.record_fates import log_records
 from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.figures.disk.cleaning_figure import (
     BAR_COLUMNS,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafkaviz.analysis.transactions.committed_fetch import explain_committed_fetch
 from kafkaviz.analysis.transactions.listing import list_transactions, name_producer
+from kafkaviz.analysis.transactions.read_committed import explain_committed_fetch
 from kafkaviz.figures.segment import fetch_steps
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import render, say

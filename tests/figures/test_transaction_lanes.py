@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analysis.transactions.committed_offsets import OffsetFate, OffsetRun, read_runs
 from kafkaviz.analysis.transactions.listing import (
     Outcome,
     PartitionTransactions,
     Transaction,
     list_transactions,
 )
+from kafkaviz.analysis.transactions.read_committed import OffsetFate, OffsetRun, read_runs
 from kafkaviz.figures import theme
 from kafkaviz.figures.segment import transaction_lanes
 from kafkaviz.figures.segment.transaction_lanes import MAX_LANES, MAX_TRANSACTIONS

@@ -19,7 +19,7 @@ from kafkaviz.analysis.checks.summary import (
     TransactionBegin,
     TransactionEnd,
 )
-from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Evidence, Finding
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.serialization import encode
@@ -108,13 +108,13 @@ STARTUP_STEPS = values(
 
 @given(st.lists(STARTUP_STEPS, max_size=3).map(tuple))
 def test_the_steps_of_a_start_are_kept(steps):
-    assert finding_codec.steps_from_json(encode(steps)) == steps
+    assert finding_rows.steps_from_json(encode(steps)) == steps
 
 
 @pytest.mark.parametrize("sample", ["killed", "damaged"])
 def test_the_steps_of_real_directories_are_kept(sample, request):
     steps = next_start.predict_restart(open_broker(request.getfixturevalue(sample))).steps
-    assert len(steps) > 3 and finding_codec.steps_from_json(encode(steps)) == steps
+    assert len(steps) > 3 and finding_rows.steps_from_json(encode(steps)) == steps
 
 
 def a_text() -> str:
@@ -212,13 +212,13 @@ def test_a_step_that_there_is_not_is_refused(name):
     )
     text = encode((replace(step, **{name: "no-such-word"}),))
     with pytest.raises(ValueError, match=r"no-such-word.* is no step"):
-        finding_codec.steps_from_json(text)
+        finding_rows.steps_from_json(text)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[[]]", '[["a-0", 0, "cut", "tail"]]', "[" * 100_000])
 def test_malformed_steps_are_refused(text):
     with pytest.raises(ValueError):
-        finding_codec.steps_from_json(text)
+        finding_rows.steps_from_json(text)
 
 
 def test_the_digest_depends_on_facts_and_not_times():

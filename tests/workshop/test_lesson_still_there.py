@@ -9,7 +9,7 @@ import pytest
 
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
-from kafkaviz.analysis.compaction.key_story import GOES, Fate
+from kafkaviz.analysis.compaction.record_fates import GOES, Fate
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.format.batch import DELETE_HORIZON, has_delete_horizon
 from kafkaviz.log.broker import open_broker

@@ -13,8 +13,7 @@ import numpy as np
 
 from kafkaviz.analysis.checks import unreadable_files
 from kafkaviz.analysis.checks.facts import PartitionFacts, findings_by_run, with_more_places
-from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.checks.transactions import TransactionEnd
+from kafkaviz.analysis.checks.summary import CheckSummary, TransactionEnd
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index

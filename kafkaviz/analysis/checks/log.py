@@ -23,7 +23,7 @@ from kafkaviz.analysis.checks.facts import (
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
 from kafkaviz.analysis.findings.finding import CODES, TAIL_CODES, Evidence, Finding, with_cause
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
-from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.analysis.segment.anatomy import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.format import batch_records, legacy_messages

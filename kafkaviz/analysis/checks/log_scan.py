@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kafkaviz.analysis.segment import links, tail
-from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.analysis.segment import links
+from kafkaviz.analysis.segment.anatomy import Tail, read_tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, CheckLevel
@@ -167,7 +167,7 @@ class CheckScan:
         self.state.end_bytes = position
         # if the file has grown, a broker is writing it and these bytes are new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:
-            self.state.tail = tail.read(
+            self.state.tail = read_tail(
                 log, position, last if last >= self._segment.base_offset else None
             )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.compaction.log_state import NEVER_MS, read_log_state
+from kafkaviz.analysis.compaction.decision import NEVER_MS, read_log_state
 from kafkaviz.analysis.findings.finding import (
     INFO,
     UNCHECKED_CODES,

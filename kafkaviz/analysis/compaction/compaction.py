@@ -15,8 +15,14 @@ from typing import Any
 
 from kafkaviz import config_def
 from kafkaviz.analysis.checks.plan import COMPACTED_TOPICS, CheckPlan, cleaner_offsets, plan_check
-from kafkaviz.analysis.compaction.decision import CleaningDecision, CompactionRules, decide
-from kafkaviz.analysis.compaction.log_state import LogState, OpenTransaction, read_log_state
+from kafkaviz.analysis.compaction.decision import (
+    CleaningDecision,
+    CompactionRules,
+    LogState,
+    OpenTransaction,
+    decide,
+    read_log_state,
+)
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import METADATA_TOPIC

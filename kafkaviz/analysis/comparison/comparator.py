@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.analysis.checks.plan import cleaner_offsets
-from kafkaviz.analysis.comparison.batch_stream import BatchStream, record_offsets
+from kafkaviz.analysis.comparison.batches import BatchStream, record_offsets
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.comparison.comparison import (
     SIDES,

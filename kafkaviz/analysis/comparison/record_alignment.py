@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis.comparison.batch_stream import (
+from kafkaviz.analysis.comparison.batches import (
     BatchStream,
     LogTail,
     UnreadableRange,

@@ -10,21 +10,62 @@ from functools import cached_property
 import numpy as np
 
 from kafkaviz.analysis.inferred_settings import ChunkedEvidence, IntervalBounds
-from kafkaviz.analysis.segment import tail as tails
 from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTable, BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
-from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format import tail
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.walk import BatchObserver, WalkEnd, observe_scan
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
+from kafkaviz.messages import Message, message
 
+READ_TAIL_BYTES = 16 << 20  # at most this much of a tail is examined
 COLUMNS = 1000  # a .log is divided into this many equal parts
 MERGE_SIZES = 1 << 16  # different sizes to collect from chunks before they are merged
 UNKNOWN_MS = -1
 NO_SLOT = np.zeros(0, int)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The bytes after the last complete batch.
+
+    Attributes:
+        kind: "zeros" (preallocated), "torn" (begins like the next batch) or "garbage" (neither).
+    """
+
+    kind: str
+    position: int
+    size_bytes: int
+
+    @property
+    def summary(self) -> Message:
+        if self.size_bytes > READ_TAIL_BYTES:
+            return message("tail.long", size=self.size_bytes)
+        if self.kind == "torn":
+            return message("tail.torn")
+        if self.kind == "zeros":
+            return message("tail.zeros", n=self.size_bytes)
+        return message("tail.garbage", n=self.size_bytes)
+
+
+def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
+    """Returns the tail of a log; None: the log ends with a complete batch.
+
+    Args:
+        end_position: the end of the last complete batch.
+        last_offset: the last offset of that batch; None: no batch.
+
+    Raises:
+        CannotOpen: the .log cannot be read.
+    """
+    if end_position >= log.size_bytes:
+        return None
+    tail_bytes = file.read(log.path, end_position, READ_TAIL_BYTES)
+    size_bytes = log.size_bytes - end_position
+    return Tail(tail.kind(tail_bytes, last_offset, size_bytes), end_position, size_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,7 +372,7 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
 
 def _tail(log: FileInfo, counts: BatchCounts, end: WalkEnd) -> Tail | None:
     last_offset = None if counts.last is None else int(counts.last["last_offset"])
-    return tails.read(log, end.position, last_offset)
+    return read_tail(log, end.position, last_offset)
 
 
 def _info_after_read(log: FileInfo) -> FileInfo | None:

@@ -27,7 +27,7 @@ from enum import StrEnum
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.plan import CheckPlan
-from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.compaction.decision import read_log_state
 from kafkaviz.analysis.retention import (
     NO_LIMIT,
     LogRetention,

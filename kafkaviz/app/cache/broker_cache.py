@@ -22,8 +22,7 @@ from kafkaviz import messages
 from kafkaviz.analysis import overview as overview_table
 from kafkaviz.analysis.inferred_release import InferredRelease, infer_release
 from kafkaviz.analysis.overview import BrokerOverview
-from kafkaviz.analysis.segment import tail
-from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.analysis.segment.anatomy import Tail, read_tail
 from kafkaviz.app import access, page_state, scheduling, uploads
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import OWN_FILES, SERVER_PROPERTIES
@@ -34,7 +33,7 @@ from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
-    from kafkaviz.analysis.findings.partition_badges import Badge
+    from kafkaviz.analysis.findings.finding_rows import Badge
     from kafkaviz.figures.broker.broker_map import MapFigure
     from kafkaviz.pipeline.catalog.catalog import Catalog
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
@@ -282,18 +281,18 @@ def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ...]]:
-    from kafkaviz.analysis.findings import partition_badges
+    from kafkaviz.analysis.findings import finding_rows
 
     catalog = _fresh_catalog(snapshot)
     if catalog is None:
         return {}
-    columns = list(partition_badges.FINDING_COLUMNS)
+    columns = list(finding_rows.FINDING_COLUMNS)
     try:
         rows = catalog.table("findings", columns=columns, filters=[("severity", "!=", "info")])
     except CannotOpen:
         return {}
     values = zip(*(rows[name].to_pylist() for name in columns), strict=True)
-    return partition_badges.badges_from_rows(values, snapshot.broker)
+    return finding_rows.badges_from_rows(values, snapshot.broker)
 
 
 def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
@@ -303,7 +302,7 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
         segment = partition.segments[number - overview.starts[row["partition"]]]
         with suppress(CannotOpen):
             last_offset = int(row["last_offset"]) if row["batches"] else None
-            if torn_tail := tail.read(segment.log, int(row["valid_bytes"]), last_offset):
+            if torn_tail := read_tail(segment.log, int(row["valid_bytes"]), last_offset):
                 name = escape_controls(overview.broker.partition_name(partition))
                 yield (name, segment.base_offset), torn_tail
 

@@ -15,8 +15,8 @@ from kafkaviz.analysis.retention import LogRetention, SegmentRetention, segment_
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
-from kafkaviz.analysis.transactions.committed_fetch import CommittedFetch, explain_committed_fetch
 from kafkaviz.analysis.transactions.coordinator import CoordinatorState
+from kafkaviz.analysis.transactions.read_committed import CommittedFetch, explain_committed_fetch
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.errors import CannotOpen, KafkavizError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.comparison import batch_window
+from kafkaviz.analysis.comparison import batches
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
@@ -251,7 +251,7 @@ def _view(
     snapshots: SnapshotPair, directories: tuple[str, str], offset: int, language_code: str
 ) -> BatchPairsView:
     a, b = map(_partition, snapshots, directories)
-    pairs = batch_window.find_batches(a, b, offset)
+    pairs = batches.find_batches(a, b, offset)
     return batch_pairs.view(pairs, offset)
 
 

@@ -21,7 +21,7 @@ from kafkaviz.messages import say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
-    from kafkaviz.analysis.compaction.key_story import KeyStory
+    from kafkaviz.analysis.compaction.record_fates import KeyStory
     from kafkaviz.app.state.cleaning_jobs import CleanedLog
 
 CONTROLS = (page_state.COMPACTED_LOG, page_state.RECORD_KEY, page_state.KEY_FORM)
@@ -151,7 +151,7 @@ def _render_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
 def _render_figure(
     decisions: "CleanerDecisions", log: "DecidedLog", cleaned: "CleanedLog | None"
 ) -> None:
-    from kafkaviz.analysis.compaction.log_records import log_records
+    from kafkaviz.analysis.compaction.record_fates import log_records
     from kafkaviz.figures.disk import cleaning_figure
 
     if cleaned is None:
@@ -314,7 +314,7 @@ def _parse_key(text: str, *, is_hex: bool) -> bytes | None:
 
 
 def _render_records(story: "KeyStory", partition: str) -> None:
-    from kafkaviz.analysis.compaction.key_story import GOES
+    from kafkaviz.analysis.compaction.record_fates import GOES
     from kafkaviz.figures.disk import compaction_view
 
     st.space(8)

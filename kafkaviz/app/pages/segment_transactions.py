@@ -62,7 +62,7 @@ def render(location: PartitionLocation, segment: Segment) -> None:
 def _render_lanes(
     location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
 ) -> None:
-    from kafkaviz.analysis.transactions import committed_offsets
+    from kafkaviz.analysis.transactions import read_committed
     from kafkaviz.figures.segment import transaction_lanes
 
     base_offsets = [each.base_offset for each in location.partition.live]
@@ -78,7 +78,7 @@ def _render_lanes(
             transactions,
             segment.base_offset,
             base_offsets,
-            read_runs=partial(committed_offsets.read_runs, segment, transactions),
+            read_runs=partial(read_committed.read_runs, segment, transactions),
             newest_ms=segment_cache.newest_ms(location.snapshot),
         ),
     )

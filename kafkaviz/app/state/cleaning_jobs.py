@@ -18,8 +18,7 @@ from kafkaviz.messages import message
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog, UnreadLog
-    from kafkaviz.analysis.compaction.key_story import KeyStory
-    from kafkaviz.analysis.compaction.log_records import LogRecord
+    from kafkaviz.analysis.compaction.record_fates import KeyStory, LogRecord
     from kafkaviz.log.broker import Broker
     from kafkaviz.simulate.cleaner.cleaner import Cleaning
 
@@ -169,7 +168,7 @@ def _find_key_records(
 
     If the job is cancelled, `report` raises before the next part.
     """
-    from kafkaviz.analysis.compaction.key_story import key_story
+    from kafkaviz.analysis.compaction.record_fates import key_story
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 
     on_read = _byte_counter(report, sum(segment.size_bytes for segment in log.state.facts.segments))
@@ -205,7 +204,7 @@ def _clean(
     decided: "CleanerDecisions", log: "DecidedLog", report: Callable[[ReadProgress], None]
 ) -> CleanedLog:
     from kafkaviz.analysis.compaction.compaction import clean_log
-    from kafkaviz.analysis.compaction.log_records import log_records
+    from kafkaviz.analysis.compaction.record_fates import log_records
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 
     cleaning = None

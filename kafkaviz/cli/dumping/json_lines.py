@@ -8,7 +8,7 @@ import numpy as np
 
 from kafkaviz.analysis.checks.log_scan import UnreadRange
 from kafkaviz.analysis.findings.finding import TAIL_CODES
-from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.analysis.segment.anatomy import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.common import output
 from kafkaviz.cli.dumping import MAX_INT, Console, DumpOptions, index_entries, java, records_file

@@ -14,9 +14,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.findings.partition_badges import Badge
+from kafkaviz.analysis.findings.finding_rows import Badge
 from kafkaviz.analysis.overview import KINDS, UNKNOWN, BrokerOverview, PartitionRow, torn_mask
-from kafkaviz.analysis.segment.tail import READ_BYTES, Tail
+from kafkaviz.analysis.segment.anatomy import READ_TAIL_BYTES, Tail
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
@@ -457,7 +457,7 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
 
 def tail_text(tail: Tail) -> str:
     """Describes the bytes after the last complete batch in a few words."""
-    if tail.size_bytes > READ_BYTES:
+    if tail.size_bytes > READ_TAIL_BYTES:
         return say("broker.tail_long", size=units.format_bytes(tail.size_bytes))
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes)
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.analysis.findings.finding import CODES, ERROR, WARNING
-from kafkaviz.analysis.findings.partition_badges import Badge
+from kafkaviz.analysis.findings.finding_rows import Badge
 from kafkaviz.messages import render, say, say_count
 
 MAX_LINES = 4  # most findings in the hover text

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkaviz import units
-from kafkaviz.analysis.comparison.batch_window import BatchPair, WindowBatch, describe_pair
+from kafkaviz.analysis.comparison.batches import BatchPair, WindowBatch, describe_pair
 from kafkaviz.messages import say, say_count
 
 ROW_BYTES = 16

@@ -15,8 +15,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision
-from kafkaviz.analysis.compaction.key_story import GOES, Fate
-from kafkaviz.analysis.compaction.log_records import LogRecord
+from kafkaviz.analysis.compaction.record_fates import GOES, Fate, LogRecord
 from kafkaviz.figures.text import compaction_text
 from kafkaviz.figures.text.sentences import join_details, join_semicolon
 from kafkaviz.html import Html, join, tag

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kafkaviz import config_def, units
 from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
-from kafkaviz.analysis.compaction.key_story import KeyStory
+from kafkaviz.analysis.compaction.record_fates import KeyStory
 from kafkaviz.figures.text import compaction_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import topic_of

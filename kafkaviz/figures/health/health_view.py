@@ -16,8 +16,8 @@ from kafkaviz.analysis.findings.finding import (
     SEVERITIES,
     TAIL_CODES,
     Finding,
+    group_findings,
 )
-from kafkaviz.analysis.findings.finding_groups import group_findings
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from kafkaviz.analysis.transactions.committed_fetch import (
+from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, name_producer
+from kafkaviz.analysis.transactions.read_committed import (
     BatchFate,
     CommittedFetch,
     EntryDecision,
     FetchedBatch,
     IndexStep,
+    OffsetFate,
 )
-from kafkaviz.analysis.transactions.committed_offsets import OffsetFate
-from kafkaviz.analysis.transactions.listing import Outcome, PartitionTransactions, name_producer
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, file_stem, format_count

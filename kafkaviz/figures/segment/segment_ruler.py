@@ -14,10 +14,9 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.segment import selection
-from kafkaviz.analysis.segment.anatomy import COLUMNS, Anatomy
+from kafkaviz.analysis.segment.anatomy import COLUMNS, Anatomy, Tail
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import Selection
-from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.binary.spans import FieldDisplay
 from kafkaviz.figures.text import segment_text

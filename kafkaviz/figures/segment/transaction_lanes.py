@@ -11,17 +11,17 @@ from dataclasses import dataclass, fields
 from html import escape
 
 from kafkaviz import units
-from kafkaviz.analysis.transactions.committed_offsets import (
-    OffsetFate,
-    OffsetRun,
-    ReadRuns,
-    count_offsets,
-)
 from kafkaviz.analysis.transactions.listing import (
     Outcome,
     PartitionTransactions,
     Transaction,
     name_producer,
+)
+from kafkaviz.analysis.transactions.read_committed import (
+    OffsetFate,
+    OffsetRun,
+    ReadRuns,
+    count_offsets,
 )
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import capitalize, join_sentences, to_sentence

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 from kafkaviz.analysis.compaction.compaction import DecidedLog
-from kafkaviz.analysis.compaction.decision import CleaningDecision, DecisionReason
-from kafkaviz.analysis.compaction.key_story import KeyRecord
-from kafkaviz.analysis.compaction.log_records import LogRecord
-from kafkaviz.analysis.compaction.log_state import OpenTransaction
+from kafkaviz.analysis.compaction.decision import CleaningDecision, DecisionReason, OpenTransaction
+from kafkaviz.analysis.compaction.record_fates import KeyRecord, LogRecord
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message, message

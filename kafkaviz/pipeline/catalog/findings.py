@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from kafkaviz.analysis.disk import CHECKED_USES, DiskShare
-from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.retention import (
@@ -59,12 +59,12 @@ class StoredHealth(NamedTuple):
 def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
     """Returns the row of a finding. `broker` is the broker's name in the tables."""
     owner = _owner(broker, finding.partition, finding.log_directory)
-    return _storable(owner | finding_codec.to_row(finding))
+    return _storable(owner | finding_rows.to_row(finding))
 
 
 def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
     owner = _owner(broker, step.partition, step.log_directory)
-    return _storable(owner | finding_codec.step_to_row(step))
+    return _storable(owner | finding_rows.step_to_row(step))
 
 
 def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
@@ -116,7 +116,7 @@ def stored_health(
     Raises:
         ValueError: a row is invalid.
     """
-    restart_steps = tuple(finding_codec.step_from_row(row) for row in steps.to_pylist())
+    restart_steps = tuple(finding_rows.step_from_row(row) for row in steps.to_pylist())
     restart = (
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
     )
@@ -133,7 +133,7 @@ def stored_health(
     )
     return StoredHealth(
         check.assumed_release,
-        tuple(finding_codec.from_row(row) for row in findings.to_pylist()),
+        tuple(finding_rows.from_row(row) for row in findings.to_pylist()),
         restart,
         logs,
         tuple(filter(None, map(_parse_share, partition_rows))),

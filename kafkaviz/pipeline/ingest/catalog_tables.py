@@ -26,7 +26,7 @@ from kafkaviz.analysis.checks import state, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.disk import DiskShare
-from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
@@ -379,7 +379,7 @@ class _BrokerHealth:
         """Adds the start-up steps in one directory. `text`: JSON, or None if they are unknown."""
         if text is None:
             self._steps = None
-        elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):
+        elif self._steps is not None and (steps := finding_rows.steps_from_json(text)):
             self._steps.append((directory, steps))
         elif self._steps is not None:
             self._steps.append((directory, ()))

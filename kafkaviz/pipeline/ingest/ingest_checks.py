@@ -15,7 +15,7 @@ from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
-from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.restart.next_start import RestartLog
 from kafkaviz.analysis.serialization import encode
@@ -186,7 +186,7 @@ def is_load_known(load: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -
 
 def has_steps(text: str) -> bool:
     try:
-        finding_codec.steps_from_json(text)
+        finding_rows.steps_from_json(text)
     except ValueError:
         return False
     return True

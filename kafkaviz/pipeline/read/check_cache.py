@@ -16,7 +16,7 @@ from typing import Any, cast, get_type_hints
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.summary import CheckSummary, has_suspect_unit
-from kafkaviz.analysis.findings import finding_codec
+from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.segment import LogSegment, Segment
@@ -36,7 +36,7 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
     """Parses what `to_json` returned for this segment. Raises a ValueError for other texts."""
     try:
         document = json.loads(text)
-        findings = finding_codec.findings_from_plain(document["findings"])
+        findings = finding_rows.findings_from_plain(document["findings"])
         summary = document["summary"]
         values = {
             name: from_plain(kind, value)

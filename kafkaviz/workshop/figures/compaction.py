@@ -8,8 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
 from kafkaviz.analysis.compaction.compaction import decide_log
-from kafkaviz.analysis.compaction.key_story import GOES, KeyStory, key_story
-from kafkaviz.analysis.compaction.log_records import LogRecord
+from kafkaviz.analysis.compaction.record_fates import GOES, KeyStory, LogRecord, key_story
 from kafkaviz.analysis.retention import (
     LogRetention,
     RetentionLimits,

@@ -15,9 +15,8 @@ from kafkaviz.analysis.compaction.compaction import (
     DecidedLog,
     cleaning_range,
 )
-from kafkaviz.analysis.compaction.decision import CompactionRules, decide
-from kafkaviz.analysis.compaction.log_records import LogRecord, log_records
-from kafkaviz.analysis.compaction.log_state import open_log_state
+from kafkaviz.analysis.compaction.decision import CompactionRules, decide, open_log_state
+from kafkaviz.analysis.compaction.record_fates import LogRecord, log_records
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import HEADER_BYTES

@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz import config_def, units, versions
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.analysis.transactions import committed_offsets
+from kafkaviz.analysis.transactions import read_committed
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frontend import ruler, ruler_state
@@ -389,7 +389,7 @@ def _make_lanes(block: LessonBlock) -> TransactionLanesView:
         transactions,
         first_offset,
         base_offsets,
-        read_runs=partial(committed_offsets.read_runs, location.segment, transactions),
+        read_runs=partial(read_committed.read_runs, location.segment, transactions),
     )
 
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.analysis.compaction.key_story import GOES
+from kafkaviz.analysis.compaction.record_fates import GOES
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.binary import varint

@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.compaction.decision import read_log_state
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed

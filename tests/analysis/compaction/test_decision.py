@@ -2,8 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis.compaction.decision import Barrier, CompactionRules, decide
-from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.compaction.decision import Barrier, CompactionRules, decide, read_log_state
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.log.broker import open_broker

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from kafkaviz.analysis.compaction import key_story as key_story_module
+from kafkaviz.analysis.compaction import record_fates
 from kafkaviz.analysis.compaction.compaction import DecidedLog
-from kafkaviz.analysis.compaction.decision import CompactionRules, decide
-from kafkaviz.analysis.compaction.key_story import GOES, Fate, FoundRecord, find_fate, key_story
-from kafkaviz.analysis.compaction.log_state import read_log_state
+from kafkaviz.analysis.compaction.decision import CompactionRules, decide, read_log_state
+from kafkaviz.analysis.compaction.record_fates import GOES, Fate, FoundRecord, find_fate, key_story
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import open_broker
@@ -114,7 +113,7 @@ def test_a_key_that_no_record_has(tmp_path):
 
 
 def test_the_last_records_are_listed(tmp_path, monkeypatch):
-    monkeypatch.setattr(key_story_module, "LISTED_RECORDS", 1)
+    monkeypatch.setattr(record_fates, "LISTED_RECORDS", 1)
     line = next(line for line in CLEANED if line["kind"] == "plain")
     partition, log = open_line(line, tmp_path)
     key, offsets = max(offsets_by_key(partition).items(), key=lambda item: len(item[1]))
@@ -163,6 +162,6 @@ def test_a_tail_of_the_active_segment_that_cannot_be_read(tmp_path, tail):
     assert [record.offset for record in story.records] == [
         record.offset for record in whole.records
     ]
-    assert story.unread_from == key_story_module.UnreadPart(
+    assert story.unread_from == record_fates.UnreadPart(
         segment=partition.live[-1].base_offset, position=partition.live[-1].log.size_bytes
     )

@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from kafkaviz.analysis.compaction.key_story import GOES
-from kafkaviz.analysis.compaction.log_records import log_records
+from kafkaviz.analysis.compaction.record_fates import GOES, log_records
 from tests.analysis.compaction.recorded import clean_recorded, lines
 from tests.support.cases import all_cases
 

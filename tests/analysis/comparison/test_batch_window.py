@@ -1,6 +1,6 @@
 import pytest
 
-from kafkaviz.analysis.comparison.batch_window import AFTER, BEFORE, describe_pair, find_batches
+from kafkaviz.analysis.comparison.batches import AFTER, BEFORE, describe_pair, find_batches
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from tests.conftest import REPLICAS

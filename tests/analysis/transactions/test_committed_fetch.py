@@ -9,8 +9,9 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz import versions
-from kafkaviz.analysis.transactions import committed_fetch
-from kafkaviz.analysis.transactions.committed_fetch import (
+from kafkaviz.analysis.transactions import read_committed
+from kafkaviz.analysis.transactions.listing import Outcome
+from kafkaviz.analysis.transactions.read_committed import (
     BatchFate,
     BoundSource,
     CommittedFetch,
@@ -18,7 +19,6 @@ from kafkaviz.analysis.transactions.committed_fetch import (
     FetchEnd,
     explain_committed_fetch,
 )
-from kafkaviz.analysis.transactions.listing import Outcome
 from kafkaviz.format import txn_index
 from kafkaviz.format.txn_index import ENTRY
 from kafkaviz.log.archives.archive import unpack_if_archive
@@ -205,8 +205,8 @@ def test_where_a_fetch_ends(clean):
 def test_only_so_many_steps_and_batches_are_listed(clean, monkeypatch):
     partition = open_broker(clean).partition("payments-0")
     every = explain_committed_fetch(partition, 18_000)
-    monkeypatch.setattr(committed_fetch, "LISTED_STEPS", 5)
-    monkeypatch.setattr(committed_fetch, "LISTED_BATCHES", 3)
+    monkeypatch.setattr(read_committed, "LISTED_STEPS", 5)
+    monkeypatch.setattr(read_committed, "LISTED_BATCHES", 3)
     few = explain_committed_fetch(partition, 18_000)
     assert few.steps == every.steps[-5:] and few.batches == every.batches[:3]
     assert (few.step_count, few.batch_count) == (len(every.steps), len(every.batches))

@@ -5,15 +5,16 @@ from shutil import copytree
 
 import pytest
 
-from kafkaviz.analysis.transactions import committed_offsets
-from kafkaviz.analysis.transactions.committed_fetch import BatchFate, explain_committed_fetch
-from kafkaviz.analysis.transactions.committed_offsets import (
+from kafkaviz.analysis.transactions import read_committed
+from kafkaviz.analysis.transactions.listing import list_transactions
+from kafkaviz.analysis.transactions.read_committed import (
+    BatchFate,
     OffsetFate,
     OffsetRun,
     count_offsets,
+    explain_committed_fetch,
     read_runs,
 )
-from kafkaviz.analysis.transactions.listing import list_transactions
 from kafkaviz.log.broker import open_broker
 
 FATES = {
@@ -79,7 +80,7 @@ def test_a_damaged_log_is_read_up_to_the_damage(clean, transactions, tmp_path):
 
 
 def test_a_range_with_many_runs_is_read_in_part(partition, transactions, monkeypatch):
-    monkeypatch.setattr(committed_offsets, "MAX_RUNS", 10)
+    monkeypatch.setattr(read_committed, "MAX_RUNS", 10)
     runs = read_runs(partition.segment(0), transactions, 0, 7975)
     assert sum(count_offsets(runs).values()) == 7975
     assert len(runs) == 11 and runs[-1].fate == OffsetFate.UNREAD
