@@ -1,4 +1,4 @@
-"""kafkaviz calibrate: measures how long each step of a lookup takes here, for kafkaviz tune."""
+"""kafkaviz calibrate: measures how long each step of a lookup takes on this machine."""
 
 import argparse
 from collections.abc import Iterator

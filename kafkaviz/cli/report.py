@@ -118,7 +118,7 @@ def _show(progress: ProgressLine, what: Message) -> None:
 
 
 def _parse_page(text: str) -> Path:
-    """Parses the name of an HTML file. Refuses other names, so that no other file is lost."""
+    """Parses the name of an HTML file. Refuses other names, so that a typo overwrites nothing."""
     if not text.lower().endswith((".html", ".htm")) or Path(text).name.lower() in (".html", ".htm"):
         raise argparse.ArgumentTypeError(say("cli_report.no_html_name", text=text))
     return Path(text)

@@ -70,7 +70,7 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """Draws a part while no other learner's page is being drawn.
+    """Draws a part. Waits first until no other learner's page is being drawn.
 
     Reruns the whole page if the session has left the class.
     """

@@ -208,7 +208,7 @@ class ClassFeed:
         await response(scope, receive, send)
 
     async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
-        """Answers with the room's next revision; HTTP 429 if MAX_WAITS requests of a token wait."""
+        """Answers with the next revision; HTTP 429 if MAX_WAITS requests wait for this token."""
         if self._waits[token] >= MAX_WAITS:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1

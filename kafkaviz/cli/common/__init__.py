@@ -48,7 +48,7 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns the path of a view that also has the store's segments; `path` if `store` is None."""
+    """Returns a path that lists the store's segments too; `path` itself if `store` is None."""
     if store is None:
         return path
     from kafkaviz.log import broker
@@ -57,7 +57,7 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns the paths; with a store, one path that also has the store's segments.
+    """Returns `paths`; with a store, one path that lists the store's segments too.
 
     Raises:
         CannotOpen: there is a store and more than one path.

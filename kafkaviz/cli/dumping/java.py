@@ -84,8 +84,8 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -> JavaException:
     """Returns the exception that Kafka throws while it iterates over damaged records.
 
-    For damaged compressed data, Kafka throws this exception only if no record was read before the
-    damage; otherwise the message may differ.
+    For damaged compressed data, the message is exact only if Kafka reads no record before the
+    damage.
 
     Args:
         position: the position of the fault in the file.

@@ -57,7 +57,7 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
 
 
 def _verdict(equal: int, total: int, problems: int, compared: str = "records") -> Message:
-    """Returns whether both sides are the same, from numbers of partitions.
+    """Returns whether both sides are the same, given numbers of partitions.
 
     Args:
         compared: "records"; "batches" for catalogs, which have no records.

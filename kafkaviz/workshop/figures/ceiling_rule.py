@@ -1,8 +1,8 @@
-"""The figure of the exercise on the ceiling: the reader's rule, applied to all targets.
+"""The figure of the exercise on the ceiling, the smallest key that is not below a target.
 
-The figure has one row per target. A ring marks the slot that `lookup` returns, a green cell the
-ceiling, and a disc the slot that the rule returns. The column left of slot 0 means "no slot" (-1).
-The column right of the last slot means a slot that does not exist.
+The reader's rule is applied to all targets, one per row. A ring marks the slot that `lookup`
+returns, a green cell the ceiling, and a disc the slot that the rule returns. The column left of
+slot 0 means "no slot" (-1). The column right of the last slot means a slot that does not exist.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -224,7 +224,7 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns the searchable text of a step, without the text after the answer.
+    """Returns the searchable text of a step, without its answers.
 
     The numbers of issues and proposals (KAFKA-1234, KIP-12) are added from all blocks of the step.
     """
