@@ -173,7 +173,7 @@ def _link_address(
     """Returns the address parameters for a link to another page.
 
     Args:
-        previous: the location shown last. Used if it is inside the current location.
+        previous: the location shown last. Used if `previous` is inside the current location.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)

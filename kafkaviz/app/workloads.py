@@ -45,7 +45,7 @@ def story_text(title: str) -> str:
 
 
 def start_workload() -> Workload:
-    """Returns the workload that Rolls shows first, also the initial custom workload."""
+    """Returns the workload that Rolls shows first, and that a custom workload starts from."""
     return _presets()[START]
 
 
@@ -59,7 +59,7 @@ def parse_own(text: str) -> Workload:
 
 
 def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
-    """Returns the workload's log settings, replaced by those that the reader chose."""
+    """Returns the workload's log settings, with `overrides` in place of its own values."""
     return log_config({**config_def.defaults(preset.release), **dict(preset.settings), **overrides})
 
 

@@ -468,7 +468,7 @@ def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
 
 
 def _log_directory_roots(root: Path) -> list[Path]:
-    """Returns the log directories at a path: the folder itself, or those of one broker in it."""
+    """Returns the log directories at a path: the folder itself, or one broker's inside it."""
     if file.is_there(root / META_PROPERTIES) or tiered_view.sources(root):
         return [root]
     children = _directories(root)
@@ -564,9 +564,8 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
     """Refuses directories that belong to two brokers.
 
     Two kinds of directories identify their broker: those with a metadata log, and those from before
-    Kafka 3.7, because a KRaft node then had a single log directory (KIP-858). Other directories
-    with different ids may still belong to one broker, which then cannot start. A finding reports
-    that.
+    Kafka 3.7, when a KRaft node had a single log directory (KIP-858). Other directories with
+    different ids may belong to one broker, which then cannot start. A finding reports that case.
     """
     complete = [
         directory
@@ -781,7 +780,7 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 
 
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
-    """Reads the three offset checkpoints. A missing or unreadable one counts as empty.
+    """Reads the three offset checkpoints. A missing or unreadable file counts as empty.
 
     simulate.startup.small_files decides whether the broker can start without the file.
     """

@@ -391,7 +391,7 @@ def _is_written(entry: np.ndarray) -> bool:
 def _first_offset(batch: np.void) -> int:
     """Returns the first offset of a batch.
 
-    For a compressed message of magic 0 or 1, returns the last offset, the only one in its header.
+    The header of a compressed message of magic 0 or 1 has only the last offset, which is returned.
     """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 

@@ -372,7 +372,7 @@ class _Replay:
             self._names_by_id.setdefault(topic_id, set()).add(name)
 
     def apply(self, offset: int, value: bytes, file: FileInfo) -> None:
-        """Applies a record if kafkaviz uses its type. Adds an unreadable one to `problems`."""
+        """Applies a record if kafkaviz uses its type. An unreadable record goes into `problems`."""
         try:
             if value[1] in PARTITION_NUMBERS:
                 if self._is_cut:
@@ -436,7 +436,7 @@ class _Replay:
         by_partition[assignment.partition] = assignment.directory_ids
 
     def _register_directories(self, values: Values, _file: str, _offset: int) -> None:
-        """Stores a broker's log directories. A record without them changes nothing."""
+        """Stores a broker's log directories. A record without log directories changes nothing."""
         if values.get("logDirs"):
             self._state.log_directories[values["brokerId"]] = tuple(values["logDirs"])
 
@@ -444,7 +444,7 @@ class _Replay:
         self._state.log_directories.pop(values["brokerId"], None)
 
     def _elect(self, change: PartitionLeader) -> None:
-        """Stores a partition's leader. A partition without a leader keeps the last one."""
+        """Stores a partition's leader. A partition without a leader keeps the previous leader."""
         leaders = self._state.leaders.setdefault(change.topic_id, {})
         before = leaders.get(change.partition)
         epoch = change.epoch

@@ -92,8 +92,8 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
     """Yields the batches of a range as arrays, and the holes between them, in order.
 
     Attributes:
-        end: the position and the reason at which the scan ended. Known once all batches have been
-            read. Before the end of the range if no later batch was found.
+        end: the position and reason of the scan's end, known once all batches have been read. The
+            scan ends before the end of the range if no later batch was found.
     """
 
     def __init__(self, start: int, stop: int) -> None:

@@ -196,7 +196,7 @@ class Segment:
     def offset_slots(self) -> Index:
         """The .index with its unwritten slots.
 
-        Without the entries for batches that were appended after the .log was listed.
+        Entries for batches that were appended after the .log was listed are left out.
         """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         entries = _offset_entries(slots, self.base_offset)
@@ -208,7 +208,7 @@ class Segment:
     def time_slots(self) -> Index:
         """The .timeindex with its unwritten slots.
 
-        Without the entries for batches that were appended after the .log was listed.
+        Entries for batches that were appended after the .log was listed are left out.
         """
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
         entries = _time_entries(slots, self.base_offset)
@@ -218,7 +218,7 @@ class Segment:
         return Index(entries, count, trailing_bytes)
 
     def index_ends(self) -> tuple[IndexEnd, IndexEnd]:
-        """Returns the number of entries and the last entry, for the .index and the .timeindex.
+        """Returns the entry count and the last entry of the .index, and of the .timeindex.
 
         If the last slot of a file is written, only that slot is read.
         """
@@ -263,7 +263,7 @@ class Segment:
     def txn_index(self) -> np.ndarray:
         """The entries of the .txnindex as an array of format.txn_index.ENTRY. Empty without a file.
 
-        Without the entries for markers that were appended after the .log was listed.
+        Entries for markers that were appended after the .log was listed are left out.
         """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_changed():

@@ -304,7 +304,7 @@ def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
 
 
 def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
-    """Returns the ids in controller.quorum.voters (1@host:9093). Empty if one is not a number."""
+    """Returns the ids in controller.quorum.voters (1@host:9093). Empty if an id is not a number."""
     texts = [text for text in properties.get("controller.quorum.voters", "").split(",") if text]
     ids = [int_or_none(text.strip().partition("@")[0]) for text in texts]
     return () if None in ids else tuple(number for number in ids if number is not None)
@@ -353,7 +353,7 @@ def _properties(path: Path) -> dict[str, str]:
 def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
     """Returns the names under which a broker has the setting.
 
-    Only two settings of the metadata log have broker names. Its others have Kafka's defaults.
+    Of the metadata log's settings, only two have broker names. The others have Kafka's defaults.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()

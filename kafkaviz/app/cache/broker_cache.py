@@ -80,7 +80,7 @@ class Fingerprint:
         return is_unchanged
 
     def key(self, broker: Broker, directory: bytes) -> str:
-        """Returns a hash of the listing. It differs if any file, folder or size differs."""
+        """Returns a hash of the listing, which differs if any file, folder or size differs."""
         facts = np.fromiter(
             chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker)),
             np.int64,

@@ -1,7 +1,7 @@
 """The Health page: the problems of a directory, and what the next broker start-up will do.
 
-It also rebuilds the indexes of a topic-partition, as a broker's recovery does, compares them with
-the disk, and offers a download.
+At the bottom, the page rebuilds the indexes of a topic-partition as a broker's recovery does,
+compares them with the disk, and offers a download.
 """
 
 import io

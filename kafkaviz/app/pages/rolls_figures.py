@@ -279,10 +279,9 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws for each limit how long it takes to roll a segment, at each write rate.
+    """Draws, over the write rate, the time after which each limit rolls a segment.
 
-    Args:
-        workload: the workload of a simulated log. None for a log on disk.
+    `workload` is None for a log on disk.
     """
     figure_key = "limits", key
     view = charts.view(

@@ -332,7 +332,7 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
-    """Returns the batch clicked in the ruler, else the one in the address, else a default."""
+    """Returns the batch clicked in the ruler, else the batch in the address, else a default."""
     ruler_pin = ruler_state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
         return segment_tables.find_pinned_row(

@@ -255,7 +255,7 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """Returns one row of TOPIC_COLUMNS per topic. Without batches it has only name and size."""
+    """Returns one row of TOPIC_COLUMNS per topic. A topic without batches has two values."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 
@@ -336,7 +336,7 @@ def _render_body(location: Location) -> MeasureJob | BatchingJob | None:
 
 
 def _render_source(location: Location) -> MeasureJob | BatchingJob | None:
-    """Draws the advice, or why there is none. Returns the measurement if it was still running."""
+    """Draws the advice, or why there is none. Returns the measurement if it is still running."""
     tuning_scope = tuning_scopes.current_scope(location)
     if tuning_scope.kind != "workload" and location.fault:
         faults.require_partition(location)

@@ -189,7 +189,7 @@ def _sentence(text: Message) -> str:
 
 
 def _render_interval_curve(context: TuningContext) -> None:
-    """Draws how many batch headers a lookup reads at each interval. A click chooses one."""
+    """Draws how many batch headers a lookup reads at each interval. A click chooses an interval."""
     view = charts.view(("curve", *context.figure_key), lambda: _interval_view(context))
     weighted = ""
     if len(context.source.cases) > 1:

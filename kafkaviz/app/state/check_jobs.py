@@ -34,7 +34,7 @@ def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns the check, and starts it if needed. The release "" means the inferred one."""
+    """Returns the check, and starts it if needed. The release "" means the inferred release."""
     return check_jobs().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
@@ -61,7 +61,10 @@ def log_bytes(snapshot: BrokerSnapshot) -> int:
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the pipeline checks the directory. It always assumes the inferred release."""
+    """Returns whether the directory is so large that the pipeline checks it.
+
+    The pipeline always assumes the inferred release.
+    """
     return log_bytes(snapshot) > LARGE_BYTES
 
 

@@ -51,7 +51,7 @@ class Location:
 
     @property
     def partition_name(self) -> str:
-        """The topic-partition's name. Names the log directory if two have it: "disk-b/orders-0"."""
+        """The topic-partition's name, with the log directory if two have it: "disk-b/orders-0"."""
         if self.partition is None or self.broker is None:
             return ""
         return self.broker.partition_name(self.partition)
@@ -173,7 +173,7 @@ def _has_full_batches(partition: Partition) -> bool:
 
 
 def _segment(partition: Partition) -> Segment:
-    """Returns the segment in the address, else the one with the pinned offset, else the largest."""
+    """Returns the segment in the address, else that with the pinned offset, else the largest."""
     text = st.query_params.get(page_state.SEGMENT)
     if text is not None:
         base_offset = page_state.number(text)
@@ -223,10 +223,7 @@ def compared_directory() -> str:
 
 
 def shell_paths(broker: Broker, between: str = " ") -> str:
-    """Returns the broker's paths as shell arguments.
-
-    If `between` is not a space, it joins the paths into one argument.
-    """
+    """Returns the broker's paths as shell arguments, or as one argument joined by `between`."""
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
 
@@ -300,7 +297,7 @@ def _is_there(text: str) -> bool:
 def recent() -> list[str]:
     """Returns the recently opened directories that visitors may still open, newest first.
 
-    On a server with several visitors, only those of this session.
+    On a server with several visitors, returns only the directories of this session.
     """
     return [line for line in _read_recent() if _may_open(line)][:RECENT]
 

@@ -39,7 +39,7 @@ def language() -> str:
 
 
 def sync_address() -> None:
-    """Writes the session's language into the address, so that a copied link keeps it."""
+    """Writes the session's language into the address, so that a copied link keeps the language."""
     set_language(language())
 
 

@@ -88,7 +88,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 def with_page_layout(
     plotly_figure: Any, selecting: Mapping[str, str] = MappingProxyType({})
 ) -> "PlainFigure":
-    """Returns the figure with a layout that does not make the browser draw it twice."""
+    """Returns the figure with a layout that saves the browser a second drawing."""
     from kafkaviz.figures.theme import PlainFigure
 
     plain = plotly_figure.to_dict()

@@ -92,7 +92,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
 
 
 def directories(location: Location) -> list[str]:
-    """Returns recent directories, newest first, then the samples. The open one is left out."""
+    """Returns recent directories, newest first, then the samples. Leaves out the open directory."""
     candidates = dict.fromkeys([*page_location.recent(), *map(str, access.samples())])
     return [directory for directory in candidates if directory != location.directory]
 

@@ -206,7 +206,7 @@ def ingest_aside(progress: "Progress", pending_texts: tuple[str, str] | None = N
 def render_ingest_strip(
     snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None = None
 ) -> None:
-    """Draws the progress of an ingest, if there is one, and a button to cancel or restart it."""
+    """Draws the progress of the ingest, if any, and a button to cancel or restart it."""
     ingest = ingests.get_or_start(snapshot)
     if ingest is None:
         return

@@ -194,7 +194,7 @@ def _possible_store(path: Path) -> Path | None:
 
 
 def enclosing_archive(path: Path) -> Path | None:
-    """Returns the archive around a path, or None. An archive is not around itself."""
+    """Returns the archive that contains a path, or None. An archive does not contain itself."""
     with file.translate_os_errors(path):
         return next(
             (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
@@ -220,7 +220,7 @@ def display_path(path: Path) -> Path | str:
 
 
 def note_source(folder: Path, source: Path) -> None:
-    """Records the source folder that is shown instead of a cache folder."""
+    """Records the source of a cache folder. Users see the source instead of the folder."""
     _SOURCE_BY_FOLDER[folder] = source
 
 

@@ -120,7 +120,7 @@ ZIP_UNIX = 3
 class _BoundedReader(io.BufferedReader):
     """A file that refuses to read more than DIRECTORY_BYTES at once.
 
-    Only a .zip directory that is too long would need more.
+    Only the directory of a broken .zip is longer.
     """
 
     def read(self, size: int | None = -1) -> bytes:

@@ -110,7 +110,7 @@ def make_file(
 
 
 def own_extents(size_bytes: int) -> list[Extent]:
-    """Returns the only extent of a file that is identical to the object it mirrors."""
+    """Returns the single extent of a file that is identical to its remote object."""
     return [
         Extent(
             position=0,

@@ -99,7 +99,7 @@ class TieredPartition:
 
     @property
     def serving_segments(self) -> tuple[TieredSegment, ...]:
-        """The remote segments that consumers still read, because the offsets are not local."""
+        """The remote segments that consumers still read. Their offsets are no longer local."""
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property

@@ -236,7 +236,7 @@ def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
 
 
 def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
-    """Returns the offsets of a partition directory with remote segments, or None."""
+    """Returns the TieredOffsets of a partition, or None if it has no remote segments."""
     home = _home_of(partition_path)
     offsets = _description(home)["offsets"].get(partition_path.name) if home else None
     return TieredOffsets(*offsets) if offsets else None
@@ -377,8 +377,8 @@ def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
 def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
     """Returns one partition per directory.
 
-    A topic that was deleted and created again has a folder for each topic id. The current folder is
-    that of the local directory, else the one written last.
+    A topic that was deleted and created again has a folder for each topic id. The local directory
+    decides which folder is current, else the folder that was written last.
     """
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
