@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from benchmarks import row
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.writer import UnifiedLog
 

@@ -16,9 +16,8 @@ from crc32c import crc32c
 from benchmarks import best, row
 from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
-from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk, DiscardedLogs
 from kafkaviz.simulate.config import LogConfig, release_behaviour
-from kafkaviz.simulate.log_bytes import DiscardedLogs
 from kafkaviz.simulate.producers.streams import chunks
 from kafkaviz.simulate.producers.workload import Workload, load
 from kafkaviz.simulate.writer.writer import UnifiedLog

@@ -61,7 +61,8 @@ STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 # of simulate/: each uses those after it in this list
 WINGS = [
-    "lessons",
+    "lesson_growth",
+    "lesson_logs",
     "directory",
     "cleaner",
     "writer",

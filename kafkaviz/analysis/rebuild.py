@@ -21,7 +21,7 @@ from kafkaviz.format import names, offset_index, time_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import message, verbatim
-from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.config import IndexConfig, LogConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.directory.simulation import Simulated
 from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild

@@ -33,7 +33,7 @@ from kafkaviz.format import batch
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.rolled_log import RolledSegment

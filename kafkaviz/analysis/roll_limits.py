@@ -22,7 +22,7 @@ import numpy as np
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.simulate.config import IndexConfig, LogConfig
-from kafkaviz.simulate.lessons.practice import entry_rows
+from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.roll_reason import RollCause
 
 CAUSES = tuple(RollCause)

@@ -19,7 +19,7 @@ from kafkaviz.messages import message, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.rebuild import ReplaySource
     from kafkaviz.binary.file_view import FileView
-    from kafkaviz.simulate.append_batches import AppendChunk
+    from kafkaviz.simulate.appends import AppendChunk
     from kafkaviz.simulate.directory.folder import DiskLogs
     from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
 
@@ -255,7 +255,7 @@ def pace(
     """Yields appends when they are due. Never splits an append. Stops if `wait` returns True."""
     import numpy as np
 
-    from kafkaviz.simulate.append_batches import AppendChunk
+    from kafkaviz.simulate.appends import AppendChunk
 
     for chunk in chunks:
         rows = chunk.rows

@@ -97,7 +97,7 @@ def _clean(broker: "Broker") -> None:
 def _roll() -> None:
     import numpy as np
 
-    from kafkaviz.simulate.append_batches import INCOMING
+    from kafkaviz.simulate.appends import INCOMING
     from kafkaviz.simulate.config import LogConfig
     from kafkaviz.simulate.writer.rolled_log import RolledLog
     from kafkaviz.simulate.writer.writer import NEWEST

@@ -33,6 +33,10 @@ MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_HEADER_BYTES = LEGACY_HEADER.itemsize
 NEEDS_BYTES, NEEDS_ROOM, AT_END, SHORT, TORN, BAD_LENGTH = range(6)
 Result = TypeVar("Result", covariant=True)
+TAIL_ZEROS = "zeros"
+TAIL_TORN = "torn"
+TAIL_GARBAGE = "garbage"
+KNOWN_MAGIC = (0, 1, 2)
 REASONS = {AT_END: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"}
 
 
@@ -202,6 +206,36 @@ def _int32(buffer: np.ndarray, position: int) -> int:
         | np.int64(buffer[position + 3])
     )
     return int(value - (1 << 32) if value >= 1 << 31 else value)
+
+
+def tail_kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
+    """Classifies the tail of a log.
+
+    Args:
+        data: the tail, or its first bytes.
+        last_offset: the last offset before the tail; None if no batch precedes it.
+        left_bytes: size of the tail.
+
+    Returns:
+        "zeros": preallocated; "torn": looks like the next batch, cut off; "garbage": anything else.
+    """
+    if not bytes(data).strip(b"\0"):
+        return TAIL_ZEROS
+    if _continues_log(bytes(data[:HEADER_BYTES]), last_offset, left_bytes):
+        return TAIL_TORN
+    return TAIL_GARBAGE
+
+
+def _continues_log(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
+    if len(data) < MAGIC_END:
+        return False
+    header = np.frombuffer(data.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
+    follows = int(header["base_offset"]) > (-1 if last_offset is None else last_offset)
+    return (
+        follows
+        and int(header["magic"]) in KNOWN_MAGIC
+        and int(header["batch_length_bytes"]) + LENGTH_END > left_bytes
+    )
 
 
 class BatchObserver(Protocol[Result]):

@@ -14,8 +14,9 @@ from kafkaviz import units
 from kafkaviz.binary import spans
 from kafkaviz.binary.spans import PAYLOAD, UNWRITTEN, Span, torn_span
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format import names, offset_index, spans_batch, spans_table, tail, time_index
+from kafkaviz.format import names, offset_index, spans_batch, spans_table, time_index
 from kafkaviz.format.batch import LENGTH_END
+from kafkaviz.format.walk import TAIL_GARBAGE, TAIL_TORN, tail_kind
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.file import FileInfo
@@ -29,8 +30,6 @@ TAIL_BYTES = 16 << 20  # how much of a tail is examined
 CHUNK_BYTES = 1 << 16
 LONG_CHUNK_BYTES = 1 << 20
 BATCH = "batch"
-TORN = tail.TORN
-GARBAGE = tail.GARBAGE
 TEXT_BYTES = 1 << 20  # text files are read whole; a larger one is not Kafka's
 LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata consists of batches too
 TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)
@@ -100,10 +99,10 @@ class LogFile:
     def _hole_region(self, hole: Hole, last_offset: int | None) -> LogRegion:
         size_bytes = hole.stop - hole.start
         if hole.reason == MISLED:
-            kind = TORN
+            kind = TAIL_TORN
         else:
             data = file.read(self.info.path, hole.start, min(size_bytes, TAIL_BYTES))
-            kind = tail.kind(data, last_offset, size_bytes)
+            kind = tail_kind(data, last_offset, size_bytes)
         return LogRegion(hole.start, hole.stop, kind, last_offset)
 
 
@@ -222,10 +221,10 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
 
 def _region_spans(log: LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
     size_bytes = region.end - region.position
-    if region.kind in (BATCH, TORN):
+    if region.kind in (BATCH, TAIL_TORN):
         data = file.read(log.info.path, region.position, min(size_bytes, BATCH_BYTES))
         return spans_batch.batch(data, region.position, size_bytes, start, stop)
-    if region.kind == GARBAGE:
+    if region.kind == TAIL_GARBAGE:
         return [
             torn_span(
                 region.position,

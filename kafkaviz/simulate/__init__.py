@@ -1,6 +1,6 @@
 """Simulates what Kafka writes, byte for byte, from settings, batches and a release.
 
-Only directory/folder.py writes files, and only new ones. Each package uses only earlier ones:
+Only directory/folder.py writes files, and only new ones. Each part uses only earlier parts:
 
 - producers/: the batches that producers send
 - recovery, segment_check: the recovery of a segment
@@ -8,7 +8,7 @@ Only directory/folder.py writes files, and only new ones. Each package uses only
 - writer/: a log during appends
 - cleaner/: the log cleaner
 - directory/: whole logs and broker directories
-- lessons/: logs for lessons
+- lesson_logs, lesson_growth: logs for lessons
 
 The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
 """

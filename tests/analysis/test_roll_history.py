@@ -9,7 +9,7 @@ from kafkaviz.analysis import roll_history
 from kafkaviz.analysis.inferred_settings import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.writer import roll_reason
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason

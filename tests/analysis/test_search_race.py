@@ -14,12 +14,12 @@ from kafkaviz.search import slots
 from kafkaviz.search.log_view import LogView, view_partition
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.slots import WARM_BYTES, SlotSearch
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 from kafkaviz.versions import search_profile
 
 
 def tail_race(entries: int) -> SearchRace:
-    return search_race.race(practice.log_of_keys(range(entries)).segments[0], "offset", entries)
+    return search_race.race(lesson_logs.log_of_keys(range(entries)).segments[0], "offset", entries)
 
 
 def test_kafka_6432():
@@ -51,7 +51,7 @@ def test_kafka_6432():
 )
 def test_the_last_entry_of_a_full_index_moves_all_middles(entries, pages, cold_pages):
     """2560 pages are five times 512: half, three quarters and seven eighths begin a page each."""
-    segment = practice.full().log.segments[0]
+    segment = lesson_logs.full().log.segments[0]
     race = search_race.race(segment, "offset", 5_242_883, entries=entries)
     assert (race.plain.pages, race.plain.cold_pages) == (pages, cold_pages)
     assert race.warm.cold_pages == ()
@@ -59,7 +59,7 @@ def test_the_last_entry_of_a_full_index_moves_all_middles(entries, pages, cold_p
 
 
 def test_the_entry_before_the_middles_move_is_raced_too():
-    segment = practice.full().log.segments[0]
+    segment = lesson_logs.full().log.segments[0]
 
     def before(target: int, entries: int | None = None) -> SearchRace | None:
         jump = search_race.race(segment, "offset", target, entries=entries)
@@ -92,7 +92,7 @@ def test_no_tail_waits_with_the_warm_section_first():
 
 
 def test_far_behind_both_wait():
-    segment = practice.log_of_keys(range(20_480)).segments[0]
+    segment = lesson_logs.log_of_keys(range(20_480)).segments[0]
     race = search_race.race(segment, "offset", 5000)
     assert race.warm.search.section == "cold"
     assert race.plain.cold_pages == (20, 10, 5, 7, 8, 9)
@@ -115,7 +115,7 @@ def test_the_slots_are_those_of_kafka(data):
             if line["kind"] != "offset" or line["pattern"] != "dense" or line["zero_slots"]:
                 continue
             keys = range(1, line["entries"] + 1)
-            of_zero = practice.log_of_keys(keys).segments[0]
+            of_zero = lesson_logs.log_of_keys(keys).segments[0]
             segment = replace(of_zero, base_offset=line["base_offset"])
             for query in line["queries"]:
                 if query["m"] == "lookup":

@@ -17,12 +17,12 @@ from kafkaviz.messages import message, verbatim
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.scan import run_search
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 from tests.pipeline.whole_logs import batch
 
 
 def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
-    practice_log = practice.five()
+    practice_log = lesson_logs.five()
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
         return list(
@@ -41,10 +41,10 @@ def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
 
 def test_the_closest_is_not_the_answer():
     """Just after a record, that record is the closest; Kafka returns the next."""
-    explanation = of_practice(practice.START_MS + 2601)
+    explanation = of_practice(lesson_logs.START_MS + 2601)
     assert explanation.answer == RecordTime(
-        23, practice.START_MS + 3240
-    ) and explanation.closest == RecordTime(22, practice.START_MS + 2600)
+        23, lesson_logs.START_MS + 3240
+    ) and explanation.closest == RecordTime(22, lesson_logs.START_MS + 2600)
     assert [segment.fate for segment in explanation.segments] == [
         "searched"
     ] and explanation.older_batches == 0
@@ -52,7 +52,7 @@ def test_the_closest_is_not_the_answer():
 
 def test_a_damaged_batch_is_left_out_and_reported():
     """The closest of the others is given; Kafka itself may not read the damaged batch."""
-    practice_log = practice.five()
+    practice_log = lesson_logs.five()
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
         if position == 656:
@@ -63,7 +63,7 @@ def test_a_damaged_batch_is_left_out_and_reported():
             )
         )
 
-    target_ms = practice.START_MS + 2601
+    target_ms = lesson_logs.START_MS + 2601
     explanation = why_offset.explain_offset(
         by_timestamp(practice_log.log, target_ms, versions.search_profile()),
         practice_log.log,
@@ -75,13 +75,13 @@ def test_a_damaged_batch_is_left_out_and_reported():
             "errors.at_byte_of_file", path="0.log", position=656, problem=verbatim("no record")
         ),
     )
-    assert explanation.closest == RecordTime(16, practice.START_MS + 2050)
+    assert explanation.closest == RecordTime(16, lesson_logs.START_MS + 2050)
     assert "1 batch near the target was left out" in " ".join(figure.view(explanation).notes)
 
 
 def test_every_target_has_its_closest_record():
     """Compared with all records of the log."""
-    practice_log = practice.five()
+    practice_log = lesson_logs.five()
     heads = [
         head
         for row in practice_log.batches
@@ -90,7 +90,7 @@ def test_every_target_has_its_closest_record():
             lambda log, at=int(row["position"]): list(next(log.batches(at)).heads()),
         )
     ]
-    for target in range(practice.START_MS, practice.START_MS + 4200, 61):
+    for target in range(lesson_logs.START_MS, lesson_logs.START_MS + 4200, 61):
         nearest = min(heads, key=lambda head: (abs(head.timestamp_ms - target), head.offset))
         assert of_practice(target).closest == RecordTime(*nearest)
 
@@ -126,8 +126,8 @@ def test_segments_of_a_real_partition(clean):
 
 
 def test_what_is_not_read_is_not_counted(clean):
-    practice_log = practice.five()
-    result = by_timestamp(practice_log.log, practice.START_MS + 3000, versions.search_profile())
+    practice_log = lesson_logs.five()
+    result = by_timestamp(practice_log.log, lesson_logs.START_MS + 3000, versions.search_profile())
     explanation = why_offset.explain_offset(
         result, practice_log.log, lambda base_offset: None, lambda *place: ()
     )
@@ -139,10 +139,10 @@ def test_what_is_not_read_is_not_counted(clean):
 
 
 def test_times_that_do_not_follow_offsets():
-    practice_log = practice.five()
+    practice_log = lesson_logs.five()
     late = practice_log.batches.copy()
-    late["max_timestamp_ms"][-1] = practice.START_MS
-    result = by_timestamp(practice_log.log, practice.START_MS + 3000, versions.search_profile())
+    late["max_timestamp_ms"][-1] = lesson_logs.START_MS
+    result = by_timestamp(practice_log.log, lesson_logs.START_MS + 3000, versions.search_profile())
     explanation = why_offset.explain_offset(
         result, practice_log.log, lambda base_offset: table_of_rows(late), lambda *place: ()
     )
@@ -168,10 +168,10 @@ def test_milliseconds(text):
 
 
 def test_no_batches_no_dots():
-    practice_log = practice.five()
-    none = np.empty(0, practice.ROW)
+    practice_log = lesson_logs.five()
+    none = np.empty(0, lesson_logs.ROW)
     explanation = why_offset.explain_offset(
-        by_timestamp(practice_log.log, practice.START_MS, versions.search_profile()),
+        by_timestamp(practice_log.log, lesson_logs.START_MS, versions.search_profile()),
         practice_log.log,
         lambda base_offset: table_of_rows(none),
         lambda *place: (),
@@ -183,13 +183,13 @@ def test_no_batches_no_dots():
 def test_a_log_of_many_blocks(rows_a_block, monkeypatch, tmp_path):
     """A plain scan of every batch finds the same, though only some blocks are read."""
     monkeypatch.setattr(batch_table, "BLOCK_ROWS", rows_a_block)
-    times_ms = practice.START_MS + np.random.default_rng(5).integers(0, 90, 60)
+    times_ms = lesson_logs.START_MS + np.random.default_rng(5).integers(0, 90, 60)
     times_ms[[3, 17]] = -1
     log = tmp_path / f"{0:020d}.log"
     log.write_bytes(b"".join(batch(row, [time_ms]) for row, time_ms in enumerate(times_ms)))
     segment = LogSegment(base_offset=0, state="active", log=file.info(log))
     table = batch_table.read(segment, kept_rows=0)
-    for target_ms in range(practice.START_MS - 3, practice.START_MS + 95):
+    for target_ms in range(lesson_logs.START_MS - 3, lesson_logs.START_MS + 95):
         segment_times = why_offset.SegmentTimes(
             base_offset=0,
             end_offset=60,

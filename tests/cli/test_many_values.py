@@ -9,7 +9,7 @@ from kafkaviz.binary import varint
 from kafkaviz.errors import CannotOpen, CorruptBytes, NotRead
 from kafkaviz.format import batch_records, message, metadata, record
 from kafkaviz.format.record import Record
-from kafkaviz.simulate.startup import own_files
+from kafkaviz.simulate.startup import small_files
 from tests.cli.hostile_files import NAME, batch
 
 FEW = 50
@@ -97,7 +97,7 @@ def test_a_metadata_record_of_too_many_values_is_not_read(
         f"kafkaviz: {path}, byte 0: a record holds more than the {FEW - 1} values that are read\n"
     )
     with pytest.raises(CannotOpen) as raised:
-        own_files.bootstrap_fault(path.read_bytes())
+        small_files.bootstrap_fault(path.read_bytes())
     assert raised.value.kind == "large"
 
 

@@ -17,7 +17,7 @@ import kafkaviz as kv
 from kafkaviz.__main__ import main
 from kafkaviz.cli.simulate import pace
 from kafkaviz.log.archives.archive import unpack_if_archive
-from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
+from kafkaviz.simulate.appends import INCOMING, AppendChunk
 from kafkaviz.simulate.producers.workload import PRESETS
 
 QUICK = """

@@ -16,9 +16,9 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate import lesson_growth
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
@@ -386,7 +386,7 @@ def test_changes_in_words(old, new, words):
 
 def test_every_step_has_its_reason():
     """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation."""
-    view = growth_figure.view(growth.first_segments(), "a")
+    view = growth_figure.view(lesson_growth.first_segments(), "a")
     words = dict(enumerate(view.sentences))
     assert words[0].endswith(f"10{T}485{T}760 and 10{T}485{T}756 B, and nothing is written in them")
     assert (
@@ -410,7 +410,7 @@ def test_every_step_has_its_reason():
 
 def test_the_message_counts_what_it_shows():
     """No step shows more entries than its segment has, and every step fits the card."""
-    for story in (growth.first_segments(), growth.full_time_index()):
+    for story in (lesson_growth.first_segments(), lesson_growth.full_time_index()):
         message = growth_figure.browser_payload(growth_figure.view(story, "a"))
         for step in message["steps"]:
             segment = message["segments"][step["of"]]
@@ -427,8 +427,10 @@ def test_the_message_counts_what_it_shows():
 
 
 def test_what_kafka_refuses_is_reported():
-    story = growth.grow(
-        LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0
+    story = lesson_growth.grow(
+        LogConfig(segment_bytes=500),
+        [lesson_growth.Append(100, 1, 5), lesson_growth.Append(600, 1, 6)],
+        0,
     )
     assert (
         growth_figure.view(story, "a")
@@ -439,7 +441,10 @@ def test_what_kafka_refuses_is_reported():
 
 def test_steps_without_timestamps():
     view = growth_figure.view(
-        growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a"
+        lesson_growth.grow(
+            LogConfig(index_interval_bytes=0), [lesson_growth.Append(100, 1, -1)] * 3, 0
+        ),
+        "a",
     )
     assert view.sentences[-1].endswith(
         "The newest timestamp is not known: maybeAppend writes nothing"

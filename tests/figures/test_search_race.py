@@ -9,20 +9,20 @@ from kafkaviz.figures.lookup import search_race
 from kafkaviz.figures.lookup.search_race import SearchRaceView
 from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.messages import say, say_count
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 
 T = "\u202f"
 
 
 def view(entries: int, target: int, **sizes: int) -> SearchRaceView:
     """Returns the race in an index with the keys 0, 1, 2 and so on."""
-    segment = practice.log_of_keys(range(entries)).segments[0]
+    segment = lesson_logs.log_of_keys(range(entries)).segments[0]
     return search_race.view(races.race(segment, "offset", target, **sizes))
 
 
 def jump_views(lagging_target: int | None = None) -> tuple[SearchRaceView, ...]:
     """Returns the race at the entry where the middle moves to page 7, and at the one before."""
-    segment = practice.log_of_keys(range(7168)).segments[0]
+    segment = lesson_logs.log_of_keys(range(7168)).segments[0]
     race = races.race(segment, "offset", 7168, lagging_target=lagging_target)
     return search_race.views(race, races.race_before_jump(segment, 7168, race))
 
@@ -117,7 +117,7 @@ def test_the_message_is_plain_values():
 
 
 def test_the_pages_of_one_search_for_the_stepper():
-    segment = practice.log_of_keys(range(7168)).segments[0]
+    segment = lesson_logs.log_of_keys(range(7168)).segments[0]
     race = races.race(segment, "offset", 7168)
     memory = search_race.memory_payload(race, is_warm=True, name="0.1")
     assert memory["lane"]["title"] == TAIL.lanes[1].title

@@ -19,8 +19,8 @@ from kafkaviz.messages import say
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import CorruptRecord, LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, LogRead, ReadPart
-from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.lessons.practice import PracticeLog
+from kafkaviz.simulate import lesson_logs
+from kafkaviz.simulate.lesson_logs import PracticeLog
 from kafkaviz.units import file_stem
 from tests.pipeline import whole_logs
 
@@ -45,7 +45,7 @@ def looked_up(
         row = log.batches[np.searchsorted(log.batches["position"], position)]
         return [
             LookupRecord(record.offset, record.timestamp_ms)
-            for record in batch_records.read_batch(practice.batch_bytes(row, log.apart_ms))
+            for record in batch_records.read_batch(lesson_logs.batch_bytes(row, log.apart_ms))
         ]
 
     return LookupContext(
@@ -63,7 +63,7 @@ def words(context: LookupContext) -> list[tuple[str, str]]:
 
 def test_the_article_step_by_step():
     """Keys 6 14 22 26 31, target 23."""
-    assert words(looked_up(practice.five(), 23)) == [
+    assert words(looked_up(lesson_logs.five(), 23)) == [
         ("segment", "There is one segment, and it starts at offset 0, not above 23."),
         (
             "offset",
@@ -98,7 +98,7 @@ def test_the_article_step_by_step():
 
 def test_the_article_by_time():
     """Through both indexes; the batch is read whole."""
-    steps = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 3000))
+    steps = words(looked_up(lesson_logs.five(), timestamp_ms=lesson_logs.START_MS + 3000))
     assert [phase for phase, _ in steps] == ["segment"] + ["time"] * 4 + ["offset"] * 3 + [
         "log"
     ] * 2 + ["record"]
@@ -118,12 +118,12 @@ def test_the_article_by_time():
 
 def test_releases_read_other_headers():
     """Up to 4.0 a batch takes two reads, and up to 2.0 the search is plain binary search."""
-    older = words(looked_up(practice.five(), 23, version="3.9"))
+    older = words(looked_up(lesson_logs.five(), 23, version="3.9"))
     assert older[5][1] == (
         "At byte 656: 17 bytes, then 61 for the last offset. The batch ends at 22, which is below 23. "
         "Jump 182 bytes."
     )
-    oldest = words(looked_up(practice.five(), 23, version="2.0"))
+    oldest = words(looked_up(lesson_logs.five(), 23, version="2.0"))
     assert (
         oldest[1][1]
         == "Slot 0 holds 6, which is not above 23. The whole index is searched: slots 0 to 4."
@@ -131,7 +131,7 @@ def test_releases_read_other_headers():
 
 
 def test_what_each_step_shows():
-    view = stepper.view(looked_up(practice.twenty(), 66, warm=32))
+    view = stepper.view(looked_up(lesson_logs.twenty(), 66, warm=32))
     steps = [step for step in view.steps if step.phase == "offset"]
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
     values = dict(zip(value_names(), steps[4].values, strict=True))
@@ -165,7 +165,7 @@ def test_what_each_step_shows():
 
 
 def test_what_is_drawn_of_a_search():
-    search = stepper.view(looked_up(practice.twenty(), 66, warm=32)).searches[0]
+    search = stepper.view(looked_up(lesson_logs.twenty(), 66, warm=32)).searches[0]
     assert [(row.slot, row.before, row.after) for row in search.rows] == [
         (15, (0, 19), (0, 19)), (0, (0, 19), (0, 15)), (8, (0, 15), (8, 15)),
         (12, (8, 15), (8, 11)), (10, (8, 11), (8, 9)), (9, (8, 9), (8, 8)),
@@ -183,7 +183,7 @@ def test_what_is_drawn_of_a_search():
 
 def test_a_full_index_takes_few_bytes():
     """Slots that no probe reads are not sent."""
-    context = looked_up(practice.full(), 1_234_567)
+    context = looked_up(lesson_logs.full(), 1_234_567)
     view = stepper.view(context)
     sent = stepper.browser_payload(view, context, "key")
     assert len(view.steps) == 27 and view.searches[0].cells is None
@@ -201,7 +201,7 @@ def test_every_target_of_a_small_log_has_its_steps(every):
     """By offset and by time, for each release: the last step names the answer, and the probes add
     up. Each run takes every seventh target, the first and the last.
     """
-    log = practice.twenty()
+    log = lesson_logs.twenty()
     for version in ("4.3.1", "3.9", "2.0"):
         for target in range(0, 141, every):
             context = looked_up(log, target, version=version)
@@ -216,7 +216,7 @@ def test_every_target_of_a_small_log_has_its_steps(every):
                 == target
                 in [record.offset for record in view.records.records]
             )
-        for target in range(practice.START_MS, practice.START_MS + 8264, 37 * every):
+        for target in range(lesson_logs.START_MS, lesson_logs.START_MS + 8264, 37 * every):
             view = stepper.view(looked_up(log, timestamp_ms=target, version=version))
             assert f"offset {view.records.hit_offset}" in view.steps[-1].text
 
@@ -230,19 +230,19 @@ def test_every_target_of_a_small_log_has_its_steps(every):
     ],
 )
 def test_beyond_the_log(offset, text):
-    view = stepper.view(looked_up(practice.five(), offset))
+    view = stepper.view(looked_up(lesson_logs.five(), offset))
     assert len(view.steps) == 1 and text in view.steps[0].text and not view.searches
 
 
 def test_later_than_all():
-    steps = words(looked_up(practice.five(), timestamp_ms=practice.START_MS + 9000))
+    steps = words(looked_up(lesson_logs.five(), timestamp_ms=lesson_logs.START_MS + 9000))
     assert (
         len(steps) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in steps[0][1]
     )
 
 
 def test_before_the_first_entry():
-    steps = words(looked_up(practice.five(), 2))
+    steps = words(looked_up(lesson_logs.five(), 2))
     assert (
         steps[2][1]
         == "Slot 0, read a second time, holds 6, which is above 2: no entry is at or below the target."
@@ -254,10 +254,10 @@ def test_typed_keys_have_no_log():
     """Only the search is drawn."""
     from kafkaviz.search import index
 
-    log = practice.log_of_keys([6, 14, 22, 26, 31])
+    log = lesson_logs.log_of_keys([6, 14, 22, 26, 31])
     search = index.find_offset(log.segments[0], 23, versions.search_profile())
     result = replace(
-        by_offset(practice.five().log, 23, versions.search_profile()),
+        by_offset(lesson_logs.five().log, 23, versions.search_profile()),
         searches=(search,),
         scans=(),
         record=None,
@@ -266,7 +266,7 @@ def test_typed_keys_have_no_log():
     context = LookupContext(
         result=result,
         log=log,
-        batches=lambda base_offset: table_of_rows(np.empty(0, practice.ROW)),
+        batches=lambda base_offset: table_of_rows(np.empty(0, lesson_logs.ROW)),
         records=lambda base_offset, position: (),
         is_index_alone=True,
     )
@@ -285,7 +285,7 @@ def test_a_long_scan_is_shortened():
         HeaderDecision(position, HeaderOutcome.BASE_BELOW, number, 100, number + 1)
         for number, position in enumerate(positions)
     )
-    batch = by_offset(practice.five().log, 23, versions.search_profile()).scan.batch
+    batch = by_offset(lesson_logs.five().log, 23, versions.search_profile()).scan.batch
     steps = log_scan.describe_headers(
         ForwardScan(
             base_offset=0, from_position=0, target=999, reads=reads, headers=headers, batch=batch
@@ -302,7 +302,7 @@ def test_records_that_cannot_be_read():
     def records(base_offset: int, position: int) -> list[LookupRecord]:
         raise CorruptFile("0.log", position, "no record")
 
-    view = stepper.view(replace(looked_up(practice.five(), 23), records=records))
+    view = stepper.view(replace(looked_up(lesson_logs.five(), 23), records=records))
     assert (
         view.records.records == ()
         and view.steps[-1].titles[2]
@@ -312,7 +312,7 @@ def test_records_that_cannot_be_read():
 
 
 def test_a_checksum_that_is_wrong():
-    context = looked_up(practice.five(), 23)
+    context = looked_up(lesson_logs.five(), 23)
     wrong = replace(
         context,
         result=replace(
@@ -350,7 +350,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     assert [scan["hint"].split(". ")[0] for scan in sent["scans"]] == [
         "Segment 00000000000000000858"
     ]
-    alone = looked_up(practice.five(), 23)
+    alone = looked_up(lesson_logs.five(), 23)
     sent = stepper.browser_payload(stepper.view(alone), alone, "key")
     assert not any(
         part["hint"].startswith("Segment") for part in (*sent["searches"], *sent["scans"])
@@ -359,10 +359,10 @@ def test_figures_name_the_segment_that_is_searched(damaged):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
-@pytest.mark.parametrize("make_log", [practice.five, practice.twenty], ids=["five", "twenty"])
+@pytest.mark.parametrize("make_log", [lesson_logs.five, lesson_logs.twenty], ids=["five", "twenty"])
 def test_every_sentence_in_chinese(make_log, version, monkeypatch):
     """No English in a step, a title or a cell; the same steps at the same lines of the pseudocode."""
-    times = [practice.START_MS - 1, practice.START_MS + 3000, practice.START_MS + 99_999]
+    times = [lesson_logs.START_MS - 1, lesson_logs.START_MS + 3000, lesson_logs.START_MS + 99_999]
     queries = [
         *({"offset": offset} for offset in range(int(make_log().batches["last_offset"][-1]) + 2)),
         *({"timestamp_ms": time_ms} for time_ms in times),

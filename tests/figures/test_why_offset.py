@@ -15,7 +15,7 @@ from kafkaviz.analysis.lookup.why_offset import (
 )
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.figures.lookup import why_offset
-from kafkaviz.simulate.lessons.practice import ROW, START_MS
+from kafkaviz.simulate.lesson_logs import ROW, START_MS
 
 
 def batches(first: int, times: list[int]) -> np.ndarray:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes, NotRead
-from kafkaviz.format import segment_manifest
-from kafkaviz.format.remote_names import (
+from kafkaviz.format import remote_segment
+from kafkaviz.format.remote_segment import (
     RemoteSegmentName,
     TopicIdPartition,
     parse_partition_folder,
@@ -32,7 +32,7 @@ def packed_sizes(sizes: list[int], above: int = 0) -> str:
 def test_sizes_in_binary_are_as_documented():
     """ChunkSizesBinaryCodec of Aiven's plugin 1.1.1: count, base, width, values, the last in full."""
     data = bytes.fromhex("00000004 000003e8 02 0000 000a 012c 00000007")
-    assert segment_manifest.decode_sizes(data).tolist() == [1000, 1010, 1300, 7]
+    assert remote_segment.decode_sizes(data).tolist() == [1000, 1010, 1300, 7]
     assert encode_sizes(np.array([1000, 1010, 1300, 7])) == data
     assert encode_sizes(np.array([5])) == bytes.fromhex("00000001 00000005")
     assert encode_sizes(np.array([], np.int64)) == bytes(4)
@@ -41,12 +41,12 @@ def test_sizes_in_binary_are_as_documented():
 @given(st.lists(st.integers(0, 2**31 - 1), max_size=40))
 def test_sizes_come_back(sizes):
     data = encode_sizes(np.array(sizes, np.int64))
-    assert segment_manifest.decode_sizes(data).tolist() == sizes
+    assert remote_segment.decode_sizes(data).tolist() == sizes
 
 
 def test_chunks_of_fixed_size():
     """As the plugin describes them: 250 bytes in chunks of 100, stored in 110, 110 and 60."""
-    manifest = segment_manifest.parse(json.dumps(FIXED).encode())
+    manifest = remote_segment.parse_manifest(json.dumps(FIXED).encode())
     assert manifest.chunks.tolist() == [
         (0, 100, 0, 110),
         (100, 100, 110, 110),
@@ -73,7 +73,7 @@ def test_chunks_of_fixed_size():
 )
 def test_a_broken_manifest_is_refused(change):
     with pytest.raises(CorruptBytes):
-        segment_manifest.parse(json.dumps(FIXED | change).encode())
+        remote_segment.parse_manifest(json.dumps(FIXED | change).encode())
 
 
 @given(st.binary(max_size=40))
@@ -81,8 +81,8 @@ def test_a_broken_manifest_is_refused(change):
 @example(bytes.fromhex("00000002 ffffffff 01 00 00000007"))
 def test_broken_sizes_are_refused(data):
     try:
-        sizes = segment_manifest.decode_sizes(data)
-    except segment_manifest.MALFORMED:
+        sizes = remote_segment.decode_sizes(data)
+    except remote_segment.MALFORMED:
         return
     assert len(sizes) == int.from_bytes(data[:4], "big")
     assert (sizes >= 0).all()
@@ -123,15 +123,15 @@ def test_other_names_are_not_accepted(name):
 def test_chunk_sizes_that_java_would_wrap_are_refused(sizes):
     manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | sizes}
     with pytest.raises(CorruptBytes):
-        segment_manifest.parse(json.dumps(manifest).encode())
+        remote_segment.parse_manifest(json.dumps(manifest).encode())
 
 
 def test_more_chunks_than_are_read():
     """Ten million chunks in some hundred bytes: none of them is created."""
-    many = {"originalChunkSize": 1, "originalFileSize": segment_manifest.MAX_CHUNKS + 1}
+    many = {"originalChunkSize": 1, "originalFileSize": remote_segment.MAX_CHUNKS + 1}
     manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | many}
     with pytest.raises(NotRead, match="more than the 100000 that are read"):
-        segment_manifest.parse(json.dumps(manifest).encode())
+        remote_segment.parse_manifest(json.dumps(manifest).encode())
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,14 @@ def test_a_name_that_leads_elsewhere_is_refused(name):
         "segmentLeaderEpochs": {"0": 0},
     }
     with pytest.raises(CorruptBytes) as raised:
-        segment_manifest.parse(json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode())
+        remote_segment.parse_manifest(
+            json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
+        )
     assert str(raised.value).encode()
     topic_id_partition = metadata["remoteLogSegmentId"]["topicIdPartition"]
     topic_id_partition |= {"topicId": ID, "topicPartition": {"topic": "a.b-c_d", "partition": 7}}
     good = json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
-    assert segment_manifest.parse(good).metadata.partition.directory == "a.b-c_d-7"
+    assert remote_segment.parse_manifest(good).metadata.partition.directory == "a.b-c_d-7"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_a_name_that_leads_elsewhere_is_refused(name):
 )
 def test_what_is_quoted_of_a_manifest_can_be_printed(fields):
     with pytest.raises(CorruptBytes) as raised:
-        segment_manifest.parse(json.dumps(FIXED | fields).encode())
+        remote_segment.parse_manifest(json.dumps(FIXED | fields).encode())
     assert 0 < len(str(raised.value).encode()) < 500
 
 
@@ -197,4 +199,6 @@ def test_numbers_that_no_long_holds_are_refused():
         "segmentLeaderEpochs": {"0": 0},
     }
     with pytest.raises(CorruptBytes, match="no long holds"):
-        segment_manifest.parse(json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode())
+        remote_segment.parse_manifest(
+            json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
+        )

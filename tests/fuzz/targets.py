@@ -31,16 +31,15 @@ from kafkaviz.format import (
     producer_snapshot,
     record,
     remote_metadata,
-    segment_manifest,
+    remote_segment,
     spans_batch,
     spans_table,
-    tail,
     time_index,
     txn_index,
 )
 from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2
 from kafkaviz.format.deep_scan import DeepScan, ScanChunk
-from kafkaviz.format.walk import Walk, walk
+from kafkaviz.format.walk import Walk, tail_kind, walk
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery import recover
 from kafkaviz.simulate.startup.restart import join_steps, steps_of
@@ -227,7 +226,7 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
         f"the walk ends at {at} of {len(data)}: {end.reason}",
     )
     if at < len(data):
-        tail.kind(
+        tail_kind(
             data[at:], int(batches["last_offset"][-1]) if len(batches) else None, len(data) - at
         )
 
@@ -474,7 +473,7 @@ PARSE = {
     ".kafka_cleanshutdown": checkpoint.parse_clean_shutdown,
     "leader-epoch-checkpoint": checkpoint.parse_leader_epochs,
     "recovery-point-offset-checkpoint": checkpoint.parse_offsets,
-    "0.rsm-manifest": segment_manifest.parse,
+    "0.rsm-manifest": remote_segment.parse_manifest,
 }
 
 

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 from kafkaviz import versions
+from kafkaviz.simulate.appends import MemoryLogs
 from kafkaviz.simulate.config import log_config, release_behaviour
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.producers.streams import chunks
 from kafkaviz.simulate.producers.workload import Workload, preset
 from kafkaviz.simulate.writer.writer import UnifiedLog

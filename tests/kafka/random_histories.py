@@ -11,8 +11,8 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.format.record import Record
+from kafkaviz.simulate.appends import MemoryLogs
 from kafkaviz.simulate.config import log_config, release_behaviour
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.producers.streams import chunks
 from kafkaviz.simulate.producers.workload import PRESETS, preset
 from kafkaviz.simulate.writer.refusals import AppendFailed

@@ -17,7 +17,7 @@ from pathlib import Path
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.tiering.remote_retention import RemoteRetention, remote_retentions
 from kafkaviz.config_def import HOUR_MS
-from kafkaviz.format.remote_names import LOCAL_ROOT
+from kafkaviz.format.remote_segment import LOCAL_ROOT
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from tests.kafka.harness import FOLDER, JAVA, fetch_class_path, scratch
 

@@ -25,7 +25,7 @@ from kafkaviz.analysis.tiering.upload import (
     tiered_uploads,
 )
 from kafkaviz.format.names import LEADER_EPOCHS
-from kafkaviz.format.remote_names import LOCAL_ROOT
+from kafkaviz.format.remote_segment import LOCAL_ROOT
 from kafkaviz.log.broker import open_broker, read_tiered_state
 from kafkaviz.log.settings import Settings
 from kafkaviz.units import file_stem

@@ -17,7 +17,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.retention_text import reason_text
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.record import Record, build
-from kafkaviz.format.remote_names import LEADER_EPOCHS, TopicIdPartition
+from kafkaviz.format.remote_segment import LEADER_EPOCHS, TopicIdPartition
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
 from kafkaviz.log.partition import Partition

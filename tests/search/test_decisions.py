@@ -8,7 +8,7 @@ from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import HeaderOutcome, ReadPart
 from kafkaviz.search.slots import Branch, floor
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 from tests.search.recorded import in_memory
 from tests.support.legacy_messages import build_message
 
@@ -63,14 +63,14 @@ def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
     ],
 )
 def test_each_header_has_its_outcome(version, target, headers):
-    scan = by_offset(practice.five().log, target, versions.search_profile(version)).scan
+    scan = by_offset(lesson_logs.five().log, target, versions.search_profile(version)).scan
     assert [(header.position, header.outcome, header.value) for header in scan.headers] == headers
     assert scan.headers[-1].reads == len(scan.reads) and scan.target == target
 
 
 def test_headers_of_a_time():
     scan = by_timestamp(
-        practice.five().log, practice.START_MS + 3000, versions.search_profile()
+        lesson_logs.five().log, lesson_logs.START_MS + 3000, versions.search_profile()
     ).scan
     assert [header.outcome for header in scan.headers] == [
         HeaderOutcome.TIME_EARLY,
@@ -117,16 +117,16 @@ def test_a_header_that_is_cut_off_decides_nothing(version):
         ({"timestamp_ms": -2}, SegmentReason.LOG_START, None, None),
         ({"timestamp_ms": -3}, SegmentReason.LARGEST, None, LookupOutcome.RECORD_LARGEST),
         (
-            {"timestamp_ms": practice.START_MS},
+            {"timestamp_ms": lesson_logs.START_MS},
             SegmentReason.FIRST_REACHING,
             None,
             LookupOutcome.RECORD_TIME,
         ),
-        ({"timestamp_ms": practice.START_MS + 9000}, SegmentReason.TOO_OLD, None, None),
+        ({"timestamp_ms": lesson_logs.START_MS + 9000}, SegmentReason.TOO_OLD, None, None),
     ],
 )
 def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcome):
-    log = practice.five().log
+    log = lesson_logs.five().log
     by = by_offset if "offset" in target else by_timestamp
     lookup = by(log, *target.values(), versions.search_profile())
     assert (lookup.start_choice.reason, lookup.start_choice.miss) == (reason, miss)

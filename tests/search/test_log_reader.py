@@ -18,7 +18,7 @@ from kafkaviz.search.fetch import SegmentMiss, SegmentReason
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import LookupOutcome, by_offset, by_timestamp
 from kafkaviz.search.scan import LogReader, run_search
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 from tests.pipeline import whole_logs
 from tests.search.recorded import in_memory
 from tests.support.bytes_reader import reader
@@ -141,13 +141,13 @@ def test_a_file_that_is_cut_in_the_middle_of_a_lookup_is_one_error():
 
 def test_an_invalid_time_is_refused():
     with pytest.raises(KafkavizError) as refusal:
-        by_timestamp(practice.five().log, by_time.EARLIEST_PENDING_UPLOAD - 1, PROFILE)
+        by_timestamp(lesson_logs.five().log, by_time.EARLIEST_PENDING_UPLOAD - 1, PROFILE)
     assert refusal.value.message.key == "lookup_request.no_timestamp"
 
 
 def test_the_largest_time_was_once_what_the_segment_remembers():
     """Older releases return the last record of the batch with that time."""
-    log = practice.five().log
+    log = lesson_logs.five().log
     old, new = (
         by_timestamp(log, by_time.MAX_TIMESTAMP, versions.search_profile(version))
         for version in ("3.2", "4.3.1")
@@ -158,8 +158,8 @@ def test_the_largest_time_was_once_what_the_segment_remembers():
 
 
 def test_an_answer_after_the_limit_is_hidden():
-    log = practice.five().log
-    timestamp_ms = practice.START_MS + 3000
+    log = lesson_logs.five().log
+    timestamp_ms = lesson_logs.START_MS + 3000
     seen = by_timestamp(log, timestamp_ms, PROFILE)
     bounds = replace(seen.bounds, limit_offset=seen.answer.offset)
     hidden = by_timestamp(log, timestamp_ms, PROFILE, bounds=bounds)
@@ -172,6 +172,6 @@ def test_an_answer_after_the_limit_is_hidden():
 def test_the_first_local_offset_without_a_directory_is_the_first_that_was_not_copied(
     latest_tiered, offset
 ):
-    log = replace(practice.five().log, tiered=TieredOffsets(None, latest_tiered))
+    log = replace(lesson_logs.five().log, tiered=TieredOffsets(None, latest_tiered))
     lookup = by_timestamp(log, by_time.EARLIEST_LOCAL, PROFILE)
     assert lookup.answer.offset == offset

@@ -11,9 +11,8 @@ import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING, MemoryLogs
 from kafkaviz.simulate.config import log_config, release_behaviour
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.writer.open_segment import IndexFile
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog

@@ -2,20 +2,20 @@
 
 import pytest
 
+from kafkaviz.simulate import lesson_growth
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import growth
-from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
+from kafkaviz.simulate.lesson_growth import Append, StepKind, Truncate
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import CannotLoad
 
 
-def of_kind(log_growth: growth.LogGrowth, what: StepKind) -> list[growth.GrowthStep]:
+def of_kind(log_growth: lesson_growth.LogGrowth, what: StepKind) -> list[lesson_growth.GrowthStep]:
     return [step for step in log_growth.steps if step.kind == what]
 
 
 def test_batches_of_1000_bytes():
     """Five per entry: (59, 5000) and (109, 10000); equal timestamps get no time entry."""
-    log_growth = growth.first_segments()
+    log_growth = lesson_growth.first_segments()
     appends = of_kind(log_growth, StepKind.APPEND)
     assert [place for place, step in enumerate(appends[:18], start=1) if step.has_offset_entry] == [
         6,
@@ -44,7 +44,7 @@ def test_batches_of_1000_bytes():
 
 def test_a_restart_forgets_the_counter():
     """The stop adds a time entry and cuts both files; the start preallocates them again."""
-    log_growth = growth.first_segments()
+    log_growth = lesson_growth.first_segments()
     (stop,), (start,) = of_kind(log_growth, StepKind.STOP), of_kind(log_growth, StepKind.RESTART)
     assert stop.has_time_entry and not stop.has_offset_entry
     assert (stop.after.index_bytes, stop.after.timeindex_bytes) == (24, 36)
@@ -54,7 +54,7 @@ def test_a_restart_forgets_the_counter():
 
 def test_a_truncation_takes_entries_with_it():
     """Back to offset 170: the time entry of the stop was at 179."""
-    log_growth = growth.first_segments()
+    log_growth = lesson_growth.first_segments()
     (cut,) = of_kind(log_growth, StepKind.TRUNCATE)
     assert (cut.before.log_bytes, cut.after.log_bytes, cut.offset) == (23_000, 17_000, 170)
     assert (
@@ -71,7 +71,7 @@ def test_a_truncation_takes_entries_with_it():
 
 def test_a_roll_by_size_cuts_both_files():
     """Four entries each, the last of the time index written by the roll."""
-    log_growth = growth.first_segments()
+    log_growth = lesson_growth.first_segments()
     (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (
         roll.reason.cause == RollCause.SIZE
@@ -86,7 +86,7 @@ def test_a_published_example():
     """Strimzi, "Kafka segment retention": 24 entries, .index 192 B, .timeindex 288 B, offsets 0 to
     48 in the first segment.
     """
-    log_growth = growth.full_time_index()
+    log_growth = lesson_growth.full_time_index()
     (roll,), (trim,) = of_kind(log_growth, StepKind.ROLL), of_kind(log_growth, StepKind.TRIM)
     assert (
         roll.reason.cause == RollCause.TIME_INDEX_FULL
@@ -99,7 +99,7 @@ def test_a_published_example():
 
 def test_a_step_shows_no_more_than_there_was():
     """A step never counts more than a segment's maximum."""
-    for log_growth in (growth.first_segments(), growth.full_time_index()):
+    for log_growth in (lesson_growth.first_segments(), lesson_growth.full_time_index()):
         for step in log_growth.steps:
             segment, now = log_growth.segments[step.segment], step.after
             assert (
@@ -110,7 +110,7 @@ def test_a_step_shows_no_more_than_there_was():
 
 
 def test_a_batch_that_kafka_refuses_ends_it():
-    log_growth = growth.grow(
+    log_growth = lesson_growth.grow(
         LogConfig(segment_bytes=500), [Append(100, 1, 5), Append(600, 1, 6), Append(100, 1, 7)], 0
     )
     (failed,) = of_kind(log_growth, StepKind.FAIL)
@@ -119,11 +119,11 @@ def test_a_batch_that_kafka_refuses_ends_it():
 
 def test_an_index_without_room():
     with pytest.raises(CannotLoad, match="Invalid max index size: 8"):
-        growth.grow(LogConfig(segment_index_bytes=8), [Append(100, 1, 5)], 0)
+        lesson_growth.grow(LogConfig(segment_index_bytes=8), [Append(100, 1, 5)], 0)
 
 
 def test_truncated_to_nothing():
-    log_growth = growth.grow(
+    log_growth = lesson_growth.grow(
         LogConfig(), [Append(100, 1, 5), Append(100, 1, 6), Truncate(0, 7), Append(100, 1, 8)], 0
     )
     assert (
@@ -137,7 +137,7 @@ def test_a_stream_grows_as_its_batches_do():
     """Only rows, without bytes, up to the batch that Kafka refuses."""
     config = LogConfig(segment_bytes=500, index_interval_bytes=200)
     appends = [Append(size_bytes, 2, place) for place, size_bytes in enumerate([100] * 7 + [600])]
-    rows = growth._rows([*appends, Append(100, 2, 9)])
-    grown = growth.grow_by_rows(config, rows, 0)
-    assert grown == growth.grow(config, appends, 0)
+    rows = lesson_growth._rows([*appends, Append(100, 2, 9)])
+    grown = lesson_growth.grow_by_rows(config, rows, 0)
+    assert grown == lesson_growth.grow(config, appends, 0)
     assert grown.steps[-1].kind is StepKind.FAIL and len(of_kind(grown, StepKind.ROLL)) == 1

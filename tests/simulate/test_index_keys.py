@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate import lesson_logs
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.lessons.practice import entry_rows
+from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 
@@ -31,7 +31,7 @@ def test_batches_of_any_size_as_by_a_plain_loop():
 
 def test_the_article_has_its_five_entries():
     """A practice log is indexed by the same rule."""
-    assert practice.five().log.segments[0].offset_slots["relative_offset"].tolist() == [
+    assert lesson_logs.five().log.segments[0].offset_slots["relative_offset"].tolist() == [
         6,
         14,
         22,
@@ -43,7 +43,7 @@ def test_the_article_has_its_five_entries():
 @pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
 def test_the_entries_are_those_of_the_writer(interval_bytes):
     """A practice log has the same entries too."""
-    batches = np.zeros(2000, practice.ROW)
+    batches = np.zeros(2000, lesson_logs.ROW)
     random = np.random.default_rng(5)
     batches["size_bytes"], batches["record_count"] = (
         random.integers(70, 9000, 2000),
@@ -52,15 +52,15 @@ def test_the_entries_are_those_of_the_writer(interval_bytes):
     batches["position"] = np.cumsum(batches["size_bytes"]) - batches["size_bytes"]
     batches["last_offset"] = np.cumsum(batches["record_count"]) - 1
     batches["base_offset"] = batches["last_offset"] - batches["record_count"] + 1
-    batches["max_timestamp_ms"] = practice.START_MS + np.cumsum(random.integers(0, 2, 2000))
+    batches["max_timestamp_ms"] = lesson_logs.START_MS + np.cumsum(random.integers(0, 2, 2000))
     rows = np.zeros(2000, INCOMING)
     for name in ("size_bytes", "record_count", "base_offset", "last_offset", "max_timestamp_ms"):
         rows[name] = batches[name]
     rows["magic"], rows["append"], rows["now_ms"] = 2, np.arange(2000), batches["max_timestamp_ms"]
     rows["producer_id"] = rows["leader_epoch"] = rows["marker"] = -1
-    log = UnifiedLog(LogConfig(index_interval_bytes=interval_bytes), now_ms=practice.START_MS)
+    log = UnifiedLog(LogConfig(index_interval_bytes=interval_bytes), now_ms=lesson_logs.START_MS)
     log.append(rows)
-    entries, times = practice._build_entries(batches, interval_bytes)
+    entries, times = lesson_logs._build_entries(batches, interval_bytes)
     assert np.array_equal(log.active.index.entries, entries) and np.array_equal(
         log.active.timeindex.entries, times
     )

@@ -1,7 +1,7 @@
 import pytest
 
+from kafkaviz.simulate.appends import DiscardedLogs, LogBytes, MemoryLogs
 from kafkaviz.simulate.directory.folder import DiskLogs
-from kafkaviz.simulate.log_bytes import DiscardedLogs, LogBytes, MemoryLogs
 
 
 @pytest.fixture(params=["memory", "disk"])

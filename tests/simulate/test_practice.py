@@ -9,15 +9,15 @@ from kafkaviz import versions
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.search.lookup import by_offset, by_timestamp
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 
-SMALL = (practice.five, practice.twenty)
+SMALL = (lesson_logs.five, lesson_logs.twenty)
 
 
 def test_the_index_of_the_article():
     """Keys, positions, and the three probes of target 23."""
-    lookup = by_offset(practice.five().log, 23, versions.search_profile())
-    assert practice.five().log.segments[0].offset_slots.tolist() == [
+    lookup = by_offset(lesson_logs.five().log, 23, versions.search_profile())
+    assert lesson_logs.five().log.segments[0].offset_slots.tolist() == [
         (6, 156),
         (14, 459),
         (22, 656),
@@ -27,7 +27,7 @@ def test_the_index_of_the_article():
     assert [probe.slot for probe in lookup.searches[0].slot_search.probes] == [0, 2, 3]
     assert (lookup.record.offset, lookup.record.timestamp_ms, lookup.record.batch_position) == (
         23,
-        practice.START_MS + 3240,
+        lesson_logs.START_MS + 3240,
         838,
     )
 
@@ -39,7 +39,7 @@ def test_the_bytes_are_whole_batches(build_log):
     data = log.content()
     batches, end = walk(data)
     assert end.reason == "end" and len(data) == log.size_bytes
-    for name in practice.ROW.names:
+    for name in lesson_logs.ROW.names:
         assert batches[name].tolist() == rows[name].tolist(), name
     for row in rows:
         stored = data[row["position"] : row["position"] + row["size_bytes"]]
@@ -65,7 +65,7 @@ def test_every_offset_is_found(build_log, version):
 def test_a_small_warm_section():
     """32 bytes are four entries after the first of the section, so twenty entries have a cold part."""
     slot_search = (
-        by_offset(practice.twenty().log, 66, replace(versions.search_profile(), warm_bytes=32))
+        by_offset(lesson_logs.twenty().log, 66, replace(versions.search_profile(), warm_bytes=32))
         .searches[0]
         .slot_search
     )
@@ -75,7 +75,7 @@ def test_a_small_warm_section():
 
 def test_a_full_index_is_searched_to_the_record():
     """Bytes of a log of 500 MiB are created only where they are read."""
-    practice_log = practice.full()
+    practice_log = lesson_logs.full()
     assert practice_log.log.segments[0].index.size_bytes == 10 << 20
     lookup = by_offset(practice_log.log, 1_234_567, versions.search_profile())
     assert (
@@ -98,7 +98,7 @@ def test_a_full_index_is_searched_to_the_record():
 
 
 def test_typed_keys():
-    segment = practice.log_of_keys([6, 14, 22, 26, 31]).segments[0]
+    segment = lesson_logs.log_of_keys([6, 14, 22, 26, 31]).segments[0]
     assert (
         segment.offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31]
         and segment.size_bytes == 0

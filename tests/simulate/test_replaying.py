@@ -12,9 +12,9 @@ from kafkaviz.analysis.restart.next_start import stored_log
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.simulate.appends import MemoryLogs
 from kafkaviz.simulate.config import IndexConfig, log_config, release_behaviour
 from kafkaviz.simulate.directory import replay_stream
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.steps import StoredLog
 from kafkaviz.simulate.writer.writer import UnifiedLog
 

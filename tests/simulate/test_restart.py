@@ -18,17 +18,16 @@ from kafkaviz.log.partition import log_end_offset, open_partition
 from kafkaviz.search import fetch
 from kafkaviz.search.log_view import view_files
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.startup import own_files
-from kafkaviz.simulate.startup.log_end import find_end_offset
+from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.log_loader import LogLoader
-from kafkaviz.simulate.startup.own_files import (
+from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, find_end_offset
+from kafkaviz.simulate.startup.restart import join_steps, steps_of
+from kafkaviz.simulate.startup.small_files import (
     OwnFiles,
     bootstrap_fault,
     own_steps,
     properties_fault,
 )
-from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
-from kafkaviz.simulate.startup.restart import join_steps, steps_of
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep, StoredLog
 from kafkaviz.versions import search_profile
 from tests.pipeline import whole_logs
@@ -404,7 +403,7 @@ def test_a_bootstrap_checkpoint_that_ends_a_start(data, error):
 
 def test_a_bootstrap_checkpoint_of_too_many_bytes_is_not_read(monkeypatch):
     """A real one has some dozen bytes, so one that expands to gigabytes is refused."""
-    monkeypatch.setattr(own_files, "BOOTSTRAP_BYTES", 20)
+    monkeypatch.setattr(small_files, "BOOTSTRAP_BYTES", 20)
     with pytest.raises(CannotOpen) as refusal:
         bootstrap_fault(bootstrap(feature_level("metadata.version"), feature_level("b")))
     assert refusal.value.kind == "large"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollCause

@@ -14,9 +14,9 @@ import pytest
 import kafkaviz as kv
 from kafkaviz.format import names, offset_index, time_index
 from kafkaviz.log.archives import archive
+from kafkaviz.simulate.appends import MemoryLogs
 from kafkaviz.simulate.directory.replay_stream import chunks
 from kafkaviz.simulate.directory.simulation import Run, open_workload, plan_workload
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.producers.workload import PRESETS, load
 from kafkaviz.simulate.writer.writer import UnifiedLog
 

@@ -9,7 +9,7 @@ import pytest
 from kafkaviz.format import checkpoint, names
 from kafkaviz.simulate.config import release_behaviour
 from kafkaviz.simulate.startup import small_files
-from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
+from kafkaviz.simulate.startup.small_files import OwnFiles, own_steps
 from tests.support.cases import all_cases
 
 RECORDED = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"

@@ -15,7 +15,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch, batch_records, control, record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.simulate.append_batches import ABORT, COMMIT, INCOMING, NO_MARKER
+from kafkaviz.simulate.appends import ABORT, COMMIT, INCOMING, NO_MARKER
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
 from kafkaviz.simulate.producers import generator, streams
 from kafkaviz.simulate.producers.distributions import UNIFORM, Spread

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from kafkaviz import versions
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING, MemoryLogs
 from kafkaviz.simulate.config import LogConfig, log_config, release_behaviour
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 from tests.pipeline import whole_logs

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.format import segment_manifest
-from kafkaviz.format.remote_names import LEADER_EPOCHS, LOCAL_ROOT
+from kafkaviz.format import remote_segment
+from kafkaviz.format.remote_segment import LEADER_EPOCHS, LOCAL_ROOT
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
@@ -102,7 +102,7 @@ def _write_segment(
             "finalTransformedChunkSize": final,
         }
     indexes, ranges = b"", {}
-    for name, kind in segment_manifest.INDEX_KINDS.items():
+    for name, kind in remote_segment.INDEX_KINDS.items():
         info = stored.files.get(kind)
         data = info.path.read_bytes() if info else b""
         ranges[name] = {"position": len(indexes), "size": len(data)} if info else None

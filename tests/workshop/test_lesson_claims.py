@@ -16,9 +16,9 @@ from kafkaviz.figures.tuning import index_size_curve
 from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition, view_segment
+from kafkaviz.simulate import lesson_growth
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
-from kafkaviz.simulate.lessons import growth
-from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
+from kafkaviz.simulate.lesson_growth import Append, StepKind, Truncate
 from kafkaviz.simulate.recovery import (
     INVALID_OFFSET,
     OFFSET_OVERFLOW,
@@ -182,9 +182,11 @@ def test_a_cut_keeps_the_entries_below(spoken):
 @pytest.mark.parametrize("offset", [59, 60, 109, 110, 159, 160])
 def test_the_simulated_index_keeps_as_many(offset):
     """truncateTo of the writer that Kafka's histories hold, at each key and behind it."""
-    acts = [Append(1000, 10, growth.START_MS + number) for number in range(18)]
-    config = growth.first_segments().config
-    log = growth.grow(config, [*acts, Truncate(offset, growth.START_MS)], growth.START_MS)
+    acts = [Append(1000, 10, lesson_growth.START_MS + number) for number in range(18)]
+    config = lesson_growth.first_segments().config
+    log = lesson_growth.grow(
+        config, [*acts, Truncate(offset, lesson_growth.START_MS)], lesson_growth.START_MS
+    )
     last = log.steps[-1]
     assert last.kind == StepKind.TRUNCATE
     assert last.after.offset_entries == np.searchsorted([59, 109, 159], offset)
@@ -193,7 +195,7 @@ def test_the_simulated_index_keeps_as_many(offset):
 def test_the_figure_is_at_the_cut():
     """The growth begins at its truncation, where the time index loses one entry of three."""
     (figure,) = step("binary-search", 5, "en").blocks("growth")
-    cut = growth.first_segments().steps[figure["step"] - 1]
+    cut = lesson_growth.first_segments().steps[figure["step"] - 1]
     assert cut.kind == StepKind.TRUNCATE
     assert (cut.before.offset_entries, cut.after.offset_entries) == (3, 3)
     assert (cut.before.time_entries, cut.after.time_entries) == (3, 2)

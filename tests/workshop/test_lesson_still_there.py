@@ -14,7 +14,7 @@ from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.format.batch import DELETE_HORIZON, has_delete_horizon
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import LANGUAGES, speaking
-from kafkaviz.simulate.lessons import profiles
+from kafkaviz.simulate import lesson_logs
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE, compaction, customer_log
 from kafkaviz.workshop.figures.customer_log import PROFILES, TRANSACTIONS
@@ -65,7 +65,7 @@ def date(ms: int) -> str:
 
 def test_a_segment_is_closed_each_week():
     """By segment.ms, with two records in each of three batches."""
-    log = profiles.profiles(profiles.day(43))
+    log = lesson_logs.profiles(lesson_logs.day(43))
     assert [view.base_offset for view in log.segments] == [0, 6, 12, 18, 24, 30, 36]
     assert log.log_end_offset == 38
 
@@ -112,13 +112,13 @@ def test_the_dates_are_those_of_the_log(spoken):
     """The tombstone, the two cleanings, and the days between them."""
     for number in range(1, 11):
         for month, day in DATE.findall(text_of(number, spoken)):
-            dates = {date(profiles.day(each)) for each in (16, 21, 28, 29, 35, 42)}
+            dates = {date(lesson_logs.day(each)) for each in (16, 21, 28, 29, 35, 42)}
             assert f"2026-{month}-{day}" in dates
-    assert date(profiles.day(16)) in text_of(1, spoken)
+    assert date(lesson_logs.day(16)) in text_of(1, spoken)
     tombstone = next(found for found in check(16).records if found.is_tombstone)
-    assert (tombstone.offset, tombstone.key) == (15, profiles.LEAVES.encode())
-    assert tombstone.timestamp_ms == profiles.day(16)
-    assert date(profiles.day(42)) in right(6, spoken)
+    assert (tombstone.offset, tombstone.key) == (15, lesson_logs.LEAVES.encode())
+    assert tombstone.timestamp_ms == lesson_logs.day(16)
+    assert date(lesson_logs.day(42)) in right(6, spoken)
 
 
 # ---- step by step
@@ -147,7 +147,7 @@ def test_a_consumer_gets_the_first_record_that_is_left():
 def test_the_cleaner_has_nothing_to_do_while_the_tombstone_is_in_the_active_segment():
     look = LIVE["cleaner-log"].make(figure(3, "cleaner-log"))
     decision = look.log.decision
-    tombstone = look.records_of(profiles.LEAVES)[-1]
+    tombstone = look.records_of(lesson_logs.LEAVES)[-1]
     assert (decision.held_by, decision.cleanable_bytes) == (Barrier.ACTIVE_SEGMENT, 0)
     assert tombstone.segment == decision.first_uncleanable_segment == 12
 
@@ -188,13 +188,13 @@ def test_the_tombstone_goes_with_the_first_cleaning_after_its_horizon(spoken):
     looks = LIVE["cleaner-weeks"].make(figure(6, "cleaner-weeks"))
     by_day = dict(zip((16, 21, 28, 35, 42), looks, strict=True))
     [(offset, horizon_ms)] = by_day[28].cleaning.tombstones_left
-    assert (offset, horizon_ms) == (15, profiles.day(28) + 24 * HOUR_MS)
+    assert (offset, horizon_ms) == (15, lesson_logs.day(28) + 24 * HOUR_MS)
     assert date(horizon_ms) in step(6, spoken).blocks("predict")[0]["ask"]
     assert by_day[35].cleaning is None
     assert f"{100 * by_day[35].log.decision.cleanable_ratio:.0f} %" in text_of(6, spoken)
-    [tombstone] = by_day[42].records_of(profiles.LEAVES)
+    [tombstone] = by_day[42].records_of(lesson_logs.LEAVES)
     assert (tombstone.fate, tombstone.delete_horizon_ms) == (Fate.TOMBSTONE_DUE, horizon_ms)
-    assert (profiles.day(28) - profiles.day(16)) // DAY_MS == 12
+    assert (lesson_logs.day(28) - lesson_logs.day(16)) // DAY_MS == 12
 
 
 def test_kafka_writes_the_horizon_into_bit_6_and_the_base_timestamp(clean):

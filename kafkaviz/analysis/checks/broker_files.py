@@ -22,7 +22,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.messages import message
-from kafkaviz.simulate.startup import own_files, small_files
+from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
@@ -142,7 +142,7 @@ def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> It
     missing_keys = [key for key in ("broker.id", "cluster.id") if key not in broker.properties]
     fault = problem.what if problem else message("finding.no_file", file=META_PROPERTIES)
     if not problem and file.is_there(path):
-        fault = own_files.properties_fault(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
+        fault = small_files.properties_fault(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
     if not fault and version == 0 and missing_keys:
         fault = message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if fault:

@@ -17,7 +17,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup import cluster_snapshot
-from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES
+from kafkaviz.simulate.startup.small_files import BOOTSTRAP_BYTES
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import Release
 

@@ -28,7 +28,7 @@ from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.startup.own_files import is_reserved
+from kafkaviz.simulate.startup.small_files import is_reserved
 from kafkaviz.versions import Release
 
 MAX_NAMES = 5  # a finding names at most this many partitions

@@ -24,10 +24,11 @@ import numpy as np
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, describe_batches
 from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, tail
+from kafkaviz.format import batch_records
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.deep_scan import plain_batches
 from kafkaviz.format.names import MAX_OFFSET
+from kafkaviz.format.walk import tail_kind
 from kafkaviz.log import file
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.partition import Partition
@@ -180,7 +181,7 @@ class BatchStream:
                 next_offset = int(part["last_offset"][-1]) + 1
         if hole and next_base is None:
             data = file.read(segment.log.path, hole.start, min(hole.stop - hole.start, TAIL_BYTES))
-            kind = tail.kind(data, next_offset - 1, hole.stop - hole.start)
+            kind = tail_kind(data, next_offset - 1, hole.stop - hole.start)
             self.tail = LogTail(segment, hole.start, hole.stop - hole.start, kind)
         elif hole:
             assert next_base is not None

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from kafkaviz.binary.file_view import ON_DISK, FileView
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import segment_manifest
-from kafkaviz.format.remote_names import AIVEN
+from kafkaviz.format import remote_segment
+from kafkaviz.format.remote_segment import AIVEN
 from kafkaviz.log import file
 from kafkaviz.log.remote import address, block_cache, file_system
 from kafkaviz.log.remote.address import RemotePath, Store
@@ -197,7 +197,7 @@ def _log_reads(base: int, remote_file: RemoteFile, start: int, end: int) -> list
     if remote_file.layout != AIVEN or remote_file.manifest is None:
         return [RemoteRead(base, name, 1, end - start)]
     try:
-        manifest = segment_manifest.parse(
+        manifest = remote_segment.parse_manifest(
             file.read(remote_file.manifest, limit_bytes=MAX_MANIFEST_BYTES)
         )
     except CorruptBytes as fault:

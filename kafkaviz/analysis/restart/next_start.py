@@ -24,8 +24,8 @@ from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.log_directories import StartDirectory, directory_steps
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
-from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles
 from kafkaviz.simulate.startup.restart import Restart, is_metadata, join_steps, steps_of
+from kafkaviz.simulate.startup.small_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles
 from kafkaviz.simulate.steps import StartupStep, StoredLog
 from kafkaviz.versions import Release
 

@@ -13,9 +13,8 @@ from kafkaviz.analysis.inferred_settings import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTable, BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format import tail
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.format.walk import BatchObserver, WalkEnd, observe_scan
+from kafkaviz.format.walk import BatchObserver, WalkEnd, observe_scan, tail_kind
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
@@ -65,7 +64,7 @@ def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail
         return None
     tail_bytes = file.read(log.path, end_position, READ_TAIL_BYTES)
     size_bytes = log.size_bytes - end_position
-    return Tail(tail.kind(tail_bytes, last_offset, size_bytes), end_position, size_bytes)
+    return Tail(tail_kind(tail_bytes, last_offset, size_bytes), end_position, size_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.tiering.remote_retention import remote_limits
 from kafkaviz.config_def import DAY_MS, Value
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.remote_names import AIVEN
+from kafkaviz.format.remote_segment import AIVEN
 from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState

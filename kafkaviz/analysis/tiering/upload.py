@@ -38,7 +38,7 @@ from kafkaviz.analysis.retention import (
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
-from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.format.remote_segment import TopicIdPartition
 from kafkaviz.log import file
 from kafkaviz.log.metadata_log import read_leaders
 from kafkaviz.log.partition import Partition

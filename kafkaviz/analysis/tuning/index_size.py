@@ -37,7 +37,7 @@ from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
 from kafkaviz.search import slots
-from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll, waited_ms
 

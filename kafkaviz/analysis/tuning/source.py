@@ -41,7 +41,7 @@ from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import message, verbatim
-from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
 from kafkaviz.simulate.producers.workload import PRESETS
@@ -105,7 +105,7 @@ def _chunks_without_payload(plan: SimulationPlan) -> Iterator[AppendChunk]:
 
 
 def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
-    """Yields the segments that a plan writes, each as chunks of batches (append_batches.INCOMING).
+    """Yields the segments that a plan writes, each as chunks of batches (appends.INCOMING).
 
     Read all chunks of a segment before the next segment.
 

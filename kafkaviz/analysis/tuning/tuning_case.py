@@ -11,7 +11,7 @@ from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement, merge_measurements
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import SettingValue
-from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
 
 # the settings that limit a segment

@@ -32,8 +32,8 @@ from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.lessons.practice import PracticeLog
+from kafkaviz.simulate import lesson_logs
+from kafkaviz.simulate.lesson_logs import PracticeLog
 from kafkaviz.units import format_count
 
 OFFSET = "offset"
@@ -42,10 +42,10 @@ TARGETS = (OFFSET, TIMESTAMP)  # also the values of BY in the address
 OWN_SET = "real"
 KEYS_SET = "keys"
 PRACTICE = {
-    "pages": practice.fourteen_pages,
-    "full": practice.full,
-    "five": practice.five,
-    "twenty": practice.twenty,
+    "pages": lesson_logs.fourteen_pages,
+    "full": lesson_logs.full,
+    "five": lesson_logs.five,
+    "twenty": lesson_logs.twenty,
 }
 EXAMPLE = "pages"  # an index in which plain binary search meets a cold page
 SETS = (*PRACTICE, KEYS_SET)
@@ -264,7 +264,7 @@ def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> 
         last_ms_of_segment=last_ms,
         offset=offset,
         timestamp_ms=timestamp_ms,
-        batches=lambda _base_offset: table_of_rows(np.empty(0, practice.ROW)),
+        batches=lambda _base_offset: table_of_rows(np.empty(0, lesson_logs.ROW)),
         records=lambda _base_offset, _position: (),
         times=lambda _base_offset: None,
         kinds=kinds,
@@ -391,7 +391,9 @@ def practice_source(name: str) -> LookupSource:
         row = rows[np.searchsorted(rows["position"], position)]
         return [
             LookupRecord(record.offset, record.timestamp_ms)
-            for record in batch_records.read_batch(practice.batch_bytes(row, practice_log.apart_ms))
+            for record in batch_records.read_batch(
+                lesson_logs.batch_bytes(row, practice_log.apart_ms)
+            )
         ]
 
     return LookupSource(

@@ -16,12 +16,11 @@ from kafkaviz.app.cache.broker_cache import HashFuncs
 from kafkaviz.app.workloads import config_of
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
-from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
+from kafkaviz.simulate import lesson_growth
+from kafkaviz.simulate.appends import INCOMING, AppendChunk, MemoryLogs
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import Run
-from kafkaviz.simulate.lessons import growth
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.refusals import AppendFailed
@@ -43,8 +42,8 @@ MAX_PIECE_BATCHES = 8192
 FEW_ROLLS = 16
 STORY_APPENDS = 120  # number of appends to a simulated log that are shown step by step
 STORIES = {
-    "From the first batch": growth.first_segments,
-    "A full time index": growth.full_time_index,
+    "From the first batch": lesson_growth.first_segments,
+    "A full time index": lesson_growth.full_time_index,
 }
 
 
@@ -60,7 +59,7 @@ class RollSimulation:
 
 
 class WorkloadBatches(NamedTuple):
-    rows: np.ndarray  # an array of append_batches.INCOMING
+    rows: np.ndarray  # an array of appends.INCOMING
     appends: np.ndarray  # the same batches as an array of roll_history.APPEND
     load: WriteLoad  # the mean sizes and counts of the batches
     is_cut: bool  # whether the workload has more batches than these
@@ -209,5 +208,5 @@ def simulated_story(workload: Workload, config: LogConfig) -> GrowthView:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _simulated_story(workload: Workload, config: LogConfig, language: str) -> GrowthView:
     rows = stream(workload).rows
-    steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
+    steps = lesson_growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)
     return growth_figure.view(steps, key_of(workload, config))

@@ -35,7 +35,7 @@ from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count, text_in
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 from kafkaviz.units import format_count, format_megabytes
 from kafkaviz.versions import SearchProfile
 
@@ -457,7 +457,7 @@ def open_source() -> LookupSource:
     except ValueError:
         keys = parse_keys(DEFAULT_KEYS)
     key = f"keys {' '.join(map(str, keys))}"
-    return lookup_source.index_source(key, practice.log_of_keys(keys))
+    return lookup_source.index_source(key, lesson_logs.log_of_keys(keys))
 
 
 def parse_keys(text: str) -> list[int]:

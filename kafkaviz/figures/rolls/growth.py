@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.simulate.lessons.growth import GrowthStep, LogGrowth, SegmentContents, StepKind
+from kafkaviz.simulate.lesson_growth import GrowthStep, LogGrowth, SegmentContents, StepKind
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.units import clock, file_stem, format_count
 

@@ -30,7 +30,7 @@ from kafkaviz.format import batch_records, remote_metadata
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.remote_metadata import SEGMENT_STATES
-from kafkaviz.format.remote_names import TopicIdPartition, name_partition
+from kafkaviz.format.remote_segment import TopicIdPartition, name_partition
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message

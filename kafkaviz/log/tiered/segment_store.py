@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError, too_large
-from kafkaviz.format import checkpoint, remote_names, segment_manifest
+from kafkaviz.format import checkpoint, remote_segment
 from kafkaviz.format.names import META_PROPERTIES
-from kafkaviz.format.remote_names import (
+from kafkaviz.format.remote_segment import (
     AIVEN,
     AIVEN_KINDS,
     INDEXES,
@@ -25,9 +25,9 @@ from kafkaviz.format.remote_names import (
     LOCAL_ROOT,
     LOCAL_TIERED_STORAGE,
     MANIFEST,
+    SegmentManifest,
     TopicIdPartition,
 )
-from kafkaviz.format.segment_manifest import SegmentManifest
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message
@@ -44,7 +44,7 @@ class FilePart:
     """A file of a segment, as a range of bytes in a stored file.
 
     Attributes:
-        chunks: rows of segment_manifest.CHUNK if the range is compressed in chunks, else None.
+        chunks: rows of remote_segment.CHUNK if the range is compressed in chunks, else None.
     """
 
     info: FileInfo
@@ -58,7 +58,7 @@ class RemoteSegmentFiles:
     """The files of a remote segment in the store.
 
     Attributes:
-        files: the files by kind, as remote_names names them.
+        files: the files by kind, as remote_segment names them.
     """
 
     partition: TopicIdPartition
@@ -82,7 +82,9 @@ class RemoteSegmentFiles:
         if info is None:
             return None
         try:
-            return segment_manifest.parse(file.read(info.path, limit_bytes=MAX_MANIFEST_BYTES))
+            return remote_segment.parse_manifest(
+                file.read(info.path, limit_bytes=MAX_MANIFEST_BYTES)
+            )
         except CorruptBytes as fault:
             raise fault.in_file(info.path) from None
 
@@ -185,8 +187,8 @@ def may_be_store(names: Collection[str]) -> bool:
         return False
     return len(names) == 1 or any(
         name == LOCAL_ROOT
-        or remote_names.parse_partition_folder(name)
-        or remote_names.parse_topic_folder(name)
+        or remote_segment.parse_partition_folder(name)
+        or remote_segment.parse_topic_folder(name)
         for name in names
     )
 
@@ -221,7 +223,7 @@ def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
         kinds = LOCAL_KINDS if layout == LOCAL_TIERED_STORAGE else AIVEN_KINDS
         groups: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
         for info in file.list_files(folder):
-            name = remote_names.parse_segment_file(info.name)
+            name = remote_segment.parse_segment_file(info.name)
             if name and name.kind in kinds:
                 groups[name.start_offset, name.segment_id][name.kind] = info
         partition_segments = [
@@ -251,12 +253,12 @@ def _named_by_manifest(
 
 def _partition_folders(root: Path) -> Iterator[tuple[TopicIdPartition, Path, str]]:
     for name in _folders(root):
-        topic_partition = remote_names.parse_partition_folder(name)
+        topic_partition = remote_segment.parse_partition_folder(name)
         if topic_partition:
             yield topic_partition, root / name, LOCAL_TIERED_STORAGE
-        topic = remote_names.parse_topic_folder(name)
+        topic = remote_segment.parse_topic_folder(name)
         for number in _folders(root / name) if topic else ():
-            partition = remote_names.parse_partition_number(number)
+            partition = remote_segment.parse_partition_number(number)
             if topic and partition is not None:
                 topic_id_partition = TopicIdPartition(topic[0], partition, topic[1])
                 yield topic_id_partition, root / name / number, AIVEN
@@ -267,7 +269,8 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
         (
             name
             for name in folders
-            if remote_names.parse_partition_folder(name) or remote_names.parse_topic_folder(name)
+            if remote_segment.parse_partition_folder(name)
+            or remote_segment.parse_topic_folder(name)
         ),
         MAX_CANDIDATES,
     )
@@ -278,11 +281,11 @@ def _holds_segment(folder: Path) -> bool:
     folders = [folder] + [
         folder / name
         for name in islice(_folders(folder), MAX_CANDIDATES)
-        if remote_names.parse_partition_number(name) is not None
+        if remote_segment.parse_partition_number(name) is not None
     ]
     for path in folders:
         with file.scan(path) as entries:
-            if any(remote_names.parse_segment_file(entry.name) for entry in entries):
+            if any(remote_segment.parse_segment_file(entry.name) for entry in entries):
                 return True
     return False
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from kafkaviz.errors import CannotOpen, CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
-from kafkaviz.format.remote_names import LOCAL_TIERED_STORAGE, MANIFEST, TopicIdPartition
+from kafkaviz.format.remote_segment import LOCAL_TIERED_STORAGE, MANIFEST, TopicIdPartition
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
 from kafkaviz.log.segment import segment_of_files

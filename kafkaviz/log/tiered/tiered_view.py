@@ -27,8 +27,8 @@ from typing import IO, Any, cast
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, offset_index, time_index
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA
-from kafkaviz.format.remote_names import LEADER_EPOCHS as STORED_EPOCHS
-from kafkaviz.format.remote_names import MANIFEST, TopicIdPartition
+from kafkaviz.format.remote_segment import LEADER_EPOCHS as STORED_EPOCHS
+from kafkaviz.format.remote_segment import MANIFEST, TopicIdPartition
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
 from kafkaviz.log.partition import CheckpointOffsets, Partition, RemoteGap, open_partition

@@ -27,7 +27,7 @@ from kafkaviz.format.batch import (
 )
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.search.log_view import SegmentView
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.cleaner import record_filter
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunk, BatchChunks, CleaningFailed
 from kafkaviz.simulate.cleaner.offset_map import OffsetMap

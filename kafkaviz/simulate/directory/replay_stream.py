@@ -17,7 +17,7 @@ from kafkaviz.format.names import SegmentName, parse_file
 from kafkaviz.format.open_transactions import TransactionFault, marker
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
-from kafkaviz.simulate.append_batches import INCOMING, NO_MARKER, AppendChunk
+from kafkaviz.simulate.appends import INCOMING, NO_MARKER, AppendChunk
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.segment_check import BatchCheck, resolve_first_offsets
 from kafkaviz.simulate.steps import StoredLog

@@ -22,11 +22,10 @@ from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.messages import message, verbatim
-from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk, LogBytes, MemoryLogs
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
 from kafkaviz.simulate.directory import broker_files, folder, replay_stream
 from kafkaviz.simulate.directory.broker_files import BrokerState
-from kafkaviz.simulate.log_bytes import LogBytes, MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, load, preset
 from kafkaviz.simulate.steps import StoredLog

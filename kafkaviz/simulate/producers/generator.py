@@ -11,7 +11,7 @@ import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, MAGIC_2, TRANSACTIONAL
-from kafkaviz.simulate.append_batches import ABORT, COMMIT, NO_MARKER
+from kafkaviz.simulate.appends import ABORT, COMMIT, NO_MARKER
 from kafkaviz.simulate.producers.batch_encoder import (
     MARKER_BYTES,
     NULL,

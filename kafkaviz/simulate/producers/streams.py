@@ -19,7 +19,7 @@ from kafkaviz.binary import codec
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
+from kafkaviz.simulate.appends import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
 from kafkaviz.simulate.producers import batch_encoder, generator
 from kafkaviz.simulate.producers.distributions import (

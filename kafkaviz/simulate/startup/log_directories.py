@@ -22,8 +22,8 @@ from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import BrokerException
-from kafkaviz.simulate.startup import own_files
-from kafkaviz.simulate.startup.own_files import RUNTIME, OwnFiles
+from kafkaviz.simulate.startup import small_files
+from kafkaviz.simulate.startup.small_files import RUNTIME, OwnFiles
 from kafkaviz.simulate.steps import StartupStep
 
 
@@ -48,7 +48,7 @@ def directory_steps(
     own_steps = {
         directory.path: tuple(
             replace(step, log_directory=directory.path)
-            for step in own_files.own_steps(directory.files, behaviour)
+            for step in small_files.own_steps(directory.files, behaviour)
         )
         for directory in directories
     }
@@ -74,7 +74,7 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
         yield _fail(
             directories[0].path,
             message("start.no_readable_meta_properties"),
-            own_files.NONE_READABLE,
+            small_files.NONE_READABLE,
             message("way_out.write_meta_properties"),
         )
         return
@@ -91,7 +91,7 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
         why = message("start.directory_without_properties", path=path)
         yield _fail(path, why, BrokerException(RUNTIME, words), message("way_out.format_directory"))
     for path, values in properties.items():
-        for key, name in (("node", own_files.node_key(values)), ("cluster", "cluster.id")):
+        for key, name in (("node", small_files.node_key(values)), ("cluster", "cluster.id")):
             if name not in values:
                 words = f"Error: {key} ID not found in {path}"
                 why = message("start.directory_without_key", path=path, key=name)
@@ -114,7 +114,7 @@ def _read_properties(
         if data is None:
             empty.append(directory.path)
             continue
-        fault = own_files.properties_fault(data)
+        fault = small_files.properties_fault(data)
         if fault is not None:
             faults[directory.path] = fault
             continue
@@ -139,7 +139,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
                 f"Invalid cluster.id in: {file}. Expected {first_cluster[1]}, but read {cluster}"
             )
             yield _disagreement(path, "cluster.id", cluster, first_cluster, words)
-        node_key = own_files.node_key(values)
+        node_key = small_files.node_key(values)
         # an unreadable id was refused before
         node = int_or_none(values.get(node_key, ""))
         if node is not None and first_node is None:
@@ -156,7 +156,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
         directory_id = values.get("directory.id")
         if directory_id is None:
             continue
-        if own_files.is_reserved(directory_id):
+        if small_files.is_reserved(directory_id):
             words = f"Invalid reserved directory ID {directory_id} found in {path}"
             why = message("start.reserved_directory_id", file=file, id=directory_id)
             yield _fail(

@@ -28,18 +28,16 @@ from kafkaviz.simulate.recovery import (
 )
 from kafkaviz.simulate.segment_check import find_recovery_reason, find_unflushed
 from kafkaviz.simulate.startup import small_files
-from kafkaviz.simulate.startup.log_end import (
-    find_end_offset,
-    refuse_corrupt,
-    refuse_unreadable,
-    refuse_unreadable_head,
-)
 from kafkaviz.simulate.startup.partition_directory import (
     INDEXES,
     KINDS,
     LoadedDirectory,
     LoadFailed,
+    find_end_offset,
     find_size_exception,
+    refuse_corrupt,
+    refuse_unreadable,
+    refuse_unreadable_head,
 )
 from kafkaviz.simulate.startup.producers import (
     ProducerState,

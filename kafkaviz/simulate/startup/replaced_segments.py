@@ -21,8 +21,12 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery import BrokerException, recover
 from kafkaviz.simulate.segment_check import resolve_first_offsets
-from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
-from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, leading_number
+from kafkaviz.simulate.startup.partition_directory import (
+    LoadedDirectory,
+    find_end_offset,
+    leading_number,
+    refuse_corrupt,
+)
 from kafkaviz.units import file_stem
 
 SNAPSHOT_DELETED = ".checkpoint.deleted"  # KRaft deletes these files itself

@@ -107,7 +107,7 @@ def join_steps(
         steps: the path of each partition directory and its steps, in the order of the names. The
             path is a name if the log directory is unknown.
         strange_names: directories whose names are not a topic-partition's.
-        own_steps: the steps of the broker's own files, which are read first (own_files). If they
+        own_steps: the steps of the broker's own files, which are read first (small_files). If they
             end the broker, the other steps happen only after a repair.
         log_directories: all log directories of the broker.
         metadata_directory: the log directory with the metadata log.

@@ -85,7 +85,7 @@ def take(
     """Appends rows to the segment, from `start` on.
 
     Args:
-        rows: append_batches.INCOMING; the positions are filled in.
+        rows: appends.INCOMING; the positions are filled in.
         time_offsets: per batch, the offset of its largest timestamp.
         is_rolled: whether the segment was just rolled for the first append, which is then not
             checked for a roll.
@@ -353,3 +353,21 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
     state.last_time_ms = state.max_timestamp_ms
     state.last_time_offset = state.max_timestamp_offset
     return 0, True, True
+
+
+@njit(cache=True)
+def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
+    """Returns the numbers of the batches that get an index entry, shape (n,).
+
+    Follows LogSegment.append of 4.3.1, with one batch per append.
+    """
+    rows = np.empty(len(size_bytes), np.int64)
+    count = 0
+    since = 0
+    for row in range(len(size_bytes)):
+        if since > interval_bytes:
+            rows[count] = row
+            count += 1
+            since = 0
+        since += size_bytes[row]
+    return rows[:count].copy()

@@ -64,7 +64,7 @@ class ProducerTable:
         """Updates the producers from the next batches.
 
         Args:
-            batches: rows of format.batch.BATCH or append_batches.INCOMING.
+            batches: rows of format.batch.BATCH or appends.INCOMING.
             read: reads the bytes at the batches' positions. None: a marker's kind comes from its
                 row, and coordinator epochs are unknown.
         """

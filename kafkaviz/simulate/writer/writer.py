@@ -1,7 +1,7 @@
 """A partition's log while Kafka writes it: appends, rolls, truncation, deletion and restarts.
 
 Follows UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, clock and random seed
-are arguments. No file is opened: a log_bytes.LogBytes stores the .log files, and indexes are kept
+are arguments. No file is opened: a appends.LogBytes stores the .log files, and indexes are kept
 in memory.
 
     log = UnifiedLog(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
@@ -22,8 +22,8 @@ from kafkaviz.format import batch, batch_records, names
 from kafkaviz.format.java import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
+from kafkaviz.simulate.appends import DiscardedLogs, LogBytes
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.log_bytes import DiscardedLogs, LogBytes
 from kafkaviz.simulate.recovery import (
     BrokerException,
     LeaderEpochs,
@@ -131,7 +131,7 @@ class UnifiedLog:
         """Appends rows in order.
 
         Args:
-            rows: append_batches.INCOMING; the positions are filled in.
+            rows: appends.INCOMING; the positions are filled in.
             data: the bytes of the rows one after another.
             valid: number of batches before the first wrong checksum, by default all. The bytes are
                 not checked.

@@ -24,8 +24,8 @@ from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.figures.text import compaction_text, retention_text
 from kafkaviz.figures.text.sentences import join_comma, to_sentence
 from kafkaviz.messages import message, render, say, say_count
+from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunks
-from kafkaviz.simulate.lessons import profiles
 from kafkaviz.units import format_bytes, format_count
 from kafkaviz.workshop.figures import block_location, customer_log
 from kafkaviz.workshop.figures.customer_log import CleanerCheck, TopicSettings
@@ -66,7 +66,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
         SegmentAge(view.base_offset, view.size_bytes, *_newest(view.log))
         for view in log.state.views
     ]
-    return log_retention(profiles.PARTITION, ages, limits, now_ms=profiles.day(block["day"]))
+    return log_retention(lesson_logs.PARTITION, ages, limits, now_ms=lesson_logs.day(block["day"]))
 
 
 def _newest(log) -> tuple[int, str, int]:
@@ -117,7 +117,7 @@ def _draw_log(
     elif is_answered:
         state = render(compaction_text.describe_reason(decision, check.log.settings))
     title = say(
-        "cleaner_lesson.log_title", name=profiles.PARTITION, day=_day(check.now_ms), state=state
+        "cleaner_lesson.log_title", name=lesson_logs.PARTITION, day=_day(check.now_ms), state=state
     )
     drawn = cleaning_figure.view(check.log, None, check.records, cleaning_figure.RANGE)
     return [

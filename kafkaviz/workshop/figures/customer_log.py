@@ -23,11 +23,11 @@ from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.log.settings import Origin, SettingValue
 from kafkaviz.messages import verbatim
 from kafkaviz.search.log_view import SegmentView
+from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, clean
 from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import profiles
 
 PROFILES = "profiles"
 TRANSACTIONS = "transactions"
@@ -57,7 +57,7 @@ class TopicSettings:
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = config_def.LONG_MAX
     delete_retention_ms: int = DAY_MS
-    segment_ms: int = profiles.WEEKLY.segment_ms
+    segment_ms: int = lesson_logs.WEEKLY.segment_ms
     most_keys: int = MAX_KEYS
     open_week: int = -1
     broken_segment: int = -1
@@ -65,7 +65,7 @@ class TopicSettings:
     @property
     def log(self) -> LogConfig:
         return replace(
-            profiles.WEEKLY,
+            lesson_logs.WEEKLY,
             segment_ms=self.segment_ms,
             max_compaction_lag_ms=self.max_compaction_lag_ms,
         )
@@ -125,11 +125,11 @@ def check(story: str, day: int, settings: TopicSettings = STANDARD) -> CleanerCh
 def _check(
     story: str, day: int, settings: TopicSettings, last: CleanerCheck | None
 ) -> CleanerCheck:
-    now_ms = profiles.day(day)
+    now_ms = lesson_logs.day(day)
     if story == PROFILES:
-        written = profiles.profiles(now_ms, settings.log, open_week=settings.open_week)
+        written = lesson_logs.profiles(now_ms, settings.log, open_week=settings.open_week)
     else:
-        written = profiles.transactions(now_ms)
+        written = lesson_logs.transactions(now_ms)
     checkpoint = last.first_dirty_offset if last else None
     start = checkpoint or 0
     cleaned_views = last.segments if last else ()
@@ -154,7 +154,7 @@ def _check(
     )
     decision = decide(state.facts, checkpoint, rules, now_ms)
     log = DecidedLog(
-        partition=profiles.PARTITION,
+        partition=lesson_logs.PARTITION,
         log_directory=None,
         settings=_values(settings),
         state=state,
@@ -183,7 +183,7 @@ def _check(
                 now_ms,
                 write=write,
             )
-            segments = profiles.cleaned_segments(views, cleaning, logs)
+            segments = lesson_logs.cleaned_segments(views, cleaning, logs)
         except CleaningFailed as failure:
             error = str(failure.exception)
     return CleanerCheck(now_ms=now_ms, log=log, cleaning=cleaning, error=error, segments=segments)

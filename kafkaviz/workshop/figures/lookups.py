@@ -23,7 +23,7 @@ from kafkaviz.figures.lookup.search_race import SearchRaceView
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate import lesson_logs
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.block_location import locate
@@ -237,7 +237,7 @@ def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
     entries = block["entries"]
     if not 0 < entries <= MAX_RACE_ENTRIES:
         raise NoValue(message("lesson.race_entries", most=MAX_RACE_ENTRIES))
-    (segment,) = practice.log_of_keys(range(entries)).segments
+    (segment,) = lesson_logs.log_of_keys(range(entries)).segments
     race = search_race.race(segment, lookup_source.OFFSET, entries - 1)
     before = search_race.race_before_jump(segment, entries - 1, race)
     return race_figure.views(race, before)

@@ -18,7 +18,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
-from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.workshop.figures import block_location, checks, customer_log, limit_race, rolls
 from kafkaviz.workshop.lessons import exercise
@@ -193,7 +193,7 @@ def _entries(block: LessonBlock) -> LessonTask:
     if not 0 < block["batches"] <= MAX_BATCHES:
         raise NoValue(message("lesson.batch_count", most=MAX_BATCHES))
     sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
-    return LessonTask(NUMBERS, (len(practice.entry_rows(sizes, block["interval"])),))
+    return LessonTask(NUMBERS, (len(entry_rows(sizes, block["interval"])),))
 
 
 def _ceiling(block: LessonBlock) -> LessonTask:

@@ -12,7 +12,7 @@ from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.scan import translate
-from kafkaviz.simulate.append_batches import INCOMING
+from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import release_behaviour as writing
 from kafkaviz.simulate.writer.writer import UnifiedLog

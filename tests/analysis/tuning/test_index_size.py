@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
 from kafkaviz.analysis.tuning.interval_cost import compute_cost
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
+from kafkaviz.simulate.appends import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog

@@ -15,10 +15,9 @@ from enum import StrEnum
 import numpy as np
 
 from kafkaviz.format import batch
-from kafkaviz.simulate.append_batches import INCOMING, NO_MARKER
+from kafkaviz.simulate import lesson_logs
+from kafkaviz.simulate.appends import INCOMING, NO_MARKER, MemoryLogs
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import practice
-from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.writer.open_segment import OpenSegment
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
@@ -202,10 +201,10 @@ def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
 
 
 def _bytes(row: np.ndarray) -> bytes:
-    practice_row = np.zeros(1, practice.ROW)
+    practice_row = np.zeros(1, lesson_logs.ROW)
     for name in PRACTICE_BATCH:
         practice_row[name] = row[name]
-    return practice.batch_bytes(practice_row[0], 0)
+    return lesson_logs.batch_bytes(practice_row[0], 0)
 
 
 # ---- the recorder
@@ -357,7 +356,7 @@ class _GrowthRecorder:
 
 # ---- two examples
 
-START_MS = practice.START_MS
+START_MS = lesson_logs.START_MS
 
 
 def first_segments() -> LogGrowth:

@@ -1,6 +1,15 @@
-"""The manifest of a remote segment in Aiven's layout (.rsm-manifest): where its bytes are stored.
+"""The names of remote log segments, and Aiven's manifest of a segment (.rsm-manifest).
 
-SegmentManifestV1 of Aiven's plugin 1.1.1 for tiered storage writes it as JSON:
+LocalTieredStorage of Kafka 3.6 to 4.3 has a folder per topic-partition and a file per index:
+
+    orders-0-goH9ontlS-uQ6q8sq1Nrgg/00000000000000000020-1Dpyi-tQSZm9t5RJ6NMiCw.timeindex
+    topic, partition, topic id      start offset        , segment id
+
+Aiven's plugin 1.1.1 (ObjectKeyFactory) stores all indexes in one object, under any prefix:
+
+    kafka/orders-goH9ontlS-uQ6q8sq1Nrgg/0/00000000000000000020-1Dpyi-tQSZm9t5RJ6NMiCw.rsm-manifest
+
+The manifest says where the bytes of a segment are stored. SegmentManifestV1 writes it as JSON:
 
     {"version": "1",
      "chunkIndex": {"type": "variable", "originalChunkSize": 4194304, "originalFileSize": 6291456,
@@ -28,6 +37,7 @@ The object .indexes holds all indexes, uncompressed. If the manifest has "encryp
 import base64
 import binascii
 import json
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,10 +47,87 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes, KafkavizError, NotRead
-from kafkaviz.format.names import MAX_OFFSET
-from kafkaviz.format.remote_names import TopicIdPartition, name_partition
+from kafkaviz.format.names import MAX_OFFSET, MAX_PARTITION
 from kafkaviz.messages import message
 from kafkaviz.units import excerpt
+
+LOCAL_TIERED_STORAGE = "LocalTieredStorage"
+AIVEN = "Aiven"
+# the folder that LocalTieredStorage creates in its configured directory
+LOCAL_ROOT = "kafka-tiered-storage"
+# kinds of remote files; a kind that is also in a partition directory has its file's name
+LEADER_EPOCHS = "leader_epoch_checkpoint"
+INDEXES = "indexes"
+MANIFEST = "rsm-manifest"
+LOCAL_KINDS = ("log", "index", "timeindex", "txnindex", "snapshot", LEADER_EPOCHS)
+AIVEN_KINDS = ("log", INDEXES, MANIFEST)
+
+MAX_TOPIC = 249  # Topic.MAX_NAME_LENGTH, in characters
+
+_UUID = "[a-zA-Z0-9_-]{22}"
+_TOPIC_PARTITION_ID = re.compile(rf"([a-zA-Z0-9._-]+)-([0-9]+)-({_UUID})")
+_TOPIC_ID = re.compile(rf"([a-zA-Z0-9._-]+)-({_UUID})")
+_SEGMENT = re.compile(rf"([0-9]{{20}})-({_UUID})\.([a-z_-]+)")
+
+
+@dataclass(frozen=True)
+class TopicIdPartition:
+    """A topic-partition and the id of its topic. A re-created topic has another id."""
+
+    topic: str
+    partition: int
+    topic_id: str
+
+    @property
+    def directory(self) -> str:
+        """The name of the partition directory, such as orders-0."""
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True)
+class RemoteSegmentName:
+    start_offset: int
+    segment_id: str
+    kind: str
+
+
+def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
+    """Returns the topic-partition of a manifest or record.
+
+    Raises ValueError if no broker allows such a topic, partition or topic id: they become a path.
+    """
+    name = TopicIdPartition(topic, partition, topic_id)
+    if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:
+        raise ValueError(excerpt(repr((topic, partition, topic_id))))
+    return name
+
+
+def parse_partition_folder(name: str) -> TopicIdPartition | None:
+    match = _TOPIC_PARTITION_ID.fullmatch(name)
+    if not match or len(match[2]) > len(str(MAX_PARTITION)) or int(match[2]) > MAX_PARTITION:
+        return None
+    return TopicIdPartition(match[1], int(match[2]), match[3])
+
+
+def parse_topic_folder(name: str) -> tuple[str, str] | None:
+    """Returns the topic and topic id in Aiven's name of a topic folder, or None."""
+    match = _TOPIC_ID.fullmatch(name)
+    return (match[1], match[2]) if match else None
+
+
+def parse_partition_number(name: str) -> int | None:
+    """Parses Aiven's name of a partition folder; None for any other name."""
+    is_number = name.isascii() and name.isdecimal() and len(name) <= len(str(MAX_PARTITION))
+    return int(name) if is_number and int(name) <= MAX_PARTITION else None
+
+
+def parse_segment_file(name: str) -> RemoteSegmentName | None:
+    """Parses the name of a remote file; None for any other name."""
+    match = _SEGMENT.fullmatch(name)
+    if not match or int(match[1]) > MAX_OFFSET or match[3] not in {*LOCAL_KINDS, *AIVEN_KINDS}:
+        return None
+    return RemoteSegmentName(int(match[1]), match[2], match[3])
+
 
 VERSION = "1"
 # a segment of 2 GiB has 512 chunks of the plugin's 4 MiB
@@ -114,7 +201,7 @@ class SegmentManifest:
         return _chunks(self.chunk_index)
 
 
-def parse(data: bytes) -> SegmentManifest:
+def parse_manifest(data: bytes) -> SegmentManifest:
     """Parses a manifest.
 
     Raises:
