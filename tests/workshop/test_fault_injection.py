@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import versions
-from kafkaviz.analysis.restart.next_start import predict_partition_restart
+from kafkaviz.analysis.restart.next_start import restart_log, restart_steps
 from kafkaviz.log.broker import open_broker
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.startup.restart import join_steps
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lab.faults import FAULTS, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import (
@@ -204,7 +206,9 @@ def test_a_fault_changes_nothing_on_disk(clean, copies):
 def test_the_start_is_that_of_the_other_pages(clean, copies):
     broker = open_broker(clean)
     restart, _ = start(copies["batches"])
-    assert restart == predict_partition_restart(broker, broker.partition("rolls-by-time-0"))
+    log = restart_log(broker, broker.partition("rolls-by-time-0"), IndexConfig())
+    steps = restart_steps(log, clean=broker.is_clean)
+    assert restart == join_steps([(log.path, steps)], clean=broker.is_clean)
 
 
 @pytest.mark.parametrize(
