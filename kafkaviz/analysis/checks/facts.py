@@ -21,18 +21,18 @@ class PartitionFacts:
 
     Attributes:
         partition: the directory's name, such as "orders-0".
-        clean: whether the broker was stopped cleanly; None: without a broker directory.
+        clean: whether the broker was stopped cleanly; None if there is only a partition directory.
         may_be_running: whether a broker may be using the directory.
         release: the broker's release, given or assumed.
-        oldest_writer: the oldest release that may have written the files; (): any release.
+        oldest_writer: the oldest release that may have written the files; () if any may have.
         now_ms: the time that is used as the present.
         compacted: whether compaction may have removed records.
         metadata_log: whether this is KRaft's metadata log. Its control batches are not transaction
             markers.
         first_recovered: the base offset of the first segment that the broker recovers after an
-            unclean shutdown; None: unknown. The broker also recovers all later segments.
+            unclean shutdown. The broker also recovers all later segments. None if unknown.
         expires: whether segments are deleted by age.
-        retention_ms: the age at which segments are deleted; -1: never.
+        retention_ms: the age at which segments are deleted; -1 for never.
     """
 
     partition: str

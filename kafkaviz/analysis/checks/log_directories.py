@@ -313,7 +313,7 @@ def _names_text(names: Sequence[str]) -> Message:
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
     """Yields findings about partitions whose directory is missing.
 
-    At its next start-up, the broker creates empty directories for them.
+    At its next start-up, the broker creates these directories, empty.
     """
     broker = check_plan.broker
     image = check_plan.settings.image

@@ -330,8 +330,8 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     1. Another leader epoch begins in the stretch: no finding. A follower may have truncated its
        log.
     2. Two or more of the missing entries have a time entry: finding. Kafka writes both together.
-    3. The stretch has a time entry, or fits an interval of all entries on one side: no finding. The
-       broker may have been restarted, perhaps with another interval.
+    3. The stretch has a time entry, or all entries before it (or after it) fit an interval that
+       explains its length: no finding. The broker may have been restarted with another interval.
     4. The first batch is newer than all before it: finding. A stopping broker would have written a
        time entry.
     5. The stretch is longer than twice the interval: finding. One restart does not explain that.

@@ -315,7 +315,7 @@ def newest_ms(broker: Broker) -> int:
 def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
     """Returns the offset per log in cleaner-offset-checkpoint, by topic and number.
 
-    Offsets below this one were compacted.
+    The log was compacted below this offset.
     """
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:

@@ -87,9 +87,9 @@ class KeyRecord:
         segment: the base offset of the segment.
         position: the position of the record's batch.
         size_bytes: the uncompressed size of the record.
-        value_bytes: the size of the value; None: a tombstone.
-        delete_horizon_ms: the delete horizon of the record's batch; None: no horizon.
-        replaced_by: the offset of the key's next record that is not aborted; None: the last one.
+        value_bytes: the size of the value; None for a tombstone.
+        delete_horizon_ms: the delete horizon of the record's batch, or None.
+        replaced_by: the offset of the key's next record that is not aborted; None for the last one.
     """
 
     segment: int
@@ -380,9 +380,9 @@ class LogRecord(FoundRecord):
     """A record of a log.
 
     Attributes:
-        marker: the type of a control record, such as "COMMIT"; None: another record.
-        new_horizon_ms: the delete horizon after the cleaning; None: no horizon.
-        replaced_by: the offset of the key's next record that is not aborted; None: the last one.
+        marker: the type of a control record, such as "COMMIT"; None for other records.
+        new_horizon_ms: the delete horizon after the cleaning, or None.
+        replaced_by: the offset of the key's next record that is not aborted; None for the last one.
         is_mapped: whether this is the offset that the cleaner's map has for the key.
     """
 

@@ -53,13 +53,12 @@ class ByteDifference:
     """Bytes that differ between the two sides. Pairs have one value per side.
 
     Attributes:
-        locations: the place of the bytes; None: a side has no such bytes.
+        locations: the place of the bytes; None if a side has no such bytes.
         what: the field of a batch header or record, such as "crc" or "value"; "record" for several
             fields of a record; "records" for compressed records; "entry" or "size" for an index;
             "file", "tail" or "hole".
-        values: the values as text.
         offset: the first offset of the batch; None for an index.
-        valid_crcs: whether the batch has a valid checksum; None: without a batch.
+        valid_crcs: whether the batch has a valid checksum; None if a side has no batch.
     """
 
     locations: tuple[FileLocation | None, FileLocation | None]

@@ -314,10 +314,10 @@ class _Alignment:
             stream.take(count)
 
     def _take_damaged_pair(self) -> bool:
-        """Takes a batch from each side if both are one batch with damaged offsets.
+        """Takes a batch from each side if both are the same batch with damaged offsets.
 
-        Their sizes and the next batches must be equal. Also, a checksum must be wrong, or all
-        header fields that the checksum covers must be equal.
+        Both have the same size, and the batches after them are equal. Also, one of them has a wrong
+        checksum, or all header fields that the checksum covers are equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():

@@ -180,7 +180,10 @@ def _is_unchanged(
 
 
 def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """Returns a sort key: the end of the metadata log, or else the newest modification time."""
+    """Returns the end of the metadata log, or else the newest modification time.
+
+    The newer state of a directory has the larger value.
+    """
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
         return max(logs), files[max(logs)].size_bytes

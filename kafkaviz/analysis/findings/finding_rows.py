@@ -32,7 +32,7 @@ RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-w
 
 
 def to_row(finding: Finding) -> dict[str, Any]:
-    """Returns the columns of pipeline.catalog.schema.FINDINGS from `code` on."""
+    """Returns a row of catalog.schema.FINDINGS without the columns before `code`."""
     row = json_objects.to_json_object(finding)
     evidence = row.pop("evidence")
     del row["log_directory"]  # the column `json` has it
@@ -58,7 +58,7 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
 
 
 def step_to_row(step: StartupStep) -> dict[str, Any]:
-    """Returns the columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
+    """Returns a row of catalog.schema.RESTART_STEPS without the columns before `directory`."""
     row = json_objects.to_json_object(step)
     del row["log_directory"]  # the column `json` has it
     return row | {

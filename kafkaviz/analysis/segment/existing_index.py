@@ -35,7 +35,8 @@ class EntryGaps:
 
     Attributes:
         late: the number of gaps in which an entry is missing.
-        longest_bytes: the longest distance from an entry to a batch that lacks an entry; or 0.
+        longest_bytes: the longest distance from an entry to a batch that lacks an entry; 0: no
+            batch lacks an entry.
         early: the number of entries that were written before the interval was over.
     """
 
@@ -287,7 +288,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns `_EntryTargets.floor`, but no batch after the target's batch."""
+        """Returns `_EntryTargets.floor`, limited to the batch of each target."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 

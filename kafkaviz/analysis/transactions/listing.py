@@ -68,12 +68,12 @@ class Transaction:
     """A transaction of one producer, in one partition.
 
     Attributes:
-        transactional_id: None: not found in this copy's __transaction_state.
+        transactional_id: None if this copy's __transaction_state does not have it.
         first_offset: the transaction's first offset, according to this copy.
-        last_offset: the offset of its last record; None: this copy has none of its records.
-        start_ms: the timestamp of its first batch in this copy; None: without such a batch.
-        end_ms: the timestamp of its marker; None: the transaction is open.
-        begins_before_log: whether it began below the log start; None: unknown. If unknown, the true
+        last_offset: the offset of its last record; None if this copy has none of its records.
+        start_ms: the timestamp of its first batch in this copy; None if this copy has no batch.
+        end_ms: the timestamp of its marker; None if the transaction is open.
+        begins_before_log: whether it began below the log start; None if unknown. Then the true
             first offset may be lower than `first_offset`.
     """
 
@@ -142,12 +142,12 @@ class Hold:
     """The coordinator's view of the transaction that delays consumers.
 
     Attributes:
-        open_ms: the time since the transaction began, up to the newest time in this copy; None: its
-            first batch is not in this copy.
-        coordinator_state: the state in the producer's newest record; None: without a record.
+        open_ms: the time since the transaction began, up to the newest time in this copy; None if
+            its first batch is not in this copy.
+        coordinator_state: the state in the producer's newest record; None if no record was found.
         timeout_ms: the transaction timeout in that record.
         coordinator_start_ms: when the transaction started, according to that record.
-        until_ms: when the coordinator aborts the transaction; None: it is not ongoing.
+        until_ms: when the coordinator aborts the transaction; None if it is not ongoing.
     """
 
     verdict: Verdict

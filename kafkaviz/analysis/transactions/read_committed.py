@@ -139,10 +139,10 @@ class FetchedBatch:
     Attributes:
         first_offset: the first offset that the consumer uses. A fetch returns whole batches, so the
             first batch may begin below the fetch offset.
-        producer_id: -1: no producer id.
+        producer_id: -1 if the batch has no producer id.
         newly_aborted: the returned transactions that begin at or below `last_offset` and were not
             marked as aborted before.
-        ends: the outcome in a transaction marker; None: another batch.
+        ends: the outcome in a transaction marker; None for other batches.
     """
 
     base_offset: int
@@ -392,7 +392,7 @@ class _Consumer:
         self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
-        """Marks the producers of transactions that begin up to an offset as aborted."""
+        """Marks producers as aborted whose transactions begin at or below `last_offset`."""
         while self._queue and self._queue[0][0] <= last_offset:
             first_offset, producer_id = heappop(self._queue)
             self._aborted_producers.add(producer_id)
