@@ -62,8 +62,8 @@ class TransactionEnd:
     """The end of a transaction, from a control record.
 
     Attributes:
-        stable_offset: the first offset of the oldest transaction that is open after an abort and
-            began in this segment; None: no such transaction, or a commit.
+        stable_offset: after an abort: the first offset of the oldest transaction that began in this
+            segment and is still open. Otherwise None.
     """
 
     offset: int

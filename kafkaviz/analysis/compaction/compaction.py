@@ -315,7 +315,7 @@ def decide_log(
     checkpointed: int | None,
     high_watermark: int | None = None,
 ) -> DecidedLog:
-    """Decides whether to clean a log, from its state without its records.
+    """Decides whether to clean a log, without reading its records.
 
     Raises:
         KafkavizError: a file cannot be read.

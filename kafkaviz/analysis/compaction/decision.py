@@ -1,11 +1,11 @@
 """The state of a log, and the decision whether the log cleaner would clean it now.
 
-The rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0. For example, a log has
-segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment 30 can be cleaned, and
-segment 60 is active. The log is cleaned if segment 30 has a larger share of the bytes in segments 0
-and 30 than min.cleanable.dirty.ratio.
+The state is read from the files, as the broker's next start-up leaves them. The rules of the
+decision are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.
 
-The state is that after the broker's next start-up.
+For example, a log has segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment
+30 can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has a larger share of
+the bytes in segments 0 and 30 than min.cleanable.dirty.ratio.
 """
 
 from collections.abc import Sequence

@@ -115,7 +115,10 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Returns the differences between records with equal offsets in unlike batches."""
+    """Returns the differences between records with equal offsets.
+
+    For records whose batches begin or end at different offsets on the two sides.
+    """
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):
         what = _differing_field(records[0][offset], records[1][offset])

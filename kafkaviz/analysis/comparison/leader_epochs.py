@@ -123,9 +123,10 @@ class TruncationStep:
     """A request of the follower, the leader's answer, and the effect.
 
     Attributes:
-        epoch: the epoch that the follower sends; None: the follower has no epoch.
+        epoch: the epoch that the follower sends; None if the follower has no epoch.
         fetch_offset: the follower's log end before the step.
-        answer: None: without a request, or if the leader's log starts above `fetch_offset`.
+        answer: the leader's answer; None if `epoch` is None, or if the leader's log starts above
+            `fetch_offset`.
         truncates_to: the follower's log end after the step.
     """
 

@@ -85,8 +85,8 @@ class StartComparison:
 
     Attributes:
         restart: the start-up predicted from the earlier state; None: the broker was not started.
-        is_started: whether the broker was probably started in between. The clean-shutdown marker
-            differs, or at least half of the files that only start-up changes are as predicted.
+        is_started: whether the broker was probably started in between. Its sign is another
+            clean-shutdown marker, or that at least half of the predicted file changes happened.
         is_swapped: whether the second state is the earlier one. Then nothing is predicted.
     """
 
@@ -197,9 +197,9 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
 
 
 def _looks_started(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
-    """Returns whether at least half of the start-up steps changed files as predicted.
+    """Returns whether at least half of the predicted file changes happened.
 
-    Steps that a running broker also takes do not count, such as deleting a producer snapshot.
+    Changes that a running broker also makes do not count, such as deleting a producer snapshot.
     """
     file_steps = [
         predicted

@@ -448,8 +448,9 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Yields groups of findings with one code, the worst first.
 
-    Informative findings and findings about a predicted recovery are a group from two on. Others are
-    a group if there are more than MAX_SEPARATE. All other findings are yielded alone.
+    Informative findings, and findings about a predicted recovery, are grouped if there are two or
+    more. Others are grouped if there are more than MAX_SEPARATE. All other findings are yielded
+    alone.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):
@@ -464,7 +465,7 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Merges the two findings about a tail that start-up only cuts off.
 
-    The result is the finding about the tail, with the consequence of the other one.
+    The result is the finding about the tail, with the consequence of the cut.
     """
     cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
     codes = TAIL_CODES.values()
