@@ -195,7 +195,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class SizedValue:
-    """A string or byte array after its size."""
+    """The type of a string or byte array, whose size is written before it."""
 
     kind: str
     nullable: bool = False

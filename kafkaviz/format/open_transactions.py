@@ -29,7 +29,8 @@ EPOCH_END = 6
 class TransactionFault(Exception):
     """The error for a batch at which Kafka's recovery of a segment fails.
 
-    Has the class and message of Kafka's exception; a marker that cannot be read has a kind instead.
+    Has the class and message of Kafka's exception. For a marker that cannot be read, `kind`
+    replaces the class.
     """
 
     def __init__(
@@ -107,11 +108,10 @@ class OpenTransactions:
         """Updates the transactions from the next batches and their markers.
 
         Args:
-            read: reads the bytes of the .log. None: every marker counts as a commit, so none is
-                aborted.
+            read: reads the bytes of the .log. None: every marker counts as a commit.
             batches: rows of format.batch.BATCH.
-            stem: the segment's path without its ending. If given, a batch without a transaction
-                fails, as at broker start-up, if its producer has an open transaction.
+            stem: the segment's path without its ending. If given, a non-transactional batch of a
+                producer with an open transaction fails, as at broker start-up.
 
         Raises:
             TransactionFault: Kafka's recovery fails at a batch.

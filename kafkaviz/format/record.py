@@ -219,7 +219,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields up to RUN_ROWS rows at a time, and the fault after them or None. Ends at a fault."""
+    """Yields up to RUN_ROWS rows at a time, with the fault that ends the records, or None."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count

@@ -94,7 +94,8 @@ class RemoteSegmentName:
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
     """Returns the topic-partition of a manifest or record.
 
-    Raises ValueError if no broker allows such a topic, partition or topic id: they become a path.
+    The names become part of a path, so they are checked: raises ValueError if no broker allows the
+    topic, partition or topic id.
     """
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:

@@ -22,7 +22,7 @@ NOTE_CHARACTERS = 400  # a control record may hold a long list of voters
 
 @dataclass(frozen=True)
 class RecordBase:
-    """The batch's values to which the deltas of its records are added.
+    """The base values of a batch. The deltas of its records are added to them.
 
     Attributes:
         append_time_ms: the timestamp of all records if the batch has LogAppendTime; else None.

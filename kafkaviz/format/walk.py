@@ -170,7 +170,8 @@ def take_headers(
     """Copies batch headers from a chunk until it needs more bytes or rows, or the log ends.
 
     Returns:
-        The next position, the number of rows filled, and one of the codes above.
+        The next position, the number of rows filled, and NEEDS_BYTES, NEEDS_ROOM or a key of
+        REASONS.
     """
     while row_count < len(positions):
         left_bytes = stop - position

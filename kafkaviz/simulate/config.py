@@ -48,7 +48,7 @@ class IndexConfig:
 
     @property
     def usable_time_slots(self) -> int:
-        """The number of entries at which a time index is full for appends."""
+        """The number of slots in a time index that appends may fill."""
         return max(0, self.time_slots - 1)
 
 
@@ -93,7 +93,7 @@ class LogConfig(IndexConfig):
 def log_config(
     settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE
 ) -> LogConfig:
-    """Returns the settings of a log; other settings get the release's default.
+    """Returns the settings of a log. A setting that is not given gets the release's default.
 
     Args:
         settings: values by topic setting (config_def.TOPIC_SETTINGS).

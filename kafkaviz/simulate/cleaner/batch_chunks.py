@@ -85,7 +85,7 @@ class BatchChunks:
     """Reads a .log from a position to its end.
 
     Memory holds one chunk, or one batch if that is larger, with its decompressed records. A chunk
-    ends early if its records of a codec reach MAX_DECOMPRESSED_BYTES.
+    ends early if the records of one codec reach MAX_DECOMPRESSED_BYTES.
     """
 
     def __init__(self, log: FileView, start: int = 0, chunk_bytes: int = CHUNK_BYTES) -> None:

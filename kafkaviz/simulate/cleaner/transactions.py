@@ -38,7 +38,7 @@ _QUEUED: np.dtype = np.dtype(
 
 
 class CleanedTransactions:
-    """The open transactions while a cleaning reads the batches of a log in order."""
+    """Tracks the open transactions while a cleaning reads the batches of a log in order."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # a number for each producer id

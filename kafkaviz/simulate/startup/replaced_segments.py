@@ -184,7 +184,7 @@ def _add_part(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Returns the cuts: the first batch, and each batch too far above the last cut."""
+    """Returns the cuts: at the first batch, and at each offset too far above the last cut."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

@@ -141,7 +141,7 @@ class OpenSegment:
     def max_timestamp(self) -> tuple[int, int]:
         """Returns the largest timestamp and its offset (readMaxTimestampAndOffsetSoFar).
 
-        Without any timestamp they are -1 and the base offset.
+        Returns -1 and the base offset if no batch has a timestamp.
         """
         if not self._is_time_known:
             self._is_time_known = True
