@@ -72,7 +72,7 @@ class ControlRecord:
         schema = RECORD_TYPES[self.type]
         if not schema.is_flexible:
             return f"{schema.label} {self.name} coordinatorEpoch: {self.values['coordinatorEpoch']}"
-        return f"{schema.label} {message.text(schema.body, self.values, self.values['version'])}"
+        return f"{schema.label} {schema.body.text(self.values, self.values['version'])}"
 
 
 _VOTERS = "[{voterId i32, voterDirectoryId uuid v1+}]"

@@ -363,7 +363,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
         key_values, _ = message.read(type_.key, key, flexible=False, position=VERSION_BYTES)
     except KafkaParseError as fault:
         return _skip(offset, _read_error_text(number, "key", fault), type_)
-    key_text = f'{{"type":"{number}","data":{message.text(type_.key, key_values)}}}'
+    key_text = f'{{"type":"{number}","data":{type_.key.text(key_values, 0)}}}'
     if value is None:
         return CoordinatorRecord(
             type=type_,
@@ -417,7 +417,7 @@ def _decode_value(
 def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
     """Returns the JSON of a value; decodes the subscription and assignment of group members too."""
     if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
-        return message.text(type_.value, values, version)
+        return type_.value.text(values, version)
     return _GROUP_METADATA_VALUE.text(values, version)
 
 
@@ -436,7 +436,7 @@ class _EmbeddedMessage(message.SizedValue):
             values, embedded_version = decode_embedded(value, self.name)
         except CorruptBytes:
             return super().text(value, version)
-        return message.text(EMBEDDED[self.name], values, embedded_version)
+        return EMBEDDED[self.name].text(values, embedded_version)
 
 
 def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:

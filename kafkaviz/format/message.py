@@ -331,7 +331,7 @@ class Structure:
                 raise kafka_error(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
-        """Returns the fields of a version as Jackson prints them, without tagged defaults."""
+        """Returns Kafka's JSON of the fields of a version: compact, without tagged defaults."""
         if value is None:
             return "null"
         members = []
@@ -365,11 +365,6 @@ def read(
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null
-
-
-def text(schema_: Structure, values: Values, version: int = 0) -> str:
-    """Returns the values as Kafka's JSON: compact, with the members in the schema's order."""
-    return schema_.text(values, version)
 
 
 def json_string(value: str) -> str:

@@ -69,7 +69,7 @@ class MetadataRecord:
     @property
     def text(self) -> str:
         """The text that kafka-dump-log prints after "payload: "."""
-        data = message.text(self.type.body, self.values, self.version)
+        data = self.type.body.text(self.values, self.version)
         return f'{{"type":"{self.type.name}","version":{self.version},"data":{data}}}'
 
 

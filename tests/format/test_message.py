@@ -21,7 +21,7 @@ def test_fields_come_and_go_with_the_version():
     schema = message.schema(LINE)
     values, _ = message.read(schema, bytes.fromhex("01 05 00 00"), 0)
     assert values == {"name": "", "old": 5, "tags": None, "epochs": []}
-    assert message.text(schema, values, 0) == '{"name":"","old":5,"tags":null}'
+    assert schema.text(values, 0) == '{"name":"","old":5,"tags":null}'
 
 
 def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
@@ -30,9 +30,7 @@ def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
     values, _ = message.read(
         schema, bytes.fromhex("01 00000000 01 03 01 02 0007 63 02 ffff 00 01 00"), 1
     )
-    assert (
-        message.text(schema, values, 1) == '{"name":"","count":0,"tags":[],"epochs":null,"level":7}'
-    )
+    assert schema.text(values, 1) == '{"name":"","count":0,"tags":[],"epochs":null,"level":7}'
 
 
 @pytest.mark.parametrize(
