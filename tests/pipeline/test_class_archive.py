@@ -11,7 +11,7 @@ import pytest
 from pyspark import SparkContext
 
 from kafkaviz.pipeline.spark import class_archive, session
-from kafkaviz.pipeline.spark.java import launcher, started_by
+from kafkaviz.pipeline.spark.java import java_of_launcher, launcher
 
 
 def test_without_an_archive_there_are_no_options(tmp_path):
@@ -49,7 +49,7 @@ def test_jars_that_are_installed_again_have_another_archive(tmp_path, monkeypatc
 
 def test_the_java_of_a_launcher(tmp_path):
     """The last line of the launcher starts the program."""
-    assert started_by(launcher(tmp_path, Path("/opt/java 17/bin/java"), 17)) == Path(
+    assert java_of_launcher(launcher(tmp_path, Path("/opt/java 17/bin/java"), 17)) == Path(
         "/opt/java 17/bin/java"
     )
 

@@ -493,7 +493,7 @@ def test_a_run_of_this_process_is_waited_for(out, monkeypatch):
     is_locked.wait()
     with catalog_transaction(out):
         assert ended == [True]
-        monkeypatch.setattr(commit, "OWN_RUN_ENDS_WITHIN_S", 0.1)
+        monkeypatch.setattr(commit, "WAIT_FOR_OWN_RUN_S", 0.1)
         with pytest.raises(CatalogBusy), catalog_transaction(out):
             pass
     thread.join()

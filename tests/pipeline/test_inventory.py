@@ -82,14 +82,14 @@ def test_the_order_in_which_directories_are_given_does_not_matter(tmp_path, as_r
     """The same catalog is read from the same directories."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
     assert inventory([first, two]) == inventory([two, first])
-    assert inventory([two, first, first]).is_in(as_read(inventory([first, two])))
+    assert inventory([two, first, first]).matches(as_read(inventory([first, two])))
 
 
 def test_another_set_of_directories_is_not_in_the_catalog(tmp_path, as_read):
     """One more, or one fewer."""
     first, two = make_broker(tmp_path / "one"), make_broker(tmp_path / "two")
-    assert not inventory([first]).is_in(as_read(inventory([first, two])))
-    assert not inventory([first, two]).is_in(as_read(inventory([first])))
+    assert not inventory([first]).matches(as_read(inventory([first, two])))
+    assert not inventory([first, two]).matches(as_read(inventory([first])))
     assert reusable(inventory([first, two]), as_read(inventory([two]))) == [None, 0]
 
 
@@ -103,10 +103,10 @@ def test_a_renamed_broker_is_read_again(tmp_path, as_read):
 def test_another_version_reads_everything(tmp_path, monkeypatch, as_read):
     stock = inventory([make_broker(tmp_path / "one")])
     before = as_read(stock)
-    assert stock.is_in(before) and reusable(stock, before) == [0]
+    assert stock.matches(before) and reusable(stock, before) == [0]
     monkeypatch.setattr(inventory_module, "version", lambda: "99")
     monkeypatch.setattr(stored_rows, "version", lambda: "99")
-    assert not stock.is_in(before) and reusable(stock, before) == [None]
+    assert not stock.matches(before) and reusable(stock, before) == [None]
 
 
 def test_a_catalog_of_an_older_format_gets_the_new_columns(tmp_path, monkeypatch, as_read):
@@ -114,7 +114,7 @@ def test_a_catalog_of_an_older_format_gets_the_new_columns(tmp_path, monkeypatch
     stock = inventory([make_broker(tmp_path / "one")])
     before = as_read(stock)
     monkeypatch.setattr(inventory_module, "FORMAT", before.info.format + 1)
-    assert not stock.is_in(before) and reusable(stock, before) == [0]
+    assert not stock.matches(before) and reusable(stock, before) == [0]
 
 
 def test_all_is_read_without_a_catalog(tmp_path):
@@ -132,7 +132,7 @@ def test_size_and_time_show_that_a_file_has_changed(tmp_path, field, as_read):
         segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1})
     )
     stock = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
-    assert not stock.is_in(before) and reusable(stock, before) == [None]
+    assert not stock.matches(before) and reusable(stock, before) == [None]
 
 
 def test_a_topic_may_be_called_as_a_suffix(tmp_path, as_read):

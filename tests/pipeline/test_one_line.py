@@ -7,7 +7,7 @@ from pyspark.util import handle_worker_exception
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline.datasource import HIDE_TRACEBACK, WORKER_VARIABLE, one_line
+from kafkaviz.pipeline.datasource import HIDE_TRACEBACK, WORKER_VARIABLE, one_line_errors
 from kafkaviz.pipeline.datasource.source import RecordsSource
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 
@@ -27,7 +27,7 @@ def test_a_worker_sends_the_line_alone(monkeypatch):
     """Without Python's stack or an earlier exception, and with line ends escaped."""
     monkeypatch.setenv(WORKER_VARIABLE, "65536")
     monkeypatch.setenv(HIDE_TRACEBACK, "")
-    with pytest.raises(CannotOpen) as raised, one_line():
+    with pytest.raises(CannotOpen) as raised, one_line_errors():
         try:
             {}["nothing"]
         except KeyError:
@@ -39,7 +39,7 @@ def test_other_processes_keep_their_tracebacks(monkeypatch):
     """A driver passes its environment on to every worker."""
     monkeypatch.delenv(WORKER_VARIABLE, raising=False)
     monkeypatch.setenv(HIDE_TRACEBACK, "")
-    with pytest.raises(BadOption), one_line():
+    with pytest.raises(BadOption), one_line_errors():
         RecordsSource({"path": "/x", "nothing": "1"}).schema()
     assert os.environ[HIDE_TRACEBACK] == ""
 

@@ -15,9 +15,9 @@ from kafkaviz.pipeline.datasource import records
 from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
 from kafkaviz.pipeline.datasource.source_schema import (
     FORMATS,
-    KNOWN_OF_PROBLEMS,
     NOT_NULL,
     OLDER_COLUMNS,
+    PROBLEM_ROW_COLUMNS,
     columns,
     parse_options,
 )
@@ -134,7 +134,7 @@ def test_what_is_never_null_says_so(name, clean, damaged):
 def test_a_row_of_a_problem_has_nulls(name):
     """Only the broker, the topic and the partition are known."""
     schema = columns(name, parse_options({"mode": "PERMISSIVE"}))
-    assert {field.name for field in schema if not field.nullable} == set(KNOWN_OF_PROBLEMS)
+    assert {field.name for field in schema if not field.nullable} == set(PROBLEM_ROW_COLUMNS)
 
 
 def test_a_replica_says_why_it_is_read(tmp_path):

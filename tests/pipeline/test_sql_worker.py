@@ -197,7 +197,7 @@ def test_the_process_may_take_so_much_memory_and_leaves_no_core(monkeypatch):
     sql_worker._limit_memory(64)
     assert limits[resource.RLIMIT_CORE] == (0, 0)
     soft, hard = limits[resource.RLIMIT_DATA]
-    more_bytes = 64 + sql_worker.BESIDES_MIB << 20
+    more_bytes = 64 + sql_worker.EXTRA_MIB << 20
     assert soft == hard
     assert abs(soft - more_bytes - before_bytes) < 32 << 20
 

@@ -14,7 +14,7 @@ WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # these releases set this in every worker
 
 
 @contextmanager
-def one_line() -> Generator[None]:
+def one_line_errors() -> Generator[None]:
     """Makes Spark show an error of kafkaviz in a worker as one line.
 
     By default, Spark shows about thirty lines of the worker's stack before the message. This sets

@@ -48,9 +48,9 @@ class InstalledSource(DataSource):
 
     @cached_property
     def _source(self) -> DataSource:
-        from kafkaviz.pipeline.datasource import one_line
+        from kafkaviz.pipeline.datasource import one_line_errors
 
-        with one_line():
+        with one_line_errors():
             refuse_older_spark(pyspark.__version__)
         from kafkaviz.pipeline.datasource.source import SOURCES
 

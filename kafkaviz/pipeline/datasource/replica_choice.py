@@ -179,7 +179,7 @@ def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Re
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()
     if checkpointed is None or not broker.directory_of(partition).is_clean:
-        _take_last_batches(partition, log_end, epochs)
+        _add_last_epochs(partition, log_end, epochs)
     history = EpochHistory(
         tuple(epochs.entries),
         log_start_offset=partition.log_start_offset or 0,
@@ -189,7 +189,7 @@ def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Re
     return _Replica(broker_name=broker_name, broker=broker, partition=partition, epochs=history)
 
 
-def _take_last_batches(partition: Partition, log_end: int, epochs: LeaderEpochs) -> None:
+def _add_last_epochs(partition: Partition, log_end: int, epochs: LeaderEpochs) -> None:
     written = [segment for segment in partition.live if segment.log.size_bytes]
     if not written:
         return

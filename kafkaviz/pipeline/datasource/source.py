@@ -32,7 +32,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.messages import message
-from kafkaviz.pipeline.datasource import consumer_options, one_line, probes
+from kafkaviz.pipeline.datasource import consumer_options, one_line_errors, probes
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
 from kafkaviz.pipeline.datasource.load_paths import directories
 from kafkaviz.pipeline.datasource.pushdown import add_filters, is_exact
@@ -160,7 +160,7 @@ class KafkaSource(DataSource):
     def name(cls) -> str:
         return cls.FORMAT
 
-    @one_line()
+    @one_line_errors()
     def schema(self) -> "StructType":
         """Returns the columns, in order.
 
@@ -200,14 +200,14 @@ class KafkaSource(DataSource):
         """Returns a reader that refuses to stream."""
         return StreamRefusal(self.FORMAT)
 
-    @one_line()
+    @one_line_errors()
     def writer(self, schema: "StructType", overwrite: bool) -> NoReturn:  # noqa: FBT001 - as Spark calls it
         """Raises a BadOption, because a broker's files are only read."""
         raise BadOption(message("option.no_writer", format=self.FORMAT))
 
     streamWriter = writer
 
-    @one_line()
+    @one_line_errors()
     def reader(self, schema: "StructType") -> "KafkaReader":
         """Returns a reader of these columns.
 
@@ -316,12 +316,12 @@ class KafkaReader(DataSourceReader):
         self.query = SourceQuery(request)
         self._caller_names = caller_names
 
-    @one_line()
+    @one_line_errors()
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(task) for task in self.query.plan(self.query.open())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        with one_line():
+        with one_line_errors():
             for rows in self.query.read(partition.value):
                 is_renamed = rows.schema.names != self._caller_names
                 yield rows.rename_columns(self._caller_names) if is_renamed else rows
@@ -333,7 +333,7 @@ class StreamRefusal(DataSourceStreamReader):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    @one_line()
+    @one_line_errors()
     def initialOffset(self) -> dict:
         raise BadOption(message("option.no_stream", format=self._name))
 

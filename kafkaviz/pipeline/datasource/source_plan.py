@@ -26,8 +26,8 @@ from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.read.tasks import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
 from kafkaviz.search.fetch import READ_COMMITTED
 
-CUT = ("kafka_batches", *RECORD_FORMATS)
-INDEXES = ("kafka_offset_index", "kafka_time_index")
+SPLIT_FORMATS = ("kafka_batches", *RECORD_FORMATS)
+INDEX_FORMATS = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], UncommittedTransactions]
 FILE_COST_BYTES = 4096  # the cost, in bytes, of a segment whose .log is not read
 
@@ -183,7 +183,7 @@ def remote_gaps(
 
 
 def _asked_offsets(name: str, filters: PushedFilters) -> NumberRange:
-    if name in (*INDEXES, "kafka_segments"):
+    if name in (*INDEX_FORMATS, "kafka_segments"):
         return filters.limits("offset")
     return row_bounds(name, filters).offsets
 
@@ -227,7 +227,7 @@ def _splits(
         for offsets in ranges:
             # the range may be a small part of the segment; the index finds it
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
-            is_cut = name in CUT and is_whole
+            is_cut = name in SPLIT_FORMATS and is_whole
             offset_range = offsets & row_bounds(name, filters).offsets
             range_transactions = transactions.in_range(first, last, min(last, offset_range.most))
             log_bytes = segment_task.log_bytes
@@ -308,7 +308,7 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
     before the base offset of the next segment in `bases`.
     """
     base_offset = segment.base_offset
-    if name in INDEXES:
+    if name in INDEX_FORMATS:
         return base_offset - MAX_RELATIVE_OFFSET - 1, base_offset + MAX_RELATIVE_OFFSET
     following = bisect_right(bases, base_offset)
     return base_offset, bases[following] - 1 if following < len(bases) else inf

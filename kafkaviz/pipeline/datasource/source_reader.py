@@ -122,7 +122,7 @@ class SourceReader:
                 split = yield from self._follow_tail(split)
                 if self._is_undecided(split):
                     continue
-                yield from self._refuse_cut(split)
+                yield from self._report_truncation(split)
                 yield from readers.get(self._name, self._entries)(split)
             except (Malformed, DataLoss):
                 raise
@@ -166,7 +166,7 @@ class SourceReader:
             and stable_offset <= split.segment_task.segment.base_offset
         )
 
-    def _refuse_cut(self, split: SourceSplit) -> Rows:
+    def _report_truncation(self, split: SourceSplit) -> Rows:
         log = split.segment_task.segment.log
         if log is None or not reads_log(self._name, self._schema):
             return
@@ -383,7 +383,7 @@ class SourceReader:
         if split.count > 1 and (index := split.segment_task.segment.index):
             with file.reader(index.path):  # raises if unreadable, as splits would not fit together
                 pass
-        start, stop = edges(split, points)
+        start, stop = split_bounds(split, points)
         if start is None:
             return
         start, stop = self._narrow(points, start, stop, self._bounds.offsets & split.offsets)
@@ -578,7 +578,7 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
     )
 
 
-def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
+def split_bounds(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
     """Returns the bytes where this split and the next split begin.
 
     A split begins at a batch to which a verified index entry points. All readers of a segment find

@@ -57,7 +57,7 @@ PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", H
 ABORTED = pa.field("aborted", BOOL)  # null if the transaction of the record is still open
 PROBLEM = pa.field("problem", STRING)
 REPLICA_REASON = pa.field("replica_reason", STRING)  # why this replica was chosen
-KNOWN_OF_PROBLEMS = ("broker", "topic", "partition")
+PROBLEM_ROW_COLUMNS = ("broker", "topic", "partition")
 PARTITION_COLUMNS = ("roll_reason", "segment_bytes", "segment_bytes_source")
 OLDER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_segments": pa.schema(
@@ -83,9 +83,9 @@ FORMATS: dict[str, pa.Schema] = {
     name: pa.schema([*columns, *NEWER_COLUMNS.get(name, ())])
     for name, columns in OLDER_COLUMNS.items()
 }
-# Columns that are never null. If problems become rows, only `KNOWN_OF_PROBLEMS` are never null.
+# Columns that are never null. If problems become rows, only `PROBLEM_ROW_COLUMNS` are never null.
 NOT_NULL: dict[str, frozenset[str]] = {
-    name: frozenset((*KNOWN_OF_PROBLEMS, *names.split()))
+    name: frozenset((*PROBLEM_ROW_COLUMNS, *names.split()))
     for name, names in {
         "kafka_segments": "base_offset state",
         "kafka_batches": (
@@ -241,7 +241,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
-    not_null = KNOWN_OF_PROBLEMS if read_options.mode == PERMISSIVE else NOT_NULL[name]
+    not_null = PROBLEM_ROW_COLUMNS if read_options.mode == PERMISSIVE else NOT_NULL[name]
     return select_columns(
         name, _available_columns(name, read_options), read_options.columns, not_null=not_null
     )

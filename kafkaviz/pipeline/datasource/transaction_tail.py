@@ -107,7 +107,7 @@ class TailState:
         self._since = self._end_offset = tail.since
         self._transactions = OpenTransactions(tail.open_since)
         # position in the first of `_segments`; -1 before any of it is read
-        self._segments = self._list(tail)
+        self._segments = self._list_segments(tail)
         self._position = -1
 
     @property
@@ -128,19 +128,19 @@ class TailState:
             if is_decided(self._transactions, self._end_offset, last_offset):
                 return
             try:
-                self._take(segment, last_offset)
+                self._read_segment(segment, last_offset)
             except TransactionFault as fault:
                 what = message(
                     "errors.marker_not_taken",
                     reason=fault.message or message("errors.marker_unreadable"),
                 )
                 self.problems.append(Problem(segment.log.path, what, MARKER))
-                self._leave()
+                self._leave_segment()
             except CannotOpen as fault:
                 self.problems.append(Problem.from_fault(segment.log.path, fault))
-                self._leave()
+                self._leave_segment()
 
-    def _take(self, segment: LogSegment, last_offset: float) -> None:
+    def _read_segment(self, segment: LogSegment, last_offset: float) -> None:
         size_bytes = file.info(segment.log.path).size_bytes
         if size_bytes < segment.log.size_bytes:
             cut = message("errors.log_cut", size=size_bytes, expected=segment.log.size_bytes)
@@ -159,13 +159,13 @@ class TailState:
                 self._transactions.take(points.read, batches[batches["last_offset"] >= self._since])
                 if is_decided(self._transactions, self._end_offset, last_offset):
                     return
-        self._leave()
+        self._leave_segment()
 
-    def _leave(self) -> None:
+    def _leave_segment(self) -> None:
         self._segments = self._segments[1:]
         self._position = -1
 
-    def _list(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
+    def _list_segments(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
         if tail.partition is None:
             return tail.segments
         (last,) = tail.segments

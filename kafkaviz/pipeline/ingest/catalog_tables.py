@@ -61,7 +61,7 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
 )
 from kafkaviz.pipeline.ingest.spools import SortedSpool
 from kafkaviz.pipeline.ingest.stored_rows import (
-    NOTHING,
+    NO_SEGMENTS,
     StoredPartition,
     StoredRows,
 )
@@ -132,23 +132,23 @@ def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> Catalo
         }
         part = RowWriter(transaction.staging / SEGMENTS_PART, SEGMENTS)
         stack.callback(part.close)
-        pass_ = _TablePass(transaction, inputs, {**writers, "segments": part}, limits)
-        checks = {name: pass_.write_broker(name) for name, _ in inputs.inventory.brokers}
+        tables_writer = _TablesWriter(transaction, inputs, {**writers, "segments": part}, limits)
+        checks = {name: tables_writer.write_broker(name) for name, _ in inputs.inventory.brokers}
     with transaction.writer("segments") as segments:
-        for rows in _with_limits(part.path, limits):
+        for rows in _fill_segment_bytes(part.path, limits):
             segments.add_table(rows)
     sources = [
         replace(source, checked=checks[source.broker]) for source in inputs.inventory.sources
     ]
     return transaction.commit(
-        sources, [*inputs.inventory.problems, *pass_.problems], dict(pass_.suffixes)
+        sources, [*inputs.inventory.problems, *tables_writer.problems], dict(tables_writer.suffixes)
     )
 
 
 CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
 
 
-class _TablePass:
+class _TablesWriter:
     """Writes the tables while iterating over all directories once.
 
     Attributes:
@@ -341,7 +341,7 @@ class _TablePass:
 
     def _stored_partition(self, entries: PartitionEntries) -> StoredPartition:
         stored = self._inputs.stored
-        return stored.partition(entries.broker, entries.stored.directory) if stored else NOTHING
+        return stored.partition(entries.broker, entries.stored.directory) if stored else NO_SEGMENTS
 
     def _summary(self, entry: InventoryEntry) -> SegmentSummary | None:
         parts = [part for _, parts in self._summaries.take(entry.number) for part in parts]
@@ -426,7 +426,7 @@ def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str)
     return owner | {"base_offset": base_offset, "suffix": suffix, "digest": digest, "json": text}
 
 
-def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
+def _fill_segment_bytes(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, use_threads=False)

@@ -57,7 +57,7 @@ LOCK = "_catalog.lock"
 STAGING = ".staging-"
 RUN = ".run-"
 CURRENT = ".current"
-OWN_RUN_ENDS_WITHIN_S = 30
+WAIT_FOR_OWN_RUN_S = 30
 # of tables that the driver writes: rows kept as dictionaries before they are converted, and rows
 # per row group
 DICTS_AT_ONCE = 256
@@ -242,7 +242,7 @@ class CatalogTransaction:
         (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
         self._sync()  # otherwise .current could lead to incomplete files after a crash
         for name in (*TABLES, NAME):
-            self._lead_to_current(name)
+            self._link_to_current(name)
         self._replace_current(self.staging / CURRENT)
         _sync(self.path)
         return info
@@ -255,7 +255,7 @@ class CatalogTransaction:
         _sync(self.run / NAME)
         _sync(self.run)
 
-    def _lead_to_current(self, name: str) -> None:
+    def _link_to_current(self, name: str) -> None:
         """Replaces a table's folder or the description with a permanent link into .current.
 
         In a catalog before format 8, the folder or file is first moved to the target of the link.
@@ -330,7 +330,7 @@ def _lock(path: Path, file: TextIO) -> None:
     Raises:
         CatalogBusy: another process has the lock.
     """
-    waits_until = time.monotonic() + OWN_RUN_ENDS_WITHIN_S
+    waits_until = time.monotonic() + WAIT_FOR_OWN_RUN_S
     while True:
         try:
             return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -41,7 +41,7 @@ from kafkaviz.pipeline.ingest.plan import (
 )
 from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
-from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows, UnchangedDirectories
+from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, UnchangedDirectories
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.read.inventory import (
@@ -139,7 +139,7 @@ def ingest(
     with catalog_transaction(catalog_path) as transaction:
         old = None if full else transaction.old
         missing = missing_files(catalog_path, old.info) if old is not None else set()
-        if old is not None and not missing and disk_inventory.is_in(old, level):
+        if old is not None and not missing and disk_inventory.matches(old, level):
             run.finish("fresh", kept_segments=old.info.rows["segments"])
             return old.info
         stored = (
@@ -333,7 +333,7 @@ def _find_changes(
 ) -> None:
     owner = (entries.broker, entries.stored.directory)
     checks = work.checks
-    old = stored.partition(*owner) if stored else NOTHING
+    old = stored.partition(*owner) if stored else NO_SEGMENTS
     checked = stored.checked(*owner) if stored and checks else {}
     for entry in entries.segments:
         old_segment = old.find(entry)
@@ -414,7 +414,7 @@ class SegmentRun:
         )
         unfinished = {
             *(result.number for result in results if isinstance(result, DecodedSplit)),
-            *self._badly_cut(files),
+            *self._badly_split(files),
         }
         self.summaries.add(files, lambda number: number not in unfinished)
         if unfinished:
@@ -442,7 +442,7 @@ class SegmentRun:
     def _load_reader(self, file: LoadFile) -> Callable[[], Iterator[LoadResult]]:
         return lambda: task_results.read_loads(self._staging, file)
 
-    def _badly_cut(self, files: Iterable[ResultFile]) -> Iterator[int]:
+    def _badly_split(self, files: Iterable[ResultFile]) -> Iterator[int]:
         pieces = SummaryFiles(self._staging)
         pieces.add(file for file in files if file.is_partial)
         return (number for number, parts in pieces.summaries() if merge_splits(parts) is None)

@@ -28,7 +28,7 @@ from typing import Any, Generic, TypeVar, overload
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 
-FAST = 1  # level of zlib; a listing is repetitive, so a higher level gains little
+ZLIB_LEVEL = 1  # level of zlib; a listing is repetitive, so a higher level gains little
 RUN_VALUES = 1024  # number of values that `SortedSpool` sorts as one run
 BLOCK_VALUES = 8  # number of values of a run that are read at once
 FIELDS = [field.name for field in fields(FileInfo)]
@@ -45,7 +45,7 @@ def _pack(partition: Partition) -> bytes:
     pickler = pickle.Pickler(packed, pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = {**copyreg.dispatch_table, FileInfo: _reduce_file}
     pickler.dump(partition)
-    return zlib.compress(packed.getbuffer(), FAST)
+    return zlib.compress(packed.getbuffer(), ZLIB_LEVEL)
 
 
 class PartitionSpool(Sequence[Partition]):

@@ -75,7 +75,7 @@ class StoredPartition:
 
 
 FINDINGS_AT_ONCE = 256  # fewer rows than in other tables, because findings are long
-NOTHING = StoredPartition({}, {})
+NO_SEGMENTS = StoredPartition({}, {})
 # for an unchanged directory, the rows of these tables are copied
 COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention")
 SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in FILE_KINDS)]
@@ -226,7 +226,7 @@ class StoredRows:
     def partition(self, broker: str, directory: str) -> StoredPartition:
         place = self._stamps.get((broker, storable_name(directory)))
         if place is None or broker not in self._brokers:
-            return NOTHING
+            return NO_SEGMENTS
         # the first row is about the directory itself; table `segments` has no such row
         rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
         segments = [from_row(row, self.info) for row in rows]
@@ -452,7 +452,7 @@ def _has_same_checks(
         expected.append((*LOAD_KEY, load.digest))
     return (
         list(zip(keys, suffixes, digests, strict=True)) == expected
-        and check_cache.is_steady(texts[:count], now_ms)
+        and check_cache.is_independent_of_clock(texts[:count], now_ms)
         and all(map(has_steps, texts[count:]))
     )
 

@@ -166,34 +166,36 @@ class SummaryFiles:
         self._staging = staging
         self._files: list[tuple[ResultFile, Callable[[int], bool]]] = []
 
-    def add(self, files: Iterable[ResultFile], counts: Callable[[int], bool] | None = None) -> None:
+    def add(
+        self, files: Iterable[ResultFile], is_used: Callable[[int], bool] | None = None
+    ) -> None:
         """Adds result files.
 
         Args:
-            counts: tells whether the results of the segment with this number are used. None: all
+            is_used: tells whether the results of the segment with this number are used. None: all
                 are.
         """
-        self._files += [(file, counts or _always) for file in files]
+        self._files += [(file, is_used or _always) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
         """Yields (segment number, summaries of the splits) for each segment, in ascending order."""
         summaries = merge_by_number(
-            (file.first_number, self._reader(file, counts)) for file, counts in self._files
+            (file.first_number, self._reader(file, is_used)) for file, is_used in self._files
         )
         for number, parts in groupby(summaries, key=attrgetter("number")):
             yield number, list(parts)
 
     def spans(self) -> Iterator[tuple[int, dict[str, RowRange]]]:
         """Yields (segment number, row ranges by table) for each split."""
-        for file, counts in self._files:
+        for file, is_used in self._files:
             for row in _rows(self._staging / FOLDER / file.name, ["number", "spans"]):
-                if counts(row["number"]):
+                if is_used(row["number"]):
                     yield row["number"], _parse_spans(json.loads(row["spans"]))
 
     def _reader(
-        self, file: ResultFile, counts: Callable[[int], bool]
+        self, file: ResultFile, is_used: Callable[[int], bool]
     ) -> Callable[[], Iterator[SplitSummary]]:
-        return lambda: (summary for summary in read(self._staging, file) if counts(summary.number))
+        return lambda: (summary for summary in read(self._staging, file) if is_used(summary.number))
 
 
 def _always(_number: int) -> bool:
@@ -263,7 +265,7 @@ def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[
     known: set[int] = set()
     results: list[ResultFile] = []
     for folder in folders:
-        in_pieces: list[list[_Known]] = []
+        in_pieces: list[list[_KnownSummary]] = []
         for path in sorted((folder / FOLDER).glob("*.parquet")):
             summaries = _known_summaries(path, index, known)
             if any(summary.is_partial for summary in summaries):
@@ -273,12 +275,12 @@ def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[
                 results += _move(summaries, folder, staging)
         complete = _complete(in_pieces)
         known |= complete
-        results += _move_pieces(in_pieces, complete, folder, staging)
+        results += _move_partial_segments(in_pieces, complete, folder, staging)
     return results
 
 
 @dataclass(frozen=True)
-class _Known:
+class _KnownSummary:
     """A summary from a killed run, with its segment's number in this run."""
 
     digest: str
@@ -294,14 +296,14 @@ class _Known:
         return (self.summary.start, self.summary.stop) != (0, self.log_bytes)
 
 
-def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> list[_Known]:
-    summaries: dict[tuple[int, int], _Known] = {}
+def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> list[_KnownSummary]:
+    summaries: dict[tuple[int, int], _KnownSummary] = {}
     try:
         for text, summary in _read(path):
             place = index.find(text)
             if place and place[0] not in known and not summary.problems:
                 number, log_bytes = place
-                summaries[number, summary.start] = _Known(
+                summaries[number, summary.start] = _KnownSummary(
                     text, replace(summary, number=number), log_bytes
                 )
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError):
@@ -309,8 +311,8 @@ def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> li
     return list(summaries.values())
 
 
-def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
-    parts: dict[int, list[_Known]] = defaultdict(list)
+def _complete(pieces: Iterable[Iterable[_KnownSummary]]) -> set[int]:
+    parts: dict[int, list[_KnownSummary]] = defaultdict(list)
     for piece in pieces:
         for part in piece:
             parts[part.number].append(part)
@@ -322,8 +324,11 @@ def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
     }
 
 
-def _move_pieces(
-    pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
+def _move_partial_segments(
+    pieces: Iterable[Sequence[_KnownSummary]],
+    complete: Collection[int],
+    folder: Path,
+    staging: Path,
 ) -> list[ResultFile]:
     """Moves the rows of segments whose splits are in several files.
 
@@ -345,12 +350,12 @@ def _move_pieces(
     return [_write_known(known, staging) for known in files if known]
 
 
-def _move(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[ResultFile]:
+def _move(summaries: Sequence[_KnownSummary], folder: Path, staging: Path) -> list[ResultFile]:
     known = _move_rows(summaries, folder, staging)
     return [_write_known(known, staging)] if known else []
 
 
-def _write_known(known: Sequence[_Known], staging: Path) -> ResultFile:
+def _write_known(known: Sequence[_KnownSummary], staging: Path) -> ResultFile:
     digests = {part.number: part.digest for part in known}
     is_partial = any(part.is_partial for part in known)
     return write((part.summary for part in known), digests, staging, is_partial=is_partial)
@@ -363,7 +368,9 @@ def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
     return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
 
 
-def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[_Known]:
+def _move_rows(
+    summaries: Sequence[_KnownSummary], folder: Path, staging: Path
+) -> list[_KnownSummary]:
     """Copies rows into new files, and returns the summaries with the new locations.
 
     A summary is left out if its rows cannot be read.

@@ -80,7 +80,7 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     return newest_ms <= latest_ms or bool(has_suspect_unit(cast(Any, newest_ms)))
 
 
-def is_steady(texts: Iterable[str], now_ms: int) -> bool:
+def is_independent_of_clock(texts: Iterable[str], now_ms: int) -> bool:
     """Returns whether a log's findings are independent of the clock.
 
     They depend on the clock if a timestamp is in the future, or a transaction is open at the end of

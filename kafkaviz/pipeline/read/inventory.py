@@ -119,7 +119,7 @@ class Inventory:
     def segments(self) -> Iterator[InventoryEntry]:
         return (entry for partition in self.entries for entry in partition.segments)
 
-    def is_in(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
+    def matches(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
         """Returns whether a catalog was read from exactly these files.
 
         Args:
@@ -168,7 +168,7 @@ def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | No
     Args:
         level: the level at which the files must have been checked. None: no checks are needed.
     """
-    is_current = inventory(brokers).is_in(catalog, level)
+    is_current = inventory(brokers).matches(catalog, level)
     return is_current and not missing_files(catalog.path, catalog.info)
 
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kafkaviz.pipeline.spark.java import started_by
+from kafkaviz.pipeline.spark.java import java_of_launcher
 
 FOLDER = "class-archive"
 DIGITS = 16  # number of hex digits of each digest in the archive's name
@@ -50,7 +50,7 @@ def _path(cache: Path, java: Path) -> Path:
     import pyspark
 
     installation = Path(pyspark.__file__).parent
-    program = started_by(java)
+    program = java_of_launcher(java)
     stamps = [
         (path.name, path.stat().st_size, path.stat().st_mtime_ns)
         for path in (program, *sorted(installation.glob("jars/*.jar")))

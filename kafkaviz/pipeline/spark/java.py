@@ -88,7 +88,7 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     return program
 
 
-def started_by(launcher: Path) -> Path:
+def java_of_launcher(launcher: Path) -> Path:
     match = re.search(r'^exec "(.+)" "\$@"$', launcher.read_text(), re.MULTILINE)
     return Path(match[1]) if match else launcher
 

@@ -35,13 +35,13 @@ SOURCE_MODULES = "distributions/spark"  # in a checkout: modules by which Spark 
 DRIVER_MEMORY = "512m"  # Spark requires at least 450m; rows of batches never reach the JVM
 # After the start, the JVM has little to do; without this, half of its CPU time was spent on
 # optimising.
-FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+LOW_CPU_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # without this, Spark waits forever for a thread that ran out of memory
-MORTAL = "-XX:+ExitOnOutOfMemoryError"
+EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 JVM_SETTINGS = {
     "spark.driver.memory": DRIVER_MEMORY,
-    JAVA_OPTIONS: f"{FRUGAL} {MORTAL} -Dlog4j2.configurationFile=file:{LOG4J}",
+    JAVA_OPTIONS: f"{LOW_CPU_FLAGS} {EXIT_WITHOUT_MEMORY} -Dlog4j2.configurationFile=file:{LOG4J}",
 }
 CONNECT_SCHEME = "sc://"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s|sc)://.+")
@@ -76,7 +76,7 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
     with SESSION_LOCK:
         running = SparkContext._active_spark_context
         if running is not None and not is_alive(running):
-            _forget()
+            _drop_dead_session()
         elif running is not None:
             if master in (None, running.master):
                 return running
@@ -262,7 +262,7 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
             context.environment = environment
 
 
-def _forget() -> None:
+def _drop_dead_session() -> None:
     """Drops a session whose JVM was killed; `getOrCreate` would return it again.
 
     pyspark has no public function for this, so private names are used.

@@ -36,7 +36,7 @@ CELL_CHARACTERS = 5000
 MIN_CHARACTERS = 500
 EXPLAIN = "EXPLAIN "
 COUNTED_WITHIN_S = 3.0  # time limit for counting all rows of a result that was cut
-BESIDES_MIB = 256  # memory for a query in addition to the memory that DuckDB limits itself
+EXTRA_MIB = 256  # memory for a query in addition to the memory that DuckDB limits itself
 NICENESS = 5  # pages and ingests have a higher priority
 # by table: the SQL type of each column
 TYPES = {
@@ -172,7 +172,7 @@ def _limit_memory(mib: int) -> None:
             used_bytes = next(
                 int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:")
             )
-        most = used_bytes + (mib + BESIDES_MIB << 20)
+        most = used_bytes + (mib + EXTRA_MIB << 20)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
