@@ -58,8 +58,7 @@ STAGING = ".staging-"
 RUN = ".run-"
 CURRENT = ".current"
 WAIT_FOR_OWN_RUN_S = 30
-# of tables that the driver writes: rows kept as dictionaries before they are converted, and rows
-# per row group
+# For tables that the driver writes: the most rows kept as dictionaries, and the rows per row group.
 DICTS_AT_ONCE = 256
 ROWS_AT_ONCE = 1024
 
@@ -315,7 +314,7 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
 @contextmanager
 def _hold_lock(path: Path) -> Generator[None]:
     with translate_os_errors(path):
-        file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file
+        file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below, where errors are not about this file
     with file:
         _lock(path, file)
         file.truncate(0)

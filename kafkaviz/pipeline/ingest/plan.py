@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.ingest_checks import LogStartup
 
 
-# Bytes of .log per task. Starting a task costs Spark about as much as reading 100 MiB, and its
-# worker more, so smaller tasks share one.
+# Bytes of .log per task. Starting a task costs Spark about as much as reading 100 MiB, and starting
+# a worker costs more. So small tasks share a worker.
 MAX_BYTES = 256 << 20
 MIN_BYTES = 128 << 20
 TASKS_PER_CORE = 3  # with several tasks per core, all cores finish at about the same time
@@ -80,7 +80,7 @@ class AdviceTask:
 
     topic: "BatchingTopic"
     quota: "TopicQuota"
-    cost: int = MIN_BYTES  # the kinds of work for one Spark task
+    cost: int = MIN_BYTES
 
     @property
     def log_bytes(self) -> int:

@@ -28,7 +28,7 @@ from typing import Any, Generic, TypeVar, overload
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 
-ZLIB_LEVEL = 1  # level of zlib; a listing is repetitive, so a higher level gains little
+ZLIB_LEVEL = 1  # a listing is repetitive, so a higher level gains little
 RUN_VALUES = 1024  # number of values that `SortedSpool` sorts as one run
 BLOCK_VALUES = 8  # number of values of a run that are read at once
 FIELDS = [field.name for field in fields(FileInfo)]

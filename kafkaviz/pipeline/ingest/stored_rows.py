@@ -205,7 +205,7 @@ class StoredRows:
         self._checked_rows: TableRows | None = None
         self._checked: dict[Owner, _Rows] = {}
         if "checked" not in lost:
-            with suppress(CannotOpen):  # its results are found again
+            with suppress(CannotOpen):  # the results are computed again
                 self._checked = _places(catalog, "checked")
                 self._checked_rows = TableRows(catalog, "checked", CHECKED_COLUMNS)
         self._can_copy = False
@@ -219,7 +219,7 @@ class StoredRows:
                 self._checked_rows,
                 TableRows(catalog, "retention", RETENTION_COLUMNS),
             ]
-            with suppress(CannotOpen):  # its results are found again
+            with suppress(CannotOpen):  # the results are computed again
                 self._retention = _places(catalog, "retention")
                 self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
 

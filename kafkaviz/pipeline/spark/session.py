@@ -33,8 +33,8 @@ LOG4J = Path(__file__).with_name("log4j2.properties")
 CHECKOUT = Path(__file__).resolve().parents[3]
 SOURCE_MODULES = "distributions/spark"  # in a checkout: modules by which Spark finds the formats
 DRIVER_MEMORY = "512m"  # Spark requires at least 450m; rows of batches never reach the JVM
-# After the start, the JVM has little to do; without this, half of its CPU time was spent on
-# optimising.
+# After its start the JVM has little to do. Without these flags, half of its CPU time goes into
+# optimising code.
 LOW_CPU_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # without this, Spark waits forever for a thread that ran out of memory
 EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError"

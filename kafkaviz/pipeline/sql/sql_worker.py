@@ -36,9 +36,9 @@ CELL_CHARACTERS = 5000
 MIN_CHARACTERS = 500
 EXPLAIN = "EXPLAIN "
 COUNTED_WITHIN_S = 3.0  # time limit for counting all rows of a result that was cut
-EXTRA_MIB = 256  # memory for a query in addition to the memory that DuckDB limits itself
+EXTRA_MIB = 256  # memory of a query that DuckDB's own limit does not count
 NICENESS = 5  # pages and ingests have a higher priority
-# by table: the SQL type of each column
+# the SQL type of each Arrow type
 TYPES = {
     "string": "VARCHAR",
     "int32": "INTEGER",
