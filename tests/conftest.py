@@ -136,11 +136,11 @@ def shared() -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Gives the tests a cache folder of their own, with the user's archive of Spark's classes."""
     from kafkaviz.log.archives.archive import cache_folder
-    from kafkaviz.pipeline.spark.class_archive import FOLDER
+    from kafkaviz.pipeline.spark.java import ARCHIVE_FOLDER
 
     folder = tmp_path_factory.mktemp("cache")
-    if (cache_folder() / FOLDER).is_dir():
-        (folder / FOLDER).symlink_to(cache_folder() / FOLDER)
+    if (cache_folder() / ARCHIVE_FOLDER).is_dir():
+        (folder / ARCHIVE_FOLDER).symlink_to(cache_folder() / ARCHIVE_FOLDER)
     os.environ["KAFKAVIZ_CACHE"] = str(folder)
     return folder
 

@@ -129,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
 def _write(args: argparse.Namespace) -> int:
     from kafkaviz.errors import KafkavizError
     from kafkaviz.pipeline import records
-    from kafkaviz.pipeline.datasource.row_files import WRITERS, RowCount
+    from kafkaviz.pipeline.datasource.arrow_rows import WRITERS, RowCount
 
     if args.json and args.out == STDOUT:
         raise KafkavizError(message("cli_records.json_needs_file"))

@@ -32,11 +32,11 @@ def run(_args: argparse.Namespace) -> int:
     from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
-    from kafkaviz.pipeline.spark import class_archive
+    from kafkaviz.pipeline.spark import java
     from kafkaviz.simulate.directory.simulation import simulate
 
     # runs in a process of its own, on another core
-    archive_process = class_archive.start_making(cache_folder()) if extras.has("spark") else None
+    archive_process = java.start_making_archive(cache_folder()) if extras.has("spark") else None
     for archive in sorted(environment.SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
         _read(broker)

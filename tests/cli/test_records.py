@@ -11,7 +11,7 @@ import kafkaviz as kv
 from kafkaviz.__main__ import main
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message, say, say_count
-from kafkaviz.pipeline.datasource import row_files
+from kafkaviz.pipeline.datasource import arrow_rows
 from tests.pipeline import whole_logs
 
 
@@ -125,7 +125,7 @@ def test_a_file_is_replaced_only_by_a_complete_one(directory, tmp_path, fault, m
         stream.write(b"a part")
         raise fault
 
-    monkeypatch.setitem(row_files.WRITERS, ".parquet", write)
+    monkeypatch.setitem(arrow_rows.WRITERS, ".parquet", write)
     assert main(["records", str(directory), "-o", str(out)]) != 0
     assert out.read_bytes() == b"the one before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "rows.parquet"]

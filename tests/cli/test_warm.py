@@ -10,7 +10,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.binary.lazy_njit import CompiledFunction
 from kafkaviz.cli import warm
 from kafkaviz.log.archives.archive import cache_folder
-from kafkaviz.pipeline.spark import class_archive
+from kafkaviz.pipeline.spark import java
 from tests.pipeline import whole_logs
 
 # each has loops that a page or a command calls when it is opened first, whose results are not
@@ -68,7 +68,7 @@ def test_everything_that_is_compiled_is_called_once(small_sample, monkeypatch, c
         return SimpleNamespace(wait=lambda: steps.append(len(modules)))
 
     monkeypatch.setattr(CompiledFunction, "__call__", record)
-    monkeypatch.setattr(class_archive, "start_making", start_making)
+    monkeypatch.setattr(java, "start_making_archive", start_making)
     assert main(["warm"]) == 0
     assert capsys.readouterr() == ("", "")
     assert modules >= COMPILED_MODULES

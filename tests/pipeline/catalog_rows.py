@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.catalog_info import StoredSegment, segments_of
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, DISK_COLUMNS, OWN_TABLES, TABLES
-from kafkaviz.pipeline.catalog.stamps import StoredSegment, segments_of
 from tests.pipeline.plain_rows import tables_of
 
 ORDER = (

@@ -17,7 +17,7 @@ import kafkaviz as kv
 from kafkaviz import extras
 from kafkaviz.format import record
 from kafkaviz.log.archives.archive import unpack_if_archive
-from kafkaviz.pipeline.datasource import row_files
+from kafkaviz.pipeline.datasource import arrow_rows
 from kafkaviz.pipeline.datasource.arrow_rows import ArrowRows, decode_text
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import MODES, BadOption
@@ -263,7 +263,7 @@ def write_records(partition: Path, values: list[bytes | None], time_ms: int = ST
 
 def json_lines(rows: ArrowRows) -> list[dict]:
     output = BytesIO()
-    row_files.write_json_lines(output, rows.schema, rows.batches())
+    arrow_rows.write_json_lines(output, rows.schema, rows.batches())
     return [json.loads(line) for line in output.getvalue().splitlines()]
 
 
@@ -288,7 +288,7 @@ def test_a_time_without_an_iso_form_is_null(tmp_path, time_ms):
         (time_ms, None)
     ]
     output = BytesIO()
-    row_files.write_parquet(output, rows.schema, rows.batches())
+    arrow_rows.write_parquet(output, rows.schema, rows.batches())
     assert pq.read_table(output)["timestamp_ms"].to_pylist() == [time_ms]
     assert len(rows.to_pandas()) == 1
 
@@ -296,12 +296,12 @@ def test_a_time_without_an_iso_form_is_null(tmp_path, time_ms):
 @pytest.mark.parametrize("payload", ["bytes", "text"])
 def test_a_file_has_the_rows(broker_directory, payload, monkeypatch):
     """Parquet in several row groups, and Arrow's format."""
-    monkeypatch.setattr(row_files, "ROW_GROUP_ROWS", 300)
+    monkeypatch.setattr(arrow_rows, "ROW_GROUP_ROWS", 300)
     rows = kv.records(broker_directory, payload=payload, task_bytes=16384)
     expected = rows.to_arrow()
     parquet, arrow = BytesIO(), BytesIO()
-    row_files.write_parquet(parquet, rows.schema, rows.batches())
-    row_files.write_arrow(arrow, rows.schema, rows.batches())
+    arrow_rows.write_parquet(parquet, rows.schema, rows.batches())
+    arrow_rows.write_arrow(arrow, rows.schema, rows.batches())
     assert pa.ipc.open_file(arrow).read_all().equals(expected)
     file = pq.ParquetFile(parquet)
     assert file.num_row_groups > 3
@@ -327,7 +327,7 @@ def peak_bytes(*arguments: str) -> int:
     return int(done.stderr.split()[-1])
 
 
-@pytest.mark.parametrize("suffix", row_files.WRITERS)
+@pytest.mark.parametrize("suffix", arrow_rows.WRITERS)
 def test_the_command_needs_no_pandas(hurt, tmp_path, suffix):
     """Also for a row about damage."""
     options = ("--payload", "text", "--mode", "PERMISSIVE", "-o", str(tmp_path / f"rows{suffix}"))

@@ -15,20 +15,18 @@ from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
+    FirstBatch,
     RowRange,
     SourceCheck,
-    StoredLogDirectory,
-    from_json,
-    to_json,
-)
-from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.catalog.stamps import (
-    FirstBatch,
     StoredDirectory,
+    StoredLogDirectory,
     StoredSegment,
+    from_json,
     from_row,
+    to_json,
     to_row,
 )
+from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.read import inventory
 from tests.pipeline.small_logs import write_broker
 from tests.support.cases import all_cases

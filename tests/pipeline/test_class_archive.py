@@ -10,14 +10,15 @@ import pyspark
 import pytest
 from pyspark import SparkContext
 
-from kafkaviz.pipeline.spark import class_archive, session
+from kafkaviz.pipeline.spark import java as spark_java
+from kafkaviz.pipeline.spark import session
 from kafkaviz.pipeline.spark.java import java_of_launcher, launcher
 
 
 def test_without_an_archive_there_are_no_options(tmp_path):
     java = tmp_path / "java"
     java.write_text("exec java")
-    assert class_archive.options(tmp_path, java) == ""
+    assert spark_java.archive_options(tmp_path, java) == ""
 
 
 def test_another_java_has_another_archive(tmp_path):
@@ -25,11 +26,11 @@ def test_another_java_has_another_archive(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("exec java-17")
     other.write_text("exec java-21")
-    archive = class_archive._path(tmp_path, one)
+    archive = spark_java._archive_path(tmp_path, one)
     archive.parent.mkdir()
     archive.touch()
-    assert str(archive) in class_archive.options(tmp_path, one)
-    assert class_archive.options(tmp_path, other) == ""
+    assert str(archive) in spark_java.archive_options(tmp_path, one)
+    assert spark_java.archive_options(tmp_path, other) == ""
 
 
 def test_jars_that_are_installed_again_have_another_archive(tmp_path, monkeypatch):
@@ -39,12 +40,12 @@ def test_jars_that_are_installed_again_have_another_archive(tmp_path, monkeypatc
     java.write_text("exec java")
     jar.parent.mkdir(parents=True)
     jar.touch()
-    archive = class_archive._path(tmp_path, java)
+    archive = spark_java._archive_path(tmp_path, java)
     archive.parent.mkdir()
     archive.touch()
     os.utime(jar, (0, 0))
-    assert class_archive.options(tmp_path, java) == ""
-    assert class_archive._path(tmp_path, java).name.startswith(archive.name.partition("-")[0])
+    assert spark_java.archive_options(tmp_path, java) == ""
+    assert spark_java._archive_path(tmp_path, java).name.startswith(archive.name.partition("-")[0])
 
 
 def test_the_java_of_a_launcher(tmp_path):
@@ -56,7 +57,7 @@ def test_the_java_of_a_launcher(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc/PID/maps")
 def test_the_session_maps_it(spark, cache):
-    archive = class_archive._path(cache, Path(os.environ["JAVA_HOME"], "bin", "java"))
+    archive = spark_java._archive_path(cache, Path(os.environ["JAVA_HOME"], "bin", "java"))
     if not archive.exists():
         pytest.skip("needs what `kafkaviz warm` makes, which make test calls")
     maps = Path(f"/proc/{SparkContext._gateway.proc.pid}/maps").read_text()
@@ -76,10 +77,10 @@ def test_one_is_made(tmp_path, monkeypatch, has_java):
                     (tmp_path / "bin" / program).symlink_to(Path(folder) / program)
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
         monkeypatch.delenv("JAVA_HOME", raising=False)
-    assert class_archive.start_making(tmp_path / "cache").wait() == 0
+    assert spark_java.start_making_archive(tmp_path / "cache").wait() == 0
     (archive,) = (
         path
-        for path in (tmp_path / "cache" / class_archive.FOLDER).glob("*.jsa")
+        for path in (tmp_path / "cache" / spark_java.ARCHIVE_FOLDER).glob("*.jsa")
         if ".base." not in path.name
     )
     assert archive.stat().st_size > 1 << 24
@@ -93,8 +94,8 @@ class JavaRuns:
         self.flags: list[str] = []
         self._status = 0 if has_own else 1
         monkeypatch.setattr(session, "prepare", lambda master, cache: java)
-        monkeypatch.setattr(class_archive.subprocess, "run", self._run)
-        monkeypatch.setattr(class_archive, "_start_spark", self._start_spark)
+        monkeypatch.setattr(spark_java.subprocess, "run", self._run)
+        monkeypatch.setattr(spark_java, "_start_spark", self._start_spark)
 
     def _run(self, command: list, **_options: bool) -> SimpleNamespace:
         if "-Xshare:dump" in command:
@@ -122,8 +123,8 @@ def test_a_java_without_classes_of_its_own_is_given_them_first(
 ):
     """A trimmed Java; the archive of Spark's classes is then based on its own."""
     runs = JavaRuns(monkeypatch, java, has_own=has_own)
-    class_archive._make(tmp_path)
-    archive = class_archive._path(tmp_path, java)
+    spark_java._make_archive(tmp_path)
+    archive = spark_java._archive_path(tmp_path, java)
     assert archive.read_text() == "classes"
     base = f"-XX:SharedArchiveFile={archive.with_suffix('.base.jsa')}"
     assert runs.dumped_paths == ([] if has_own else [base])
@@ -133,23 +134,23 @@ def test_a_java_without_classes_of_its_own_is_given_them_first(
 def test_an_archive_of_other_jars_makes_way(tmp_path, monkeypatch, java):
     """The archive for the same Java and Spark; those of others stay, and so do the base classes."""
     JavaRuns(monkeypatch, java, has_own=True)
-    archive = class_archive._path(tmp_path, java)
+    archive = spark_java._archive_path(tmp_path, java)
     archive.parent.mkdir()
     place = archive.stem.partition("-")[0]
     names = [f"{place}-0.jsa", "other-0.jsa", archive.with_suffix(".base.jsa").name]
     for name in names:
         (archive.parent / name).touch()
-    class_archive._make(tmp_path)
+    spark_java._make_archive(tmp_path)
     assert {path.name for path in archive.parent.iterdir()} == {archive.name, *names[1:]}
 
 
 def test_what_is_there_is_not_made_again(tmp_path, monkeypatch, java):
     """Nor where spark-submit has started the Java."""
     runs = JavaRuns(monkeypatch, java, has_own=True)
-    class_archive._make(tmp_path)
-    class_archive._make(tmp_path)
+    spark_java._make_archive(tmp_path)
+    spark_java._make_archive(tmp_path)
     monkeypatch.setattr(session, "prepare", lambda master, cache: None)
-    class_archive._make(tmp_path / "other")
+    spark_java._make_archive(tmp_path / "other")
     assert len(runs.flags) == 1 and not (tmp_path / "other").exists()
 
 
@@ -157,12 +158,12 @@ def test_the_process_that_makes_one_says_nothing(tmp_path, monkeypatch):
     """It runs this module with the same cache."""
     started = {}
     monkeypatch.setattr(
-        class_archive.subprocess,
+        spark_java.subprocess,
         "Popen",
         lambda command, **streams: started.update(streams, command=command),
     )
-    class_archive.start_making(tmp_path)
-    assert started["command"] == [sys.executable, "-m", class_archive.__name__, str(tmp_path)]
+    spark_java.start_making_archive(tmp_path)
+    assert started["command"] == [sys.executable, "-m", spark_java.__name__, str(tmp_path)]
     assert {started[name] for name in ("stdin", "stdout", "stderr")} == {subprocess.DEVNULL}
 
 
@@ -201,12 +202,12 @@ def test_spark_is_started_once_with_the_flags_and_ended(monkeypatch):
 
     monkeypatch.setattr(pyspark, "SparkContext", Context)
     monkeypatch.setattr(pyspark, "SparkConf", SparkConf)
-    class_archive._start_spark("-Xlog:disable")
+    spark_java._start_spark("-Xlog:disable")
     assert steps == [
         "-Xlog:disable",
         2,
         "collect",
         "stop",
         "close",
-        class_archive.STARTED_WITHIN_S,
+        spark_java.STARTED_WITHIN_S,
     ]

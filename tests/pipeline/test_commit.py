@@ -20,9 +20,8 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.catalog import catalog
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange, StoredSegment, to_row
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.catalog.stamps import StoredSegment, to_row
 from kafkaviz.pipeline.ingest import commit, merge_files
 from kafkaviz.pipeline.ingest.commit import CatalogBusy, CatalogTransaction, catalog_transaction
 from tests.pipeline.catalog_rows import stored_segments

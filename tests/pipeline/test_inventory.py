@@ -9,8 +9,8 @@ import pytest
 
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.catalog.catalog_info import to_row
 from kafkaviz.pipeline.catalog.schema import SEGMENTS, TABLES
-from kafkaviz.pipeline.catalog.stamps import to_row
 from kafkaviz.pipeline.ingest import stored_rows
 from kafkaviz.pipeline.ingest.commit import catalog_transaction
 from kafkaviz.pipeline.ingest.job import find_work

@@ -28,9 +28,9 @@ from kafkaviz.pipeline.datasource.consumer_options import (
     consumer_columns,
     parse_consumer_options,
 )
-from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.source import FilesSource
 from kafkaviz.pipeline.datasource.source_reader import Malformed
+from kafkaviz.pipeline.datasource.source_request import directories, expand
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import read, reader_of

@@ -26,8 +26,13 @@ from kafkaviz.pipeline.ingest.plan import tasks_per_segment
 from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read import scan as scan_module
 from kafkaviz.pipeline.read.scan import scan
-from kafkaviz.pipeline.read.summary import SplitSummary, merge_splits
-from kafkaviz.pipeline.read.tasks import IngestTask, SegmentSplit, SegmentTask
+from kafkaviz.pipeline.read.tasks import (
+    IngestTask,
+    SegmentSplit,
+    SegmentTask,
+    SplitSummary,
+    merge_splits,
+)
 from tests.pipeline.catalog_rows import without_checked
 from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.small_logs import write_broker

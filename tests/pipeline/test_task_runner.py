@@ -20,11 +20,12 @@ from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, OWN_TABLES, ROW_TABLES, TABLES
-from kafkaviz.pipeline.ingest import job, task_results, task_runner
+from kafkaviz.pipeline.ingest import job, task_results
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction
 from kafkaviz.pipeline.ingest.merge_files import MergeTask
 from kafkaviz.pipeline.ingest.plan import pack, tasks_per_segment
+from kafkaviz.pipeline.ingest.run import task_runner
 from kafkaviz.pipeline.read.tasks import IngestTask, SegmentTask
 from tests.pipeline.catalog_rows import assert_catalog_holds, in_order, rows, stored_segments
 from tests.pipeline.killer_segment import DiesOnce
@@ -192,7 +193,7 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
         )
         for number in range(8)
     ]
-    results = task_runner.task_runner(spark, "a run").run(list(map(pack, tasks)), tmp_path)
+    results = task_runner(spark, "a run").run(list(map(pack, tasks)), tmp_path)
     summaries = [summary for result in results for summary in task_results.read(tmp_path, result)]
     assert [summary.number for summary in summaries] == [
         number for task in tasks for number in (split.segment_task.number for split in task.splits)

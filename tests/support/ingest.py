@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline.ingest import job, task_runner
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest import run as ingest_run
 
 MASTER = "local[2]"
 
@@ -42,7 +43,7 @@ class InProcessRunner:
         return [
             result
             for task in tasks
-            for result in task_runner.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
+            for result in ingest_run.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
         ]
 
     def count_ended(self) -> int:

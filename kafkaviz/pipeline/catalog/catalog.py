@@ -23,9 +23,17 @@ from kafkaviz.analysis.findings.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.catalog_info import FORMAT, READ_FORMATS, CatalogInfo, from_json
+from kafkaviz.pipeline.catalog.catalog_info import (
+    FORMAT,
+    READ_FORMATS,
+    CatalogInfo,
+    StampRow,
+    StoredSegment,
+    from_json,
+    from_row,
+    segments_of,
+)
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.catalog.stamps import StampRow, StoredSegment, from_row, segments_of
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.findings import StoredHealth

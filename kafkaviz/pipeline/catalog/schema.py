@@ -233,7 +233,7 @@ STAMPS = pa.schema(
         ("directory", STRING),
         ("base_offset", LONG),  # null in the row of the directory's other files
         ("suffix", STRING),
-        # JSON: size and mtime of each file, and where its rows are (catalog.stamps)
+        # JSON: size and mtime of each file, and where its rows are (catalog_info.py)
         ("json", STRING),
     ]
 )

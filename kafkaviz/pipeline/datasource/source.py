@@ -34,10 +34,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import consumer_options, one_line_errors, probes
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
-from kafkaviz.pipeline.datasource.load_paths import directories
 from kafkaviz.pipeline.datasource.pushdown import add_filters, is_exact
 from kafkaviz.pipeline.datasource.source_plan import option_filters
-from kafkaviz.pipeline.datasource.source_request import ReadRequest, SourceQuery
+from kafkaviz.pipeline.datasource.source_request import ReadRequest, SourceQuery, directories
 from kafkaviz.pipeline.datasource.source_schema import (
     FORMATS,
     NAMES,

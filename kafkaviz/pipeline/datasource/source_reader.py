@@ -62,14 +62,17 @@ from kafkaviz.pipeline.datasource.source_schema import (
 from kafkaviz.pipeline.datasource.transaction_tail import MARKER
 from kafkaviz.pipeline.datasource.transactions import ObservedTransactions, UncommittedTransactions
 from kafkaviz.pipeline.read import scan
-from kafkaviz.pipeline.read.rows import Columns, batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.read.segment_tables import (
+from kafkaviz.pipeline.read.rows import (
     STATISTICS_COLUMNS,
+    Columns,
+    batch_columns,
+    entry_columns,
+    entry_slots,
     file_columns,
     statistics_of_read,
+    table,
 )
-from kafkaviz.pipeline.read.summary import SegmentSummary, merge_splits
-from kafkaviz.pipeline.read.tasks import SegmentTask
+from kafkaviz.pipeline.read.tasks import SegmentSummary, SegmentTask, merge_splits
 from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")

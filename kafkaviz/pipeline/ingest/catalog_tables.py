@@ -35,7 +35,14 @@ from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.arrow_columns import column
 from kafkaviz.pipeline.catalog.catalog import FULL_INGEST
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, SourceCheck
+from kafkaviz.pipeline.catalog.catalog_info import (
+    CatalogInfo,
+    SourceCheck,
+    StoredSegment,
+    move_segment,
+    owner_columns,
+    to_row,
+)
 from kafkaviz.pipeline.catalog.findings import (
     disk_columns,
     finding_row,
@@ -44,12 +51,6 @@ from kafkaviz.pipeline.catalog.findings import (
     step_row,
 )
 from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
-from kafkaviz.pipeline.catalog.stamps import (
-    StoredSegment,
-    move_segment,
-    owner_columns,
-    to_row,
-)
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
 from kafkaviz.pipeline.ingest.ingest_checks import (
     LOAD_KEY,
@@ -71,17 +72,17 @@ from kafkaviz.pipeline.read.inventory import (
     PartitionEntries,
     is_readable,
 )
-from kafkaviz.pipeline.read.rows import codec_names
-from kafkaviz.pipeline.read.segment_tables import (
+from kafkaviz.pipeline.read.rows import (
     SegmentBytes,
     SegmentStatistics,
+    codec_names,
     first_batch,
     note_stored_rolls,
     partition_row,
     segment_rows,
     statistics_of_read,
 )
-from kafkaviz.pipeline.read.summary import SegmentSummary, SplitSummary, merge_splits
+from kafkaviz.pipeline.read.tasks import SegmentSummary, SplitSummary, merge_splits
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
 

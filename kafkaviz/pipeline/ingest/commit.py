@@ -40,11 +40,11 @@ from kafkaviz.pipeline.catalog.catalog import NAME, Catalog, read
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
     CatalogSource,
+    Spans,
     to_json,
     version,
 )
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
-from kafkaviz.pipeline.catalog.stamps import Spans
 from kafkaviz.pipeline.ingest.merge_files import (
     MergeTask,
     RowRuns,

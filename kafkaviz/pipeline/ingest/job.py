@@ -16,8 +16,7 @@ from kafkaviz.log.file import output_path
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog import missing_files
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
-from kafkaviz.pipeline.catalog.stamps import Spans
+from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, Spans
 from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
@@ -39,25 +38,30 @@ from kafkaviz.pipeline.ingest.plan import (
     sort_by_cost,
     tasks_per_segment,
 )
-from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
+from kafkaviz.pipeline.ingest.run import (
+    Ingest,
+    IngestError,
+    IngestResult,
+    Progress,
+    TaskRunner,
+    task_runner,
+)
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, UnchangedDirectories
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
-from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,
     PartitionEntries,
     inventory,
 )
-from kafkaviz.pipeline.read.summary import merge_splits
-from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentTask, is_whole
+from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentTask, is_whole, merge_splits
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kafkaviz.pipeline.ingest.task_runner import TaskResult
+    from kafkaviz.pipeline.ingest.run import TaskResult
 
 __all__ = [
     "Ingest",

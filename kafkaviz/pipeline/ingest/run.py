@@ -1,17 +1,220 @@
-"""An ingest as a background job that shows its progress and can be cancelled."""
+"""An ingest as a background job, and the runners of its tasks on Spark's workers.
 
+Tasks return only the names of their result files. A SparkContext runs tasks as an RDD, because a
+DataFrame would load Spark's planner, which takes 2 s. Spark Connect supports only DataFrames.
+"""
+
+import pickle
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 from kafkaviz.pipeline.ingest.plan import PackedTask
-from kafkaviz.pipeline.ingest.task_runner import TaskRunner
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    from kafkaviz.analysis.batching.advice import BatchingAnswer
+    from kafkaviz.pipeline.ingest.plan import Task
+    from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
+    from kafkaviz.pipeline.read.tasks import DecodedSplit
+
+    TaskResult = ResultFile | DecodedSplit | LoadFile | BatchingAnswer | str
+
+TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them together: about 4 MB
+
+
+class TaskRunner(Protocol):
+    """Runs the tasks of one ingest.
+
+    Attributes:
+        cores: how many tasks can run at the same time. A guess on Spark Connect.
+    """
+
+    cores: int
+
+    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
+        """Runs the tasks and returns their results, in order.
+
+        Args:
+            staging: the ingest's staging folder. It must have this path on every worker.
+        """
+        ...
+
+    def count_ended(self) -> int:
+        """Returns how many tasks have ended, over all calls of `run`."""
+        ...
+
+    def cancel(self) -> None:
+        """Cancels the running tasks. Another thread calls this."""
+        ...
+
+
+def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
+    """Returns a runner for a session, or for the session of a master.
+
+    Args:
+        spark: a session, or the master whose session is used or started.
+        group: a unique name for this ingest.
+    """
+    from kafkaviz.pipeline.spark import session
+
+    if isinstance(spark, str | None):
+        if not session.is_connect(spark):
+            return ContextRunner(session.context(spark), group)
+        spark = session.session(spark)
+    if session.is_connected(spark):
+        return ConnectRunner(spark, group)
+    return ContextRunner(spark.sparkContext, group)
+
+
+class ContextRunner:
+    """Runs tasks as jobs of a SparkContext.
+
+    A large task is a Spark partition of its own. Small tasks share a partition.
+    """
+
+    def __init__(self, context: "SparkContext", group: str) -> None:
+        self.cores = context.defaultParallelism
+        self._context = context
+        self._group = group
+        self._counts: list[int] = []  # number of tasks in each Spark partition
+
+    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
+        from kafkaviz.pipeline.ingest.plan import MIN_BYTES
+        from kafkaviz.pipeline.read.tasks import pack_by_cost
+        from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
+
+        costs = ((task, task.cost) for task in tasks)
+        parts = [part for part, _ in pack_by_cost(costs, MIN_BYTES)]
+        self._counts += map(len, parts)
+        self._context.setJobGroup(self._group, "kafkaviz", interruptOnCancel=True)
+        rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
+        with workers_with_kafkaviz(self._context):
+            rdd.id()  # after this, Spark knows which Python and environment the job uses
+        return list(chain.from_iterable(rdd.collect()))
+
+    def count_ended(self) -> int:
+        """Returns how many tasks have ended, assuming that Spark ends them in order."""
+        tracker = self._context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        return sum(self._counts[: sum(stage.numCompletedTasks for stage in stages if stage)])
+
+    def cancel(self) -> None:
+        """Cancels present and future jobs, because the ingest may be about to submit one."""
+        context: Any = self._context
+        context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
+
+
+class ConnectRunner:
+    """Runs tasks as queries of a Spark Connect session, with one row per task.
+
+    The Python of the server's workers must have kafkaviz and see the same paths.
+    """
+
+    def __init__(self, spark: "SparkSession", group: str) -> None:
+        self.cores = int(spark.conf.get("spark.default.parallelism", None) or 8)
+        self._spark = spark
+        self._group = group
+        self._ended_before = 0
+        self._ended = 0
+        self._is_cancelled = False
+
+    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
+        session: Any = self._spark
+        session.addTag(self._group)
+        session.registerProgressHandler(self._note)
+        try:
+            parts = [
+                self._query(tasks[first : first + TASKS_PER_QUERY], staging)
+                for first in range(0, len(tasks), TASKS_PER_QUERY)
+            ]
+        finally:
+            session.removeProgressHandler(self._note)
+            session.removeTag(self._group)
+        return list(chain.from_iterable(parts))
+
+    def _query(self, tasks: Sequence["PackedTask"], staging: Path) -> Iterable[Any]:
+        if self._is_cancelled:
+            raise JobCancelled(message("errors.run_cancelled"))
+        packed = tuple(tasks)
+        rows = (
+            self._spark.range(0, len(tasks), 1, len(tasks))
+            .mapInArrow(_runner_of_rows(staging, packed), "number long, results binary")
+            .collect()
+        )
+        self._ended_before += len(tasks)
+        self._ended = 0
+        by_number = {row["number"]: row["results"] for row in rows}
+        return chain.from_iterable(pickle.loads(by_number[number]) for number in range(len(tasks)))
+
+    def _note(self, stages: Iterable[Any] | None, **_more: object) -> None:
+        self._ended = sum(stage.num_completed_tasks for stage in stages or ())
+
+    def count_ended(self) -> int:
+        return self._ended_before + self._ended
+
+    def cancel(self) -> None:
+        """Cancels this ingest's queries, and prevents further ones."""
+        self._is_cancelled = True
+        session: Any = self._spark
+        session.interruptTag(self._group)
+
+
+def _runner_of_rows(
+    staging: Path, tasks: tuple["PackedTask", ...]
+) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    def run_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                results = pickle.dumps(list(run_task(tasks[number].unpack(), staging)))
+                yield pa.RecordBatch.from_pydict({"number": [number], "results": [results]})
+
+    return run_rows
+
+
+def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
+    from kafkaviz.analysis.batching.advice import answer_topic
+    from kafkaviz.pipeline.ingest import task_results
+    from kafkaviz.pipeline.ingest.ingest_checks import load_log
+    from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
+    from kafkaviz.pipeline.ingest.plan import AdviceTask, StartupTask
+    from kafkaviz.pipeline.read.scan import scan
+    from kafkaviz.pipeline.read.tasks import DecodeTask, decode
+
+    if isinstance(task, AdviceTask):
+        return [answer_topic(task.topic, task.quota)]
+    if isinstance(task, StartupTask):
+        return [task_results.write_loads(map(load_log, task.loads), staging)]
+    if isinstance(task, MergeTask):
+        return [merge(task, staging)]
+    if isinstance(task, DecodeTask):
+        return [decode(task, staging)]
+    segment_tasks = {part.segment_task.number: part.segment_task for part in task.splits}
+    is_partial = any(part.is_partial for part in task.splits)
+    digests = {number: task_results.digest(part) for number, part in segment_tasks.items()}
+    return [task_results.write(scan(task, staging), digests, staging, is_partial=is_partial)]
+
+
+def _run_all(
+    staging: Path, parts: Iterable[Iterable["PackedTask"]]
+) -> Iterator[Sequence["TaskResult"]]:
+    return (run_task(task.unpack(), staging) for part in parts for task in part)
 
 
 class IngestError(KafkavizError):

@@ -21,16 +21,19 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.pipeline.catalog.catalog import Catalog
-from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, RowRange, version
-from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
-from kafkaviz.pipeline.catalog.stamps import (
+from kafkaviz.pipeline.catalog.catalog_info import (
+    FORMAT,
+    CatalogInfo,
+    RowRange,
     Spans,
     StoredSegment,
     directory_text,
     from_row,
     storable_name,
     unchanged_spans,
+    version,
 )
+from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
 from kafkaviz.pipeline.ingest.ingest_checks import (
     LOAD_KEY,
     CheckedText,
@@ -47,7 +50,7 @@ from kafkaviz.pipeline.read.inventory import (
     PartitionEntries,
     has_same_content,
 )
-from kafkaviz.pipeline.read.segment_tables import (
+from kafkaviz.pipeline.read.rows import (
     STATISTICS_COLUMNS,
     SegmentStatistics,
     partition_columns,

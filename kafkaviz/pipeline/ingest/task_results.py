@@ -41,8 +41,13 @@ from kafkaviz.pipeline.ingest.commit import link_file
 from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
 from kafkaviz.pipeline.ingest.merge_files import slice_rows, write_rows
 from kafkaviz.pipeline.read.check_cache import DIGITS, digest_of
-from kafkaviz.pipeline.read.summary import BatchStatistics, SlotCounts, SplitSummary, merge_splits
-from kafkaviz.pipeline.read.tasks import SegmentTask
+from kafkaviz.pipeline.read.tasks import (
+    BatchStatistics,
+    SegmentTask,
+    SlotCounts,
+    SplitSummary,
+    merge_splits,
+)
 
 FOLDER = "results"
 LOADS_FOLDER = "loads"

@@ -29,10 +29,12 @@ from kafkaviz.pipeline.catalog.catalog_info import (
     FORMAT,
     CatalogSource,
     Stamp,
+    StampRow,
+    StoredDirectory,
     StoredLogDirectory,
+    StoredSegment,
     version,
 )
-from kafkaviz.pipeline.catalog.stamps import StampRow, StoredDirectory, StoredSegment
 from kafkaviz.units import replace_surrogates
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)

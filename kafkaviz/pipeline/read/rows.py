@@ -1,10 +1,21 @@
-"""Converts arrays of batches and index entries to Arrow rows of the catalog's tables."""
+"""Builds the Arrow rows of the catalog's tables.
+
+Tasks write the rows of batches and index entries. The driver writes tables `segments` and
+`partitions`, one directory at a time. A DataFrame would start Spark even in an ingest that reads
+nothing. Column segment_bytes is filled in at the end, because a later partition of the topic may be
+the first to show its value.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
+from kafkaviz.analysis.inferred_settings import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.analysis.segment.links import NONE, row_at_position
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
@@ -22,9 +33,16 @@ from kafkaviz.format.legacy_messages import (
     NO_TIMESTAMP,
     TIMESTAMP_TYPES,
 )
+from kafkaviz.log.archives import archive
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
-from kafkaviz.pipeline.catalog.schema import BATCHES
-from kafkaviz.pipeline.read.tasks import SegmentTask
+from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
+from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_KINDS, SEGMENTS
+from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
+from kafkaviz.pipeline.read.tasks import SegmentSummary, SegmentTask, no_timestamp
+from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import replace_surrogates
 
 CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka stores batches with an unknown codec id
@@ -120,10 +138,6 @@ def codec_names(mask: int) -> tuple[str, ...]:
     return tuple(name for codec_id, name in enumerate(CODEC_NAMES) if mask >> codec_id & 1)
 
 
-def no_timestamp(batches: np.ndarray) -> np.ndarray:
-    return batches["magic"] < 1
-
-
 def _owner_columns(owners: Sequence[SegmentTask], counts: Sequence[int]) -> Columns:
     return {
         "broker": repeated_texts([owner.broker for owner in owners], counts),
@@ -145,3 +159,266 @@ def _convert(column: pa.Array | np.ndarray, kind: pa.DataType) -> pa.Array:
     if isinstance(column, np.ndarray):
         return numpy_column(column, kind)
     return column if column.type == kind else column.cast(kind)
+
+
+SEGMENT_BYTES = "segment.bytes"
+ROLL_COLUMNS = [
+    "base_offset",
+    "state",
+    "log_bytes",
+    "max_timestamp_ms",
+    "offset_entries",
+    "time_entries",
+    "roll_reason",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentStatistics:
+    """The results of reading all files of a segment. None: unknown or unreadable."""
+
+    batches: int | None = None
+    records: int | None = None
+    first_offset: int | None = None
+    last_offset: int | None = None
+    min_timestamp_ms: int | None = None
+    max_timestamp_ms: int | None = None
+    offset_entries: int | None = None
+    time_entries: int | None = None
+    unwritten_offset_slots: int | None = None
+    unwritten_time_slots: int | None = None
+    valid_bytes: int | None = None
+    torn_bytes: int | None = None
+    interval_low_bytes: int | None = None
+    interval_high_bytes: int | None = None
+    first_batch: FirstBatch | None = None
+
+
+STATISTICS_COLUMNS = [
+    field.name for field in fields(SegmentStatistics) if field.name in SEGMENTS.names
+]
+
+
+def statistics_of_read(
+    entry: InventoryEntry | SegmentTask, summary: SegmentSummary
+) -> SegmentStatistics:
+    interval = summary.evidence.bounds()
+    values: dict[str, Any] = {
+        "interval_low_bytes": interval.low_bytes,
+        "interval_high_bytes": interval.high_bytes,
+        **vars(summary.slots),
+    }
+    if summary.end_position is not None:
+        values |= {
+            name: getattr(summary.content, name)
+            for name in STATISTICS_COLUMNS
+            if hasattr(summary.content, name)
+        }
+        values |= {
+            "valid_bytes": summary.end_position,
+            "torn_bytes": entry.segment.with_log().log.size_bytes - summary.end_position,
+        }
+        values |= {"first_batch": first_batch(summary)}
+    return SegmentStatistics(**values)
+
+
+def first_batch(summary: SegmentSummary) -> FirstBatch | None:
+    content = summary.content
+    if not content.batches:
+        return None
+    return FirstBatch(
+        cast(int, content.first_batch_bytes),
+        cast(int, content.first_batch_max_timestamp_ms),
+        cast(int, content.first_batch_last_offset),
+    )
+
+
+Live = list[tuple[InventoryEntry, SegmentStatistics]]
+
+
+@dataclass
+class SegmentBytes:
+    """Finds the segment.bytes that applied to a partition's segments.
+
+    The configured value comes first, then the value inferred from rolls, then the release's
+    default.
+
+    Attributes:
+        settings: settings by broker name.
+        inferred_bytes: the value inferred from rolls, by broker, topic and partition. For partition
+            None it is the first value inferred for the topic.
+    """
+
+    settings: Mapping[str, Settings]
+    inferred_bytes: dict[tuple[str, str, int | None], int] = field(default_factory=dict)
+
+    def note(
+        self,
+        owner: tuple[str, str, int],
+        facts: Sequence[SegmentFacts],
+        reasons: Sequence[RollCause | None],
+    ) -> None:
+        """Keeps the segment.bytes that a partition's rolls show, if any.
+
+        Args:
+            owner: broker, topic and partition.
+            facts: the segments in use.
+            reasons: why Kafka rolled each segment.
+        """
+        broker, topic, partition = owner
+        limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
+        if limit:
+            for number in (partition, None):
+                self.inferred_bytes.setdefault((broker, topic, number), limit.value)
+
+    def find(self, broker: str, topic: str, partition: int) -> tuple[int | None, str]:
+        """Returns segment.bytes (None if unknown), and the source of this value."""
+        setting = self.settings[broker].find(topic, SEGMENT_BYTES)
+        inferred_bytes = self.inferred_bytes.get(
+            (broker, topic, partition)
+        ) or self.inferred_bytes.get((broker, topic, None))
+        if setting.is_given or inferred_bytes is None:
+            return cast("int | None", setting.value), str(setting.source)
+        return inferred_bytes, "inferred from rolls"
+
+
+def segment_rows(
+    entries: PartitionEntries, statistics: Sequence[SegmentStatistics], limits: SegmentBytes
+) -> list[dict[str, Any]]:
+    """Returns one row per segment of a directory, without column segment_bytes.
+
+    Args:
+        statistics: the statistics of each segment.
+        limits: keeps the segment.bytes that the directory's rolls show.
+    """
+    live = _live(entries, statistics)
+    facts = [_segment_facts(entry, values) for entry, values in live]
+    reasons = roll_reasons(facts)
+    reason_by_number = {
+        entry.number: reason for (entry, _), reason in zip(live, reasons, strict=True)
+    }
+    partition = entries.partition
+    topic = replace_surrogates(partition.topic)
+    limits.note((entries.broker, topic, partition.partition), facts, reasons)
+    return [
+        {
+            "broker": entry.broker,
+            "topic": topic,
+            "partition": partition.partition,
+            "base_offset": entry.segment.base_offset,
+            "state": entry.segment.state,
+            **file_columns(entry.segment),
+            **{name: getattr(values, name) for name in STATISTICS_COLUMNS},
+            "roll_reason": reason_by_number.get(entry.number),
+        }
+        for entry, values in zip(entries.segments, statistics, strict=True)
+    ]
+
+
+def partition_row(
+    entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
+) -> dict[str, Any]:
+    return partition_columns(entries) | {
+        "log_end_offset": _log_end_offset(_live(entries, statistics))
+    }
+
+
+def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
+    """Returns the columns of table `partitions` that are known without reading segments."""
+    partition = entries.partition
+    return {
+        "broker": entries.broker,
+        "topic": replace_surrogates(partition.topic),
+        "partition": partition.partition,
+        "directory": replace_surrogates(partition.directory),
+        "state": partition.state,
+        "topic_id": partition.topic_id,
+        "segments": len(partition.live),
+        "log_start_offset": partition.log_start_offset,
+        "high_watermark": partition.high_watermark,
+        "recovery_point": partition.recovery_point,
+        "log_directory": log_directory_text(partition.path.parent),
+    }
+
+
+@cache
+def log_directory_text(path: Path) -> str:
+    return replace_surrogates(str(archive.display_path(path)))
+
+
+def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) -> Live:
+    return [
+        (entry, values)
+        for entry, values in zip(entries.segments, statistics, strict=True)
+        if entry.segment.log and entry.segment.is_in_use
+    ]
+
+
+def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> SegmentFacts:
+    first = statistics.first_batch or FirstBatch(0, -1, -1)
+    return SegmentFacts(
+        base_offset=entry.segment.base_offset,
+        log_bytes=entry.segment.with_log().log.size_bytes,
+        first_batch_bytes=first.size_bytes,
+        first_batch_max_timestamp_ms=first.max_timestamp_ms,
+        first_batch_last_offset=first.last_offset,
+        max_timestamp_ms=-1 if statistics.max_timestamp_ms is None else statistics.max_timestamp_ms,
+        offset_entries=statistics.offset_entries or 0,
+        time_entries=statistics.time_entries or 0,
+    )
+
+
+def _log_end_offset(live: Live) -> int | None:
+    if not live or live[-1][1].batches is None:
+        return None
+    newest, statistics = live[-1]
+    if statistics.last_offset is None:
+        return newest.segment.base_offset
+    return statistics.last_offset + 1
+
+
+def note_stored_rolls(
+    rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
+) -> None:
+    """Keeps the segment.bytes that the rolls of a copied directory show in `limits`.
+
+    Args:
+        rows: the directory's rows of table `segments`.
+    """
+    if RollCause.SIZE not in rows["roll_reason"].to_pylist():
+        return
+    facts = []
+    reasons = []
+    for row, first_batch in zip(rows.select(ROLL_COLUMNS).to_pylist(), first_batches, strict=True):
+        if row["state"] in ("active", "closed") and row["log_bytes"] is not None:
+            first = first_batch or FirstBatch(0, -1, -1)
+            latest_ms = row["max_timestamp_ms"]
+            facts.append(
+                SegmentFacts(
+                    base_offset=row["base_offset"],
+                    log_bytes=row["log_bytes"],
+                    first_batch_bytes=first.size_bytes,
+                    first_batch_max_timestamp_ms=first.max_timestamp_ms,
+                    first_batch_last_offset=first.last_offset,
+                    max_timestamp_ms=-1 if latest_ms is None else latest_ms,
+                    offset_entries=row["offset_entries"] or 0,
+                    time_entries=row["time_entries"] or 0,
+                )
+            )
+            reasons.append(row["roll_reason"])
+    broker, topic, partition = (rows[name][0].as_py() for name in ("broker", "topic", "partition"))
+    limits.note((broker, topic, partition), facts, reasons)
+
+
+def file_columns(segment: Segment) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    for kind in FILE_KINDS:
+        file: FileInfo | None = getattr(segment, kind)
+        if file is not None:
+            facts = {
+                "bytes": file.size_bytes,
+                "allocated_bytes": file.allocated_bytes,
+                "mtime_ns": file.mtime_ns,
+            }
+            columns |= {f"{kind}_{fact}": value for fact, value in facts.items()}
+    return columns

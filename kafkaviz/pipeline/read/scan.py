@@ -28,8 +28,15 @@ from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.read.summary import BatchStatisticsBuilder, SlotCounts, SplitSummary
-from kafkaviz.pipeline.read.tasks import DecodedWalk, IngestTask, SegmentSplit, SegmentTask
+from kafkaviz.pipeline.read.tasks import (
+    BatchStatisticsBuilder,
+    DecodedWalk,
+    IngestTask,
+    SegmentSplit,
+    SegmentTask,
+    SlotCounts,
+    SplitSummary,
+)
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

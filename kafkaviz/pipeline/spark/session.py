@@ -21,8 +21,7 @@ from kafkaviz import extras
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.messages import message
-from kafkaviz.pipeline.spark import class_archive
-from kafkaviz.pipeline.spark.java import ensure_java
+from kafkaviz.pipeline.spark.java import archive_options, ensure_java
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
         submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
         if not submit_settings:
             # only these settings, because later sessions of a JVM inherit the settings of its start
-            flags = class_archive.options(cache, java) if java else ""
+            flags = archive_options(cache, java) if java else ""
             jvm_settings = with_java_options(JVM_SETTINGS, flags)
             SparkContext._ensure_initialized(
                 conf=SparkConf(loadDefaults=False).setAll(list(jvm_settings.items()))

@@ -32,9 +32,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.catalog import Catalog
-from kafkaviz.pipeline.catalog.catalog_info import RowRange
+from kafkaviz.pipeline.catalog.catalog_info import RowRange, StoredSegment, from_row
 from kafkaviz.pipeline.catalog.schema import BATCHES
-from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
