@@ -246,7 +246,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
 
 
 def has_option(name: str) -> bool:
-    """Returns whether this lower-case option is accepted, even if it has no effect."""
+    """Returns whether an option is accepted, even without effect. `name` is in lower case."""
     known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
     return name in known or name.startswith(CONSUMER_PREFIX)
 

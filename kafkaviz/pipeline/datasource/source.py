@@ -180,7 +180,7 @@ class KafkaSource(DataSource):
 
     @staticmethod
     def has_option(name: str) -> bool:
-        """Returns whether the format has this lower-case option."""
+        """Returns whether the format has this option. `name` is in lower case."""
         return name in (*NAMES, *SPARK_OPTIONS)
 
     @staticmethod

@@ -443,7 +443,7 @@ class SourceReader:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the .index entries sorted by position; none unless column entry_slot is needed.
+        """Returns the .index entries by position, or none if column entry_slot is not requested.
 
         If the .index cannot be read, yields a problem row.
         """

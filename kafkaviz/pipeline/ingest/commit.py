@@ -113,14 +113,14 @@ class RowWriter:
 
 
 class CatalogTransaction:
-    """The catalog's folder while one ingest holds the lock; see `catalog_transaction`."""
+    """The catalog's folder while one ingest holds the lock; see `catalog_transaction`.
+
+    Attributes:
+        old: the present catalog. None: there is none, or it cannot be read.
+        leftovers: the staging folders of killed ingests.
+    """
 
     def __init__(self, path: Path, old: Catalog | None) -> None:
-        """Begins a transaction. `leftovers` will be the staging folders of killed ingests.
-
-        Args:
-            old: the present catalog. None: there is none, or it cannot be read.
-        """
         self.path = path
         self.old = old
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
@@ -198,7 +198,7 @@ class CatalogTransaction:
 
     @contextmanager
     def writer(self, table: str) -> Generator[RowWriter]:
-        """Yields a writer for a table that is a single file."""
+        """Yields a writer for all rows of a table, in a single file."""
         name = f"{table}-{uuid.uuid4().hex}.parquet"
         with ExitStack() as stack:
             writer = RowWriter(self.staging / table / name, TABLES[table])

@@ -82,7 +82,11 @@ class DirectoryLoad(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The effect of broker start-up on a log: the steps as JSON, or None if unknown."""
+    """The effect of broker start-up on a log.
+
+    Attributes:
+        text: the steps as JSON. None: a file cannot be read.
+    """
 
     number: int
     text: str | None

@@ -210,8 +210,9 @@ class IngestWork:
 
     Attributes:
         states: a state per segment. `UNCHANGED`: the old catalog has rows and findings. `READ`:
-            this run reads the segment. `RESUMED`: a killed run has read it. `READ_FOR_CHECKS` and
-            `RESUMED_FOR_CHECKS`: the same, but the rows come from the old catalog.
+            this run reads the segment. `RESUMED`: a killed run has read it. `READ_FOR_CHECKS`: like
+            `READ`, but the old catalog has the rows. `RESUMED_FOR_CHECKS`: like `RESUMED`, but the
+            old catalog has the rows.
         first_segments: the number of a directory's first segment, by directory number. Copied
             directories are left out.
         loads: the log loaded at the next broker start-up, by directory number.

@@ -115,7 +115,7 @@ class TableLayout:
     _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # new place of each run
 
     def find(self, span: RowRange) -> RowRange:
-        """Returns where rows of a stored file are after the merges."""
+        """Returns where rows will be after the merges."""
         if span.file not in self._starts:
             return span
         run = bisect_right(self._starts[span.file], span.first_row) - 1

@@ -85,7 +85,7 @@ class SortedSpool(Generic[T]):
     """Values in a nameless temporary file, sorted when they are read."""
 
     def __init__(self, key: Callable[[T], Any]) -> None:
-        """Creates an empty spool. Values with equal keys keep the order of adding."""
+        """Creates an empty spool, which sorts by `key`. The sort is stable."""
         self._key = key
         self._waiting: list[T] = []
         self._runs: list[list[tuple[int, int]]] = []  # the first byte and size of each block

@@ -266,13 +266,13 @@ class StoredRows:
         }
 
     def compared(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns columns that show whether a directory is unchanged; None if unreadable."""
+        """Returns columns that show whether a directory is unchanged. None: they cannot be read."""
         if not self._can_copy or broker not in self._brokers:
             return None
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns all rows of a directory, to be copied; None if unreadable."""
+        """Returns all rows of a directory, to be copied. None: they cannot be read."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
         return self._tables((broker, storable_name(directory)), self._copied_rows)

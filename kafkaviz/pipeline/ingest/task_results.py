@@ -84,7 +84,11 @@ class ResultFile:
 
 @dataclass(frozen=True)
 class LoadFile:
-    """The name of a file with results of loading logs. `first_number` is its first log."""
+    """The name of a file with results of loading logs.
+
+    Attributes:
+        first_number: the number of the first log in the file.
+    """
 
     name: str
     first_number: int

@@ -289,7 +289,7 @@ def segment_rows(
 
     Args:
         statistics: the statistics of each segment.
-        limits: keeps the segment.bytes that the directory's rolls show.
+        limits: receives the segment.bytes that the directory's rolls show.
     """
     live = _live(entries, statistics)
     facts = [_segment_facts(entry, values) for entry, values in live]
@@ -380,7 +380,7 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """Keeps the segment.bytes that the rolls of a copied directory show in `limits`.
+    """Adds to `limits` the segment.bytes that the rolls of a copied directory show.
 
     Args:
         rows: the directory's rows of table `segments`.

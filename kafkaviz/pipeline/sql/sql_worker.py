@@ -242,9 +242,8 @@ def _strip_end(text: str) -> str:
 def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
     """Returns the columns of a query as SQL, and the most characters per cell.
 
-    Each column gets a unique name. Values that Arrow, CSV or a page cannot hold become text of
-    limited length. The query itself cuts the text, because the full values might not fit into
-    memory.
+    Each column gets a unique name. Values that Arrow, CSV or a web page cannot hold become text of
+    limited length. The query cuts the text, because the full values might not fit into memory.
     """
     columns = []
     for place, kind in enumerate(map(str, relation.types), 1):
