@@ -12,13 +12,12 @@ from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.format.batch import HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.pipeline.datasource.transactions import read_transactions
 from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
-from tests.pipeline.transaction_batches import marker, of_producer, owned, plain
+from tests.pipeline.transaction_batches import marker, of_producer, owned, plain, read_transactions
 
 START_MS = whole_logs.START_MS
 

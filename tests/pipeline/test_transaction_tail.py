@@ -11,10 +11,10 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss
 from kafkaviz.pipeline.datasource.source import KafkaReader
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.pipeline.datasource.transactions import plan_transactions, read_transactions
+from kafkaviz.pipeline.datasource.transactions import plan_transactions
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read, reader_of
-from tests.pipeline.transaction_batches import marker, of_producer, plain
+from tests.pipeline.transaction_batches import marker, of_producer, plain, read_transactions
 
 ABORT, COMMIT = 0, 1
 

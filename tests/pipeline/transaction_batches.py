@@ -1,5 +1,10 @@
+from math import inf
+
 from kafkaviz.format import record
 from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.partition import Partition
+from kafkaviz.pipeline.datasource.transactions import UncommittedTransactions, plan_transactions
 from tests.pipeline import whole_logs
 from tests.pipeline.whole_logs import START_MS
 
@@ -31,3 +36,12 @@ def owned(data: bytes, producer_id: int) -> bytes:
 
 def plain(base_offset: int) -> bytes:
     return whole_logs.batch(base_offset, [START_MS])
+
+
+def read_transactions(
+    partition: Partition, last_offset: float = inf, first_offset: float = -inf
+) -> tuple[UncommittedTransactions, list[Problem]]:
+    """Returns the same as `plan_transactions`, after reading the tail of the log."""
+    known, problems = plan_transactions(partition, last_offset, first_offset)
+    transactions, unread = known.follow_tail(last_offset)
+    return transactions, problems + unread

@@ -258,15 +258,6 @@ def plan_transactions(
     return known.in_range(-inf, inf, last_offset), problems
 
 
-def read_transactions(
-    partition: Partition, last_offset: float = inf, first_offset: float = -inf
-) -> tuple[UncommittedTransactions, list[Problem]]:
-    """Returns the same as `plan_transactions`, after reading the tail of the log."""
-    known, problems = plan_transactions(partition, last_offset, first_offset)
-    transactions, unread = known.follow_tail(last_offset)
-    return transactions, problems + unread
-
-
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
     """Returns the problem of an unreadable remote segment if it hides markers that matter.
 
