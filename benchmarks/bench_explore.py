@@ -38,7 +38,7 @@ def run() -> list[str]:
 def measured(directory: Path) -> list[str]:
     """Returns both rows for the catalog of the sample broker."""
     from kafkaviz.app.cache import broker_cache
-    from kafkaviz.figures.explore.questions import QUESTIONS
+    from kafkaviz.figures.questions import QUESTIONS
     from kafkaviz.pipeline.sql.query import Query
 
     catalog = broker_cache.catalog_path(broker_cache.broker(directory))
@@ -68,7 +68,7 @@ def measured(directory: Path) -> list[str]:
 def measured_large(directory: Path, folder: Path) -> str:
     """Returns the row for a catalog as large as that of 10 GiB of logs."""
     from kafkaviz.app.cache import broker_cache
-    from kafkaviz.figures.explore.questions import QUESTIONS
+    from kafkaviz.figures.questions import QUESTIONS
     from kafkaviz.pipeline.sql.query import MAX_ROWS, POOL
 
     tables = enlarge(broker_cache.catalog_path(broker_cache.broker(directory)), folder)

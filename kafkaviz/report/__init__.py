@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import __version__, config_def, units
 from kafkaviz.analysis.broker_health import Health
-from kafkaviz.figures.health.health_view import HealthView
+from kafkaviz.figures.health_view import HealthView
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, render, say

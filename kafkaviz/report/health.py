@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings.finding import ERROR
+from kafkaviz.figures import health_tables, health_view
 from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.health import health_tables, health_view
-from kafkaviz.figures.health.health_tables import HealthTable
-from kafkaviz.figures.health.health_view import (
+from kafkaviz.figures.health_tables import HealthTable
+from kafkaviz.figures.health_view import (
     FindingItem,
     FindingMember,
     HealthView,

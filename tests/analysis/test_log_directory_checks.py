@@ -16,7 +16,7 @@ import kafkaviz as kv
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import Health, check, health_object
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
-from kafkaviz.figures.health import health_view
+from kafkaviz.figures import health_view
 from kafkaviz.log.metadata_log import NO_METADATA_VERSION, read_image
 from kafkaviz.messages import message
 from tests.conftest import DATA

@@ -7,7 +7,7 @@ from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.cli.text.check_text import render
-from kafkaviz.figures.health import health_view
+from kafkaviz.figures import health_view
 from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.startup.restart import Restart

@@ -20,7 +20,7 @@ from kafkaviz.app.pages import explore
 from kafkaviz.app.pages.explore import QUOTED_COLUMNS, tables_html
 from kafkaviz.app.state import ingests, queries
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES

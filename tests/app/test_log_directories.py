@@ -19,9 +19,9 @@ from kafkaviz.app.pages import compare as compare_page
 from kafkaviz.app.pages.tuning_scopes import directory_request
 from kafkaviz.app.state import check_jobs, measure_jobs, page_location
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import health_view
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.health import health_view
 from tests.support.pages import open_page, page_html, query_value
 
 NAMES = ("disk-a", "disk-b", "disk-c")

@@ -16,7 +16,7 @@ from kafkaviz.analysis.findings.finding import Evidence
 from kafkaviz.analysis.findings.finding import finding as make_finding
 from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.cli.text import check_text
-from kafkaviz.figures.health.health_view import finding_items
+from kafkaviz.figures.health_view import finding_items
 from kafkaviz.figures.text import disk_text
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message

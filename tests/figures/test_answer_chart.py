@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from kafkaviz.figures.explore import answer_chart as chart
-from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS, find_question
+from kafkaviz.figures import answer_chart as chart
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, find_question
 
 CODECS = pa.table(
     {

@@ -7,7 +7,7 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
-from kafkaviz.figures.health import health_tables, health_view
+from kafkaviz.figures import health_tables, health_view
 from kafkaviz.messages import message, render
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep

@@ -10,8 +10,8 @@ from kafkaviz.analysis.lookup import lookups
 from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures.stepper import LookupContext, LookupRecord, log_scan, stepper
-from kafkaviz.figures.stepper.stepper import value_names
+from kafkaviz.figures.lookup import LookupContext, LookupRecord, log_scan, stepper
+from kafkaviz.figures.lookup.stepper import value_names
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker

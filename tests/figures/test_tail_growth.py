@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kafkaviz.analysis import page_replay as growth
-from kafkaviz.figures.page_cache import tail_growth
+from kafkaviz.figures.lookup import tail_growth
 
 STEPS = growth.grow(16)
 VIEW = tail_growth.view(STEPS, growth.MEMORY)

@@ -22,7 +22,7 @@ from kafkaviz.analysis import broker_health, sweep
 from kafkaviz.analysis.lookup.lookups import open_log
 from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog

@@ -3,8 +3,8 @@
 import pytest
 
 from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.figures.lookup import stepper
 from kafkaviz.figures.segment import segment_bytes
-from kafkaviz.figures.stepper import stepper
 from kafkaviz.messages import text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE

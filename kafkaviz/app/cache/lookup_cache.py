@@ -22,11 +22,11 @@ from kafkaviz.app.cache.lookup_source import (
 )
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
+from kafkaviz.figures.lookup.stepper import StepperView
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
-from kafkaviz.figures.stepper import LookupContext, stepper
-from kafkaviz.figures.stepper.stepper import StepperView
 from kafkaviz.messages import language
 from kafkaviz.search import index
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds

@@ -20,7 +20,7 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.binary.file_view import in_memory
-from kafkaviz.figures.stepper import LookupRecord
+from kafkaviz.figures.lookup import LookupRecord
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log import file
@@ -83,7 +83,7 @@ class LookupSource:
     # warm section
     offset: int
     timestamp_ms: int
-    # batches, records: the same as in figures.stepper.LookupContext
+    # batches, records: the same as in figures.lookup.LookupContext
     batches: Callable[[int], BatchTable]
     records: Callable[[int, int], Sequence[LookupRecord]]
     # returns the batches of a segment for the figure of the entire partition, or None; of a

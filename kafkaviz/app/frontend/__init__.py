@@ -192,7 +192,7 @@ def stepper(
     on_slot: Callable[[], None] | None,
     key: str = "stepper",
 ) -> None:
-    """Draws the data made by figures.stepper.stepper.browser_payload.
+    """Draws the data made by figures.lookup.stepper.browser_payload.
 
     Args:
         on_slot: called when a slot of the index is clicked (see `chosen_slot`). None: slots cannot

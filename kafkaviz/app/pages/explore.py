@@ -24,7 +24,7 @@ from kafkaviz.app.widgets import charts, elements, faults, progress_strip
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import escape_formula
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
+from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.figures.text.segment_text import no_rows_text
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.html import Html, join, tag
@@ -327,7 +327,7 @@ def render_answer(result: "QueryResult", text: str) -> None:
 
 
 def _render_figure(result: "QueryResult", question: Question | None) -> None:
-    from kafkaviz.figures.explore import answer_chart as chart
+    from kafkaviz.figures import answer_chart as chart
 
     columns = chart.drawable_columns(result.rows, question)
     if not columns:
@@ -370,7 +370,7 @@ def _remember_column(key: str, default_column: str) -> None:
 
 
 def _render_rows(rows: pa.Table) -> None:
-    from kafkaviz.figures.explore import answer_chart as chart
+    from kafkaviz.figures import answer_chart as chart
 
     if rows.num_rows > SHORT_ROWS:
         st.dataframe(

@@ -34,7 +34,7 @@ from kafkaviz.app.state.check_jobs import (
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.health import health_view
+from kafkaviz.figures import health_view
 from kafkaviz.figures.text.sentences import describe_error, end_sentence
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.html import tag

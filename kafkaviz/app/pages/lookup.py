@@ -30,9 +30,9 @@ from kafkaviz.app.widgets import charts, choice, elements, faults, projector
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import CorruptFile, KafkavizError
+from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.page_legend import page_legend
-from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.html import join, tag
 from kafkaviz.log.tiered import tiered_view

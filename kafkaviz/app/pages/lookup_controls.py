@@ -28,7 +28,7 @@ from kafkaviz.app.cache.lookup_source import (
 )
 from kafkaviz.app.frontend import chosen_slot
 from kafkaviz.app.widgets import choice, elements
-from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.lookup import LookupContext
 from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.format import names
 from kafkaviz.html import Html, tag

@@ -10,7 +10,7 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, table, to_csv
-from kafkaviz.figures.page_cache import tail_growth
+from kafkaviz.figures.lookup import tail_growth
 from kafkaviz.messages import language, say
 from kafkaviz.search.slots import WARM_BYTES
 

@@ -18,9 +18,9 @@ from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
+from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup.search_race import SearchRaceView
-from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
 from kafkaviz.simulate import lesson_logs

@@ -13,7 +13,7 @@ from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.comparison import replica_axis
-from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.lookup import LookupContext
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.format import offset_index, time_index

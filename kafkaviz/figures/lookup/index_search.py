@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkaviz import units
-from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.lookup import LookupContext
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.explore.questions import AnswerRow, Question, partition_name
+from kafkaviz.figures.questions import AnswerRow, Question, partition_name
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say
 from kafkaviz.units import (

@@ -21,8 +21,8 @@ from kafkaviz.analysis.findings.finding import (
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.health import health_tables
-from kafkaviz.figures.health.health_tables import HealthTable
+from kafkaviz.figures import health_tables
+from kafkaviz.figures.health_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.text import disk_text, restart_forecast_text
 from kafkaviz.figures.text.sentences import (

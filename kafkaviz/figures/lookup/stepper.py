@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple, cast
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.stepper import LookupContext, LookupRecord, index_search, log_scan
-from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text
-from kafkaviz.figures.stepper.log_scan import ScanView
+from kafkaviz.figures.lookup import LookupContext, LookupRecord, index_search, log_scan
+from kafkaviz.figures.lookup.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text
+from kafkaviz.figures.lookup.log_scan import ScanView
 from kafkaviz.figures.text.sentences import describe_error, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.by_time import NAMES

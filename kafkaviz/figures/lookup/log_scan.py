@@ -7,7 +7,7 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.batch_table import BatchTable
-from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.lookup import LookupContext
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart

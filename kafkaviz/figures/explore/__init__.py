@@ -1,1 +1,0 @@
-"""Questions about a catalog, and charts of their answers."""
