@@ -1,11 +1,19 @@
-"""The design tokens of tokens.css: a light and a dark colour for each meaning.
+"""The design tokens of tokens.css, and the legend of page states that every figure shares.
 
-Charts cannot use CSS variables, so the stylesheet is parsed here.
+A token is a light and a dark colour for one meaning. Charts cannot use CSS variables, so the
+stylesheet is parsed here.
+
+The page states are hot, cold and in the warm section. HTML uses the classes of page_legend.css, SVG
+`pageFill` in dom.js, and Plotly `bar_marker`.
 """
 
 import re
 from functools import cache
 from pathlib import Path
+from typing import Literal
+
+from kafkaviz.html import Html, tag
+from kafkaviz.messages import say
 
 FOLDER = Path(__file__).parent
 PAGE_LEGEND = (FOLDER / "page_legend.css").read_text(encoding="utf-8")
@@ -23,3 +31,36 @@ COLOURS = {
 def colours(mode: str) -> dict[str, str]:
     """Returns the colour of each meaning in a mode, "light" or "dark"."""
     return {meaning: pair[MODES.index(mode)] for meaning, pair in COLOURS.items()}
+
+
+# ---- the states of an index page
+
+
+Kind = Literal["hot", "cold", "warm"]
+KINDS: tuple[Kind, ...] = ("hot", "cold", "warm")
+PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names of fill patterns
+
+
+def page_legend(*kinds: Kind) -> Html:
+    """Returns the legend of some kinds, by default all three."""
+    entries = (
+        tag("span", tag("i", class_=f"kv-{kind}"), say(f"page_legend.{kind}"))
+        for kind in kinds or KINDS
+    )
+    return tag("div", *entries, class_="kv-pages")
+
+
+def bar_marker(kind: Kind, mode: str) -> dict:
+    """Returns the marker of Plotly bars for one kind. `mode` is "light" or "dark"."""
+    palette = colours(mode)
+    return {
+        "color": palette[f"{kind}_soft"],
+        "line": {"color": palette[kind], "width": 1},
+        "pattern": {
+            "shape": PATTERNS[kind],
+            "fgcolor": palette[kind],
+            "bgcolor": palette[f"{kind}_soft"],
+            "size": 5,
+            "solidity": 0.3,
+        },
+    }

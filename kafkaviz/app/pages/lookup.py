@@ -32,8 +32,8 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import why_offset as why_figure
-from kafkaviz.figures.page_legend import page_legend
 from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
+from kafkaviz.figures.tokens import page_legend
 from kafkaviz.html import join, tag
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import say, say_count

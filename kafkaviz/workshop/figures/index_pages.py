@@ -17,8 +17,8 @@ from kafkaviz.analysis.page_replay import (
 )
 from kafkaviz.app import page_state
 from kafkaviz.figures import theme
-from kafkaviz.figures.page_legend import Kind, bar_marker, page_legend
 from kafkaviz.figures.text.sentences import join_comma
+from kafkaviz.figures.tokens import Kind, bar_marker, page_legend
 from kafkaviz.messages import message, say
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET

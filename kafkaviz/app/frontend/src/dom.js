@@ -32,7 +32,7 @@ export const renderMarkup = (text, values) =>
             ? html('span', { class: 'bad' }, content)
             : content;
     });
-// The legend of hot pages, cold pages and the warm section, as figures/page_legend.py; `words` are
+// The legend of hot pages, cold pages and the warm section, as figures/tokens.py; `words` are
 // the messages of page_legend.
 export const pageLegend = (words, ...kinds) =>
   html(
