@@ -18,7 +18,7 @@ from kafkaviz import html, report
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.disk import total_uses
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.figures.disk.freeing_tables import price_title
+from kafkaviz.figures.disk.disk_map import price_title
 from kafkaviz.figures.health_view import RecoveryBar, RecoveryStrip
 from kafkaviz.figures.text import restart_forecast_text
 from kafkaviz.figures.text.disk_text import use_text

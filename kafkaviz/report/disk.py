@@ -1,6 +1,6 @@
 """The report's section on disk space: the use of each byte, and what may be deleted."""
 
-from kafkaviz.figures.disk import disk_map, freeing_tables
+from kafkaviz.figures.disk import disk_map
 from kafkaviz.figures.disk.disk_map import DiskTable
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say
@@ -26,18 +26,18 @@ def section(subject: Subject) -> ReportSection:
         *_titled(say("disk.uses_title"), say("disk.uses_below"), uses, "l"),
         *_titled(say("disk.topic_table"), say("disk.topic_table_below"), topics, "c"),
     ]
-    title = freeing_tables.freeing_title(steps)
+    title = disk_map.freeing_title(steps)
     parts.append(tag("h3", title))
     if steps:
-        freeing = freeing_tables.freeing_table(steps, names)
+        freeing = disk_map.freeing_table(steps, names)
         kinds = "wrrww" if len(names) == 1 else "wlrrww"
         parts += [note(say("disk.freeing_below")), table(title, freeing.heads, freeing.rows, kinds)]
     parts.append(note(say("disk.freeing_never")))
     if prices:
-        title = freeing_tables.price_title(prices)
+        title = disk_map.price_title(prices)
         recovery = health.recovery_reads() if health.restart else None
-        price = freeing_tables.price_table(prices, recovery, names)
-        parts += [tag("h3", title), note(freeing_tables.price_caption(prices))]
+        price = disk_map.price_table(prices, recovery, names)
+        parts += [tag("h3", title), note(disk_map.price_caption(prices))]
         parts.append(table(title, price.heads, price.rows, "llrlrr"))
     return ReportSection("disk", say("common.page_disk"), join(parts))
 

@@ -8,7 +8,7 @@ import pytest
 from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.analysis.disk import DiskShare, Use
 from kafkaviz.analysis.freeing import FreeingKind, FreeingStep
-from kafkaviz.figures.disk import disk_map, freeing_tables
+from kafkaviz.figures.disk import disk_map
 from kafkaviz.figures.disk.disk_map import GROUPS
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.units import format_bytes, ungroup
@@ -161,13 +161,13 @@ def health(damaged) -> Health:
 def test_the_freeing_table_has_a_row_per_step(health):
     steps = health.freeing_steps()
     names = short_names(health.broker)
-    table = freeing_tables.freeing_table(steps, names)
+    table = disk_map.freeing_table(steps, names)
     assert [row[1:3] for row in table.rows] == [
         (format_bytes(step.allocated_bytes), str(step.files)) for step in steps
     ]
-    assert len(freeing_tables.path_rows(steps)) == sum(len(step.paths) for step in steps)
+    assert len(disk_map.path_rows(steps)) == sum(len(step.paths) for step in steps)
     size = format_bytes(sum(step.allocated_bytes for step in steps))
-    assert size in freeing_tables.freeing_title(steps)
+    assert size in disk_map.freeing_title(steps)
 
 
 def test_the_title_keeps_what_needs_a_check_out_of_its_sum():
@@ -184,7 +184,7 @@ def test_the_title_keeps_what_needs_a_check_out_of_its_sum():
     safe = freeing_step(FreeingKind.WAITING, 1 << 20)
     stray = freeing_step(FreeingKind.STRAY, 2 << 20)
     foreign = freeing_step(FreeingKind.FOREIGN, 3 << 20)
-    title = freeing_tables.freeing_title
+    title = disk_map.freeing_title
     in_use = "can be deleted without losing records in use"
     assert title([safe]) == f"1 MiB {in_use}"
     assert title([safe, foreign, stray]) == f"1 MiB {in_use}; 5 MiB only after a check"
@@ -195,9 +195,9 @@ def test_the_title_keeps_what_needs_a_check_out_of_its_sum():
 def test_the_price_next_to_the_reading_of_the_next_start(health):
     [price] = health.index_prices()
     [now] = health.recovery_reads()
-    table = freeing_tables.price_table([price], [now], short_names(health.broker))
+    table = disk_map.price_table([price], [now], short_names(health.broker))
     [row] = table.rows
     assert format_bytes(now.log_bytes) in row[1] and format_bytes(price.reads.log_bytes) in row[3]
     assert row[5] == format_bytes(price.allocated_bytes)
-    [unknown] = freeing_tables.price_table([price], None, short_names(health.broker)).rows
+    [unknown] = disk_map.price_table([price], None, short_names(health.broker)).rows
     assert unknown[1:3] == ("–", "–")

@@ -191,32 +191,32 @@ def _render_unreadable(shares: "Sequence[DiskShare]") -> None:
 
 
 def _render_freeing(account: "DiskAccount", names: Mapping[str, str], file_name: str) -> None:
-    from kafkaviz.figures.disk import freeing_tables
+    from kafkaviz.figures.disk import disk_map
 
     steps = account.steps
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_freeing_head"):
-        elements.heading(freeing_tables.freeing_title(steps))
+        elements.heading(disk_map.freeing_title(steps))
         if steps:
-            data = tables.to_csv(freeing_tables.PATH_COLUMNS, freeing_tables.path_rows(steps))
+            data = tables.to_csv(disk_map.PATH_COLUMNS, disk_map.path_rows(steps))
             tables.download(say("disk.freeing_paths"), data, file_name, "kv_freeing_csv")
     if steps:
         elements.paragraph(say("disk.freeing_below"))
         st.space(8)
-        table = freeing_tables.freeing_table(steps, names)
+        table = disk_map.freeing_table(steps, names)
         tables.table(table.heads, table.rows, "wrrww" if len(names) == 1 else "wlrrww")
         st.space(8)
     elements.paragraph(say("disk.freeing_never"))
 
 
 def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
-    from kafkaviz.figures.disk import freeing_tables
+    from kafkaviz.figures.disk import disk_map
 
     if account.prices:
         st.space(24)
-        elements.heading(freeing_tables.price_title(account.prices))
-        elements.paragraph(freeing_tables.price_caption(account.prices))
+        elements.heading(disk_map.price_title(account.prices))
+        elements.paragraph(disk_map.price_caption(account.prices))
         st.space(8)
-        table = freeing_tables.price_table(account.prices, account.recovery, names)
+        table = disk_map.price_table(account.prices, account.recovery, names)
         tables.table(table.heads, table.rows, "llrlrr")
 
 
