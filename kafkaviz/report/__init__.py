@@ -17,7 +17,7 @@ from kafkaviz.figures.health_view import HealthView
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, render, say
-from kafkaviz.report import disk, health, inventory, tuning
+from kafkaviz.report import health, inventory, tuning
 from kafkaviz.report.document import MODES, brand, document
 from kafkaviz.report.html import ReportSection, details, facts, mark, mono, note, table
 from kafkaviz.report.subject import Sample, Subject, gather
@@ -69,7 +69,7 @@ def page(subject: Subject, created_ms: int) -> str:
     parts = [
         inventory.section(subject),
         health.section(subject),
-        disk.section(subject),
+        inventory.disk_section(subject),
         *filter(None, [health.retention_section(subject)]),
         tuning.section(subject),
         *optional_parts,
