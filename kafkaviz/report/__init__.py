@@ -5,8 +5,8 @@ It shows the content of the directory, faults, and settings to change.
     subject = subject.gather(open_broker("/var/lib/kafka"))
     report.page(subject, made_ms)    "<!doctype html>…"
 
-The file has about 2.6 MB. Two reports on the same directory differ only in the date. document.py
-builds the file.
+The file has about 2.6 MB. Two reports on the same directory differ only in the date. html.py builds
+the file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +18,18 @@ from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, render, say
 from kafkaviz.report import health, inventory, tuning
-from kafkaviz.report.document import MODES, brand, document
-from kafkaviz.report.html import ReportSection, details, facts, mark, mono, note, table
+from kafkaviz.report.html import (
+    MODES,
+    ReportSection,
+    brand,
+    details,
+    document,
+    facts,
+    mark,
+    mono,
+    note,
+    table,
+)
 from kafkaviz.report.subject import Sample, Subject, gather
 
 

@@ -1,11 +1,28 @@
-"""HTML elements of a report: marks, tables, figures and sections."""
+"""HTML of a report: the page in one file, and its marks, tables, figures and sections.
 
+A page contains its figures, fonts, styles and scripts. The Content-Security-Policy of the page has
+the checksums of the scripts. So no other script runs, not even from the name of a topic, and
+nothing can be fetched. Plotly takes 2.0 MB of a page with figures (compressed); the fonts take
+0.35 MB of every page.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
+from plotly.offline import get_plotlyjs
+
+from kafkaviz.figures import tokens
 from kafkaviz.html import Html, join, tag
-from kafkaviz.messages import say
+from kafkaviz.messages import language, say
 
 MARKS = {
     "error": "report.mark_error",
@@ -136,3 +153,134 @@ def facts(pairs: Mapping[str, object]) -> Html:
         *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()),
         class_="facts",
     )
+
+
+# ---- the page
+
+
+PACKAGE_DIRECTORY = Path(__file__).parents[1]
+MODES = ("light", "dark")
+# the fonts of Streamlit: family, file name, range of weights
+FONTS = (
+    ("Source Sans", "SourceSansVF-Upright", "200 900"),
+    ("Source Code Pro", "SourceCodeVF-Upright", "200 900"),
+)
+Figures = Mapping[str, Mapping[str, str]]  # Plotly figures as JSON, by name and colour mode
+
+
+def document(
+    title: str,
+    body: Html,
+    figures: Figures,
+    *,
+    scripts: Sequence[str] = (),
+    styles: Sequence[str] = (),
+    body_class: str | None = None,
+) -> str:
+    """Returns the HTML of the page.
+
+    Args:
+        figures: a figure is drawn into the element whose data-figure is its name. Without a dark
+            mode, it is light in both modes.
+        scripts: JavaScript that runs at the end of the body.
+        styles: CSS rules that are added after the page's own rules.
+    """
+    drawing_script = _read_asset("page.js")
+    run_scripts = [*([drawing_script] if figures else []), *scripts]
+    known_scripts = [*run_scripts, *([get_plotlyjs()] if figures else [])]
+    checksums = " ".join(f"'sha256-{_sha256(script)}'" for script in known_scripts) or "'none'"
+    style_policy = "style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+    policy = (
+        f"default-src 'none'; script-src {checksums}; {style_policy}; base-uri 'none'; form-action "
+        "'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", Html("\n".join((_styles(), *styles)))),
+    )
+    ending = join(
+        (_embed_figures(figures), *(tag("script", Html(script)) for script in run_scripts))
+    )
+    page = tag("html", head, tag("body", body, ending, class_=body_class), lang=language())
+    return f"<!doctype html>\n{page}\n"
+
+
+def brand() -> Html:
+    drawing = _read_svg("mark").replace("<svg ", '<svg aria-hidden="true" ', 1)
+    return tag("div", Html(drawing), "kafkaviz", class_="brand")
+
+
+def _embed_figures(figures: Figures) -> Html:
+    """Returns compressed Plotly and the figures as script elements, which page.js unpacks."""
+    if not figures:
+        return Html("")
+    by_name = {name: _json_object(by_mode) for name, by_mode in figures.items()}
+    scripts = (
+        ("packed-plotly", _plotly()),
+        ("packed-figures", gzip_base64(_json_object(by_name).encode())),
+    )
+    return join(
+        tag("script", Html(text), id=name, type="application/octet-stream")
+        for name, text in scripts
+    )
+
+
+def _json_object(members: Mapping[str, str]) -> str:
+    return "{" + ",".join(f"{json.dumps(name)}:{value}" for name, value in members.items()) + "}"
+
+
+@cache
+def _plotly() -> str:
+    return gzip_base64(get_plotlyjs().encode())
+
+
+def gzip_base64(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@cache
+def _styles() -> str:
+    marks = (
+        f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
+        for name in ("error", "warning", "info", "ok")
+    )
+    return "\n".join(
+        (*_fonts(), tokens.STYLESHEET, f":root {{ {' '.join(marks)} }}", _read_asset("page.css"))
+    )
+
+
+def _fonts() -> list[str]:
+    """Returns @font-face rules for the fonts of Streamlit; [] if it is not installed."""
+    spec = find_spec("streamlit")
+    folder = (
+        Path(spec.origin).parent / "static" / "static" / "media" if spec and spec.origin else None
+    )
+    font_faces = []
+    for family, stem, weights in FONTS:
+        for path in sorted(folder.glob(f"{stem}*.woff2"))[:1] if folder else ():
+            source = (
+                f'url("data:font/woff2;base64,{base64.b64encode(path.read_bytes()).decode()}") '
+                'format("woff2")'
+            )
+            font_faces.append(
+                f'@font-face {{ font-family: "{family}"; font-weight: {weights}; src: {source}; }}'
+            )
+    return font_faces
+
+
+def _read_svg(name: str) -> str:
+    return (PACKAGE_DIRECTORY / "app" / "art" / f"{name}.svg").read_text(encoding="utf-8").strip()
+
+
+def _read_asset(name: str) -> str:
+    return (Path(__file__).with_name(name)).read_text(encoding="utf-8")

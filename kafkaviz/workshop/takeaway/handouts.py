@@ -15,7 +15,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error, join_comma
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import language, say
-from kafkaviz.report.document import brand
+from kafkaviz.report.html import brand
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group, Markdown, Part, render

@@ -12,8 +12,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say
-from kafkaviz.report.document import brand
-from kafkaviz.report.html import note
+from kafkaviz.report.html import brand, note
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group
 from kafkaviz.workshop.lessons import exercise, tasks

@@ -1,6 +1,6 @@
 """Writes the parts of figures into one HTML file with the app's look.
 
-As in a report (kafkaviz/report/document.py), the file contains everything that it needs, and only
+As in a report (kafkaviz/report/html.py), the file contains everything that it needs, and only
 its own scripts may run. It has the app's stylesheets and Streamlit's markup. `to_html` and
 `inline_html` convert the Markdown of lessons.
 """
@@ -20,7 +20,7 @@ from kafkaviz.app.frontend import FRONTEND_FOLDER, DrawnComponent, kept_componen
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.elements import broker_names
 from kafkaviz.html import Html, join, tag
-from kafkaviz.report.document import MODES, document
+from kafkaviz.report.html import MODES, document
 from kafkaviz.units import escape_controls
 from kafkaviz.workshop.figures.figure import Chart, CodeText, Component, Group, Markdown, Part
 
