@@ -20,8 +20,7 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
-from kafkaviz.binary.decoders.output import SLACK_BYTES
-from kafkaviz.binary.decoders.runs import RunDecompressor
+from kafkaviz.binary.decoders.runs import SLACK_BYTES, RunDecompressor
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.decoders import runs
-from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES
-from kafkaviz.binary.decoders.runs import RunDecompressor
+from kafkaviz.binary.decoders.runs import FULL, REFUSED, SLACK_BYTES, RunDecompressor
 from tests.support.compressed_data import (
     check,
     compressed,

@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES
-from kafkaviz.binary.decoders.runs import COMPILED
+from kafkaviz.binary.decoders.runs import COMPILED, FULL, REFUSED, SLACK_BYTES
 from kafkaviz.errors import CorruptBytes
 
 ROOM = 1 << 17

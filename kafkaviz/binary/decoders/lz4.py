@@ -9,7 +9,7 @@ only.
 
 import numpy as np
 
-from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
+from kafkaviz.binary.decoders.runs import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import load_8, load_16, load_32, to_int
 
@@ -30,7 +30,7 @@ _MATCH_LIMIT = 12
 def read(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """Decompresses one frame and checks its header checksum. output.py describes the result."""
+    """Decompresses one frame and checks its header checksum. runs.py describes the result."""
     if end - start < 7 or end + SLACK_BYTES > len(data) or load_32(data, start) != _MAGIC:
         return REFUSED
     flags = load_8(data, start + 4)

@@ -7,6 +7,21 @@ faster than a library that keeps its context.
 
 Loading a compiled decompressor takes as long as some thousand library calls, and the first
 compilation takes seconds. So each process uses the library first.
+
+Each compiled decompressor is two functions:
+
+    read(data, start, end, out, out_start, out_end) -> end of the output, REFUSED or FULL
+    read_run(data, starts, ends, out, limit_bytes, out_ends) -> number of ranges that were read
+
+read decompresses data[start:end] into `out` from out_start on:
+
+- FULL: the output does not fit before out_end.
+- REFUSED: the data is damaged, or valid but rare. Then binary/codec.py decompresses it.
+- Whatever read accepts, codec.decompress decompresses to the same bytes.
+- It may read SLACK_BYTES after the end and write as many after out_end.
+
+read_run decompresses one range after another into `out`, starting at its first byte, and fills
+out_ends. It stops at the first range that does not fit or is refused.
 """
 
 from collections.abc import Iterator
@@ -16,7 +31,8 @@ from typing import Any
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.decoders.output import SLACK_BYTES
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.binary.words import COPY_BYTES, copy_16, load_64, store_64
 from kafkaviz.errors import CorruptBytes
 
 RUN_BYTES = 1 << 20  # decompressed bytes per run, unless a single range has more
@@ -141,3 +157,51 @@ def _read_run(codec_name: str) -> Any:
     else:
         from kafkaviz.binary.decoders import lz4 as decoder
     return decoder.read_run
+
+
+# ---- copies in compiled decompressors
+
+
+REFUSED = -1
+FULL = -2
+SLACK_BYTES = 64
+
+# for each distance below 8, its smallest multiple that is at least 8
+_MULTIPLES = np.array([0, 8, 8, 9, 8, 10, 12, 14])
+
+
+@njit(cache=True)
+def copy_input(
+    data: np.ndarray, start: int, size_bytes: int, out: np.ndarray, out_start: int
+) -> None:
+    """Copies bytes from one array to another. May write up to 15 bytes too many."""
+    place = 0
+    while place < size_bytes:
+        copy_16(out, out_start + place, data, start + place)
+        place += COPY_BYTES
+
+
+@njit(cache=True)
+def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
+    """Copies earlier output, from `distance` bytes back, as if byte by byte.
+
+    May write up to 15 bytes too many.
+    """
+    place = out_start
+    end = out_start + size_bytes
+    if distance >= COPY_BYTES:
+        copy_16(out, place, out, place - distance)
+        place += COPY_BYTES
+        while place < end:
+            copy_16(out, place, out, place - distance)
+            place += COPY_BYTES
+        return
+    if distance < 8:
+        # a pattern that repeats every `distance` bytes also repeats at each multiple of it
+        for _ in range(8):
+            out[place] = out[place - distance]
+            place += 1
+        distance = _MULTIPLES[distance]
+    while place < end:
+        store_64(out, place, load_64(out, place - distance))
+        place += 8

@@ -11,7 +11,7 @@ bits of an element's first byte give its type:
 
 import numpy as np
 
-from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
+from kafkaviz.binary.decoders.runs import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import first_word, load_8, load_32, load_64, to_int
 
@@ -33,7 +33,7 @@ _HEADER_BYTES = 16  # magic, version, the oldest version that can read it
 def read(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """Decompresses a stream or a bare block. output.py describes the result."""
+    """Decompresses a stream or a bare block. runs.py describes the result."""
     if end + SLACK_BYTES > len(data):
         return REFUSED
     if end - start < _HEADER_BYTES or load_64(data, start) != _MAGIC:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.decoders.output import SLACK_BYTES
-from kafkaviz.binary.decoders.runs import RunDecompressor
+from kafkaviz.binary.decoders.runs import SLACK_BYTES, RunDecompressor
 from kafkaviz.binary.file_view import FileView, ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, record
