@@ -1,9 +1,19 @@
-"""Structured dtypes: their fields, and files that are a sequence of equal rows."""
+"""Fixed layouts of bytes: their fields, files of equal rows, and named spans.
 
-from collections.abc import Mapping
-from typing import Any, cast
+A span says which field some bytes belong to, and the field's value. Each span starts where the
+previous span ends. No span is empty.
+
+Eight bytes of an .index may be Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44,
+48, "position", "21 310", "position").
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+
+from kafkaviz import units
+from kafkaviz.messages import Message, Text, message
 
 
 def field_names(layout: np.dtype) -> tuple[str, ...]:
@@ -26,3 +36,129 @@ def build_rows(layout: np.dtype, rows: np.ndarray) -> bytes:
     for name in field_names(layout):
         stored_rows[name] = rows[name]
     return stored_rows.tobytes()
+
+
+# ---- spans
+
+
+OFFSET = "offset"
+SIZE = "size"
+POSITION = "position"
+CHECK = "check"
+TIME = "time"
+PRODUCER = "producer"
+PAYLOAD = "payload"
+UNWRITTEN = "unwritten"
+TORN = "torn"
+KINDS = (OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD, UNWRITTEN, TORN)
+UNREADABLE_SHARE = 4  # bytes are not text if more than a quarter of them are control characters
+VALUE_CHARACTERS = 160  # the most characters of a key or value that a span shows
+
+
+class Span(NamedTuple):
+    """The bytes from `start` to `end` (exclusive), with a name.
+
+    `kind` is in KINDS. `note` is a sentence about the meaning of the value.
+    """
+
+    start: int
+    end: int
+    name: Text
+    value: Text
+    kind: str
+    note: Text = ""
+
+
+class FieldDisplay(NamedTuple):
+    """How a field of a fixed layout is shown.
+
+    Attributes:
+        is_grouped: whether the number is shown with its digits grouped.
+        value: returns the text for a complete row; None shows the number.
+        note: the key of a message, or a function that returns the note for a complete row.
+    """
+
+    name: str
+    kind: str
+    is_grouped: bool = False
+    value: Callable[[np.void], str] | None = None
+    note: str | Callable[[np.void], Message] = ""
+
+    def value_text(self, row: np.void, field_name: str) -> str:
+        if self.value:
+            return self.value(row)
+        if self.is_grouped:
+            return units.format_count(int(row[field_name]))
+        return str(row[field_name])
+
+    def note_text(self, row: np.void) -> Text:
+        if isinstance(self.note, str):
+            return message(self.note) if self.note else ""
+        return self.note(row)
+
+
+def field_spans(
+    layout: np.dtype,
+    displays: Mapping[str, FieldDisplay],
+    data: bytes | memoryview,
+    position: int,
+    prefix: Message | None = None,
+) -> list[Span]:
+    """Returns the fields of a fixed layout at the start of `data`. The last one may be torn.
+
+    Args:
+        position: the position of `data` in the file.
+        prefix: text before the first name.
+    """
+    row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
+    is_whole = len(data) >= layout.itemsize
+    spans = []
+    for number, name in enumerate(field_names(layout)):
+        display = displays[name]
+        size_bytes = layout[name].itemsize
+        start = field_start(layout, name)
+        end = start + size_bytes
+        if start >= len(data):
+            break
+        title: Text = display.name
+        if prefix and not number:
+            title = message("span.row_field", row=prefix, field=display.name)
+        if end > len(data):
+            note = message("span.cut_field", n=len(data) - start, size=size_bytes)
+            spans.append(torn_span(position + start, position + len(data), title, note))
+            break
+        value = display.value_text(row, name)
+        shown_note = display.note_text(row) if is_whole else ""
+        spans.append(Span(position + start, position + end, title, value, display.kind, shown_note))
+    return spans
+
+
+def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
+    """Returns a span for bytes that are cut off, left over, or not part of a field."""
+    return Span(start, end, name, f"{end - start} B", TORN, note)
+
+
+def text(data: bytes | memoryview) -> str:
+    """Returns the beginning of a key or value: UTF-8 as text, other bytes in hexadecimal digits."""
+    head = bytes(data[: 4 * VALUE_CHARACTERS])
+    try:
+        characters = head.decode()
+    except UnicodeDecodeError as fault:
+        if len(data) == len(head) or fault.start < len(head) - 3:
+            return _truncate("0x" + head.hex(), 2 * len(data) + 2)
+        characters = head[: fault.start].decode()
+    printable = [letter if letter.isprintable() else "·" for letter in characters]
+    if printable.count("·") * UNREADABLE_SHARE > len(printable):
+        return _truncate("0x" + head.hex(), 2 * len(data) + 2)
+    return _truncate("".join(printable), len(data))
+
+
+def _truncate(value: str, size: int) -> str:
+    if len(value) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS:
+        return value[:VALUE_CHARACTERS] + "…"
+    return value
+
+
+def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
+    """Returns the spans with a byte from `start` to `stop` (exclusive), without cutting them."""
+    return [span for span in spans if span.start < stop and span.end > start]

@@ -11,11 +11,10 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.binary import codec as codecs
-from kafkaviz.binary import spans
+from kafkaviz.binary import layouts
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.binary.layouts import field_names, field_start
-from kafkaviz.binary.spans import (
+from kafkaviz.binary.layouts import (
     CHECK,
     OFFSET,
     PAYLOAD,
@@ -24,6 +23,8 @@ from kafkaviz.binary.spans import (
     TIME,
     FieldDisplay,
     Span,
+    field_names,
+    field_start,
     torn_span,
 )
 from kafkaviz.errors import CorruptBytes
@@ -94,7 +95,7 @@ def batch(
                 note,
             )
         )
-    return spans.find_overlapping(result, start, end if stop is None else stop)
+    return layouts.find_overlapping(result, start, end if stop is None else stop)
 
 
 def decompress(
@@ -150,7 +151,7 @@ def _magic_2_spans(
     data: memoryview, position: int, size_bytes: int, start: int, stop: int | None
 ) -> list[Span]:
     header = np.frombuffer(bytes(data[:HEADER_BYTES]).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
-    result = spans.field_spans(HEADER, FIELDS, data, position)
+    result = layouts.field_spans(HEADER, FIELDS, data, position)
     if len(data) >= HEADER_BYTES:
         result[field_names(HEADER).index("crc")] = _check_crc(
             result[field_names(HEADER).index("crc")], data, size_bytes
@@ -334,7 +335,7 @@ FIELDS = {
 
 def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
     layout = LEGACY_MAGIC_0 if data[MAGIC_AT] == 0 else LEGACY_HEADER
-    result = spans.field_spans(layout, LEGACY_FIELDS, data, position)
+    result = layouts.field_spans(layout, LEGACY_FIELDS, data, position)
     if (
         len(data) >= layout.itemsize
         and len(data)
@@ -405,7 +406,7 @@ def _sized_spans(
         )
     elif size > 0:
         result.append(
-            Span(position + start, position + end, name, spans.text(data[start:end]), PAYLOAD)
+            Span(position + start, position + end, name, layouts.text(data[start:end]), PAYLOAD)
         )
     return result, end
 

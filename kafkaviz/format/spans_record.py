@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kafkaviz import units
-from kafkaviz.binary import spans, varint
-from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
+from kafkaviz.binary import layouts, varint
+from kafkaviz.binary.layouts import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import control
 from kafkaviz.format.batch_records import content_range
@@ -192,7 +192,11 @@ class _RecordReader:
         if size > 0:
             part = self.data[self.cursor : self.cursor + size]
             self._append_span(
-                self.cursor + size, name, spans.text(part), PAYLOAD, self._control_note(name, part)
+                self.cursor + size,
+                name,
+                layouts.text(part),
+                PAYLOAD,
+                self._control_note(name, part),
             )
 
     def _control_note(self, name: str, part: memoryview) -> Text:

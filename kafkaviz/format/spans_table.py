@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.binary import spans
+from kafkaviz.binary import layouts
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.binary.spans import (
+from kafkaviz.binary.layouts import (
     CHECK,
     OFFSET,
     PAYLOAD,
@@ -129,7 +129,7 @@ def rows(
     written_bytes = min(written_bytes, complete_bytes)
     for start in range(position, min(stop, written_bytes), row_bytes):
         part = data[start - position : start - position + row_bytes]
-        result += spans.field_spans(
+        result += layouts.field_spans(
             row_format.layout,
             row_format.fields,
             part,
@@ -163,7 +163,7 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
     Only producers with a byte in [start, stop) are returned; by default all.
     """
     head = producer_snapshot.HEADER
-    result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
+    result = layouts.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:
         return result
     result[1] = result[1]._replace(note=_crc_note(data, result[1]))
@@ -175,7 +175,7 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
     row_starts = range(head.itemsize + first * row_bytes, last_byte, row_bytes)
     for number, row_start in enumerate(row_starts, first):
         part = memoryview(data)[row_start : min(row_start + row_bytes, end)]
-        result += spans.field_spans(
+        result += layouts.field_spans(
             producer_snapshot.PRODUCER,
             PRODUCER_FIELDS,
             part,
@@ -274,7 +274,7 @@ def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> li
 
 def _line(data: bytes, start: int, end: int, number: int, *, is_checkpoint: bool) -> Span:
     title: Text
-    value = spans.text(data[start:end].rstrip(b"\r\n"))
+    value = layouts.text(data[start:end].rstrip(b"\r\n"))
     if is_checkpoint and number < 2:
         title, kind = (("version", CHECK), (message("span.entry_count"), SIZE))[number]
     elif is_checkpoint:

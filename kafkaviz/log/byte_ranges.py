@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.binary import spans
-from kafkaviz.binary.spans import PAYLOAD, UNWRITTEN, Span, torn_span
+from kafkaviz.binary import layouts
+from kafkaviz.binary.layouts import PAYLOAD, UNWRITTEN, Span, torn_span
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names, offset_index, spans_batch, spans_table, time_index
 from kafkaviz.format.batch import LENGTH_END
@@ -157,7 +157,7 @@ def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRan
     stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
     start = max(0, min(start, stop))
     file_spans = (
-        spans.find_overlapping(_spans(info, start, stop), start, stop) if start < stop else []
+        layouts.find_overlapping(_spans(info, start, stop), start, stop) if start < stop else []
     )
     return FileByteRange(
         start, stop, info.size_bytes, file.read(info.path, start, stop - start), file_spans
@@ -188,7 +188,7 @@ def read_decompressed(
         stop,
         len(content.data),
         content.data[start:stop],
-        spans.find_overlapping(content.spans, start, stop),
+        layouts.find_overlapping(content.spans, start, stop),
     )
 
 

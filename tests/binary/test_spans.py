@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.binary.spans import (
+from kafkaviz.binary.layouts import (
     OFFSET,
     PAYLOAD,
     POSITION,

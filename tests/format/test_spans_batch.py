@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz import units
-from kafkaviz.binary.spans import TORN, Span, find_overlapping
+from kafkaviz.binary.layouts import TORN, Span, find_overlapping
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.spans_batch import batch, decompress, is_compressed
 from kafkaviz.messages import message

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.binary.spans import TORN, UNWRITTEN, Span, find_overlapping
+from kafkaviz.binary.layouts import TORN, UNWRITTEN, Span, find_overlapping
 from kafkaviz.format import offset_index, spans_table
 from kafkaviz.format.spans_table import offset_entries, rows, snapshot, time_entries, txn_entries
 from kafkaviz.messages import message

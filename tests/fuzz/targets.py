@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kafkaviz.binary import codec, spans, varint
+from kafkaviz.binary import codec, layouts, varint
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import (
@@ -180,13 +180,13 @@ def _seed_records(seed: bytes) -> list:
     return records_until_fault(seed)[0]
 
 
-def _tiled(tiles: list[spans.Span], start: int, stop: int) -> None:
+def _tiled(tiles: list[layouts.Span], start: int, stop: int) -> None:
     check_spans(tiles, start, stop)
     for span in tiles:
         f"{span.name}{span.value}{span.note}".encode()
 
 
-def _covers(spans: list[spans.Span], start: int, stop: int) -> bool:
+def _covers(spans: list[layouts.Span], start: int, stop: int) -> bool:
     if start == stop:
         return True
     return (

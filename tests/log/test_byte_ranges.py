@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.binary.spans import find_overlapping
+from kafkaviz.binary.layouts import find_overlapping
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import byte_ranges, file
 from kafkaviz.log.archives.archive import unpack_if_archive

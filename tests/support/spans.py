@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from kafkaviz.binary.spans import KINDS, Span
+from kafkaviz.binary.layouts import KINDS, Span
 
 
 def check(spans: list[Span], start: int, stop: int) -> None:

@@ -14,8 +14,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
-from kafkaviz.binary.layouts import field_start
-from kafkaviz.binary.spans import (
+from kafkaviz.binary.layouts import (
     CHECK,
     OFFSET,
     PAYLOAD,
@@ -26,6 +25,7 @@ from kafkaviz.binary.spans import (
     TORN,
     UNWRITTEN,
     Span,
+    field_start,
 )
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.text.sentences import sentence_gap

@@ -17,8 +17,7 @@ from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import COLUMNS, Anatomy, Tail
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import Selection
-from kafkaviz.binary.layouts import field_names
-from kafkaviz.binary.spans import FieldDisplay
+from kafkaviz.binary.layouts import FieldDisplay, field_names
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_sentences, sentence_gap
 from kafkaviz.format import spans_batch

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 import plotly.graph_objects as go
 
-from kafkaviz.binary.spans import Span
+from kafkaviz.binary.layouts import Span
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format import spans_batch
