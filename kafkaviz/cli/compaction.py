@@ -193,13 +193,13 @@ def _has_only_active_segment(partition: "PartitionCompaction") -> bool:
 
 
 def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
-    from kafkaviz.figures.text import compaction_text
+    from kafkaviz.figures.disk import compaction_view
 
     decision = partition.decision
     yield message(
         "cli_compaction.partition",
         name=partition.partition,
-        reason=compaction_text.describe_reason(decision, partition.settings),
+        reason=compaction_view.describe_reason(decision, partition.settings),
     )
     if decision.total_bytes:
         yield _indent(
@@ -217,7 +217,7 @@ def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
         )
     yield _indent(
         "cli_compaction.held",
-        barrier=compaction_text.describe_barrier(decision, partition.oldest_transaction),
+        barrier=compaction_view.describe_barrier(decision, partition.oldest_transaction),
     )
     if partition.error:
         yield _indent("cli_compaction.error", error=partition.error)

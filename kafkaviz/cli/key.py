@@ -133,7 +133,7 @@ def _parse_key(text: str, *, is_hex: bool) -> bytes:
 
 def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     from kafkaviz.analysis.compaction.record_fates import GOES
-    from kafkaviz.figures.text import compaction_text
+    from kafkaviz.figures.disk import compaction_view
     from kafkaviz.messages import say_count
 
     if not story.records:
@@ -153,9 +153,9 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
     decision = story.log.decision
     yield message(
         "key_story.decision",
-        reason=compaction_text.describe_reason(decision, story.log.settings),
+        reason=compaction_view.describe_reason(decision, story.log.settings),
         stop=decision.first_uncleanable_segment,
-        barrier=compaction_text.describe_barrier(decision, story.log.state.oldest_transaction),
+        barrier=compaction_view.describe_barrier(decision, story.log.state.oldest_transaction),
     )
 
 
@@ -170,11 +170,11 @@ def _render_unread(story: "KeyStory") -> Iterator[Text]:
 
 def _values(story: "KeyStory", record: "KeyRecord") -> dict[str, object]:
     from kafkaviz import units
-    from kafkaviz.figures.text import compaction_text
+    from kafkaviz.figures.disk import compaction_view
 
     return {
         "offset": record.offset,
         "time": units.moment(record.timestamp_ms),
         "segment": record.segment,
-        "fate": compaction_text.describe_fate(record, story.log),
+        "fate": compaction_view.describe_fate(record, story.log),
     }

@@ -292,7 +292,7 @@ def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str,
 
 def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
     from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
-    from kafkaviz.figures.text.compaction_text import describe_reason
+    from kafkaviz.figures.disk.compaction_view import describe_reason
 
     now_ms = cleaning_jobs.decisions(snapshot).plan.now_ms
     logs = chosen.compacted

@@ -16,7 +16,7 @@ from kafkaviz import units
 from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision
 from kafkaviz.analysis.compaction.record_fates import GOES, Fate, LogRecord
-from kafkaviz.figures.text import compaction_text
+from kafkaviz.figures.disk import compaction_view
 from kafkaviz.figures.text.sentences import join_details, join_semicolon
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, render, say, say_count
@@ -184,7 +184,7 @@ def _caption(step: int, *, is_small: bool) -> str:
 def _notes(
     log: DecidedLog, cleaning: Cleaning | None, step: int, *, is_small: bool
 ) -> Iterable[str]:
-    barrier = compaction_text.describe_barrier(log.decision, log.state.oldest_transaction)
+    barrier = compaction_view.describe_barrier(log.decision, log.state.oldest_transaction)
     yield say("cleaning.note_barrier", barrier=barrier)
     if cleaning and step >= MAP and cleaning.passes != 1:
         yield say("cleaning.note_map_full", offset=cleaning.next_first_dirty_offset)
@@ -313,7 +313,7 @@ def _record_cell(
         is_mapped=step >= MAP and record.is_mapped,
         after=after if is_decided else "",
         why=_why(record) if is_decided else "",
-        fate=render(compaction_text.describe_fate(record, log)) if is_decided else "",
+        fate=render(compaction_view.describe_fate(record, log)) if is_decided else "",
         marks=marks,
     )
 

@@ -1,20 +1,21 @@
-"""The tables of compaction: the compacted logs, the numbers of a cleaning, the records of a key."""
+"""Compaction in words and tables: the cleaner's decision about a log, one cleaning, a key."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kafkaviz import config_def, units
 from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
 from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
 from kafkaviz.analysis.compaction.record_fates import KeyStory
-from kafkaviz.figures.text import compaction_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import topic_of
 from kafkaviz.html import join, tag
-from kafkaviz.messages import render, say, say_count
+from kafkaviz.log.settings import SettingValue
+from kafkaviz.messages import Message, message, render, say, say_count
 from kafkaviz.simulate.cleaner.cleaner import AFTER, BEFORE, Cleaning
 from kafkaviz.simulate.cleaner.record_filter import NO_TIMESTAMP
-from kafkaviz.units import format_bytes, format_count
+from kafkaviz.units import format_bytes, format_count, moment
 
 MAX_ROWS = 300  # most rows of a table that are shown
 # texts for barriers that are not named after a setting
@@ -148,7 +149,7 @@ def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
         join((bar, f" {ratio:.3f}")),
         format_bytes(decision.cleanable_bytes),
         format_bytes(decision.clean_bytes),
-        render(compaction_text.describe_reason(decision, log.settings, is_short=True)),
+        render(describe_reason(decision, log.settings, is_short=True)),
         say(key) if key else config_def.label(decision.held_by.value),
     )
 
@@ -159,7 +160,7 @@ def _log_row(log: DecidedLog, place: int | None) -> tuple[str, ...]:
 def decision_text(log: DecidedLog) -> str:
     """Says whether the cleaner takes the log, and why."""
     decision = log.decision
-    reason = compaction_text.describe_reason(decision, log.settings)
+    reason = describe_reason(decision, log.settings)
     texts = [end_sentence(say("cli_compaction.partition", name=log.partition, reason=reason))]
     if decision.force_update_checkpoint:
         text = say(
@@ -287,7 +288,51 @@ def story_rows(story: KeyStory) -> list[tuple[str, ...]]:
             say("compaction.tombstone")
             if record.value_bytes is None
             else format_bytes(record.value_bytes),
-            render(compaction_text.describe_fate(record, story.log)),
+            render(describe_fate(record, story.log)),
         )
         for record in reversed(story.records)
     ]
+
+
+# ---- the decision in words, for the page and the command
+
+
+def describe_reason(
+    decision: CleaningDecision, settings: Mapping[str, SettingValue], *, is_short: bool = False
+) -> Message:
+    """Says whether the cleaner takes the log now, and why."""
+    name = decision.reason.name.lower()
+    if decision.reason == DecisionReason.RATIO_TOO_LOW and not decision.cleanable_bytes:
+        name = "nothing_new"  # a lower min.cleanable.dirty.ratio would change nothing
+    setting = settings[DIRTY_RATIO]
+    limit = setting.value
+    if not setting.is_given:
+        key = "limit_assumed_short" if is_short else "limit_assumed"
+        limit = message(f"compaction.{key}", limit=setting.value, source=setting.source)
+    return message(
+        f"compaction.{'now' if is_short else 'reason'}_{name}",
+        ratio=f"{decision.cleanable_ratio or 0.0:.4g}",
+        limit=limit,
+        delay=decision.max_compaction_delay_ms,
+    )
+
+
+def describe_barrier(
+    decision: CleaningDecision, oldest_transaction: OpenTransaction | None
+) -> Message:
+    """Says why the cleanable part of a log ends where it does, in words that follow "because"."""
+    return message(
+        f"compaction.barrier_{decision.held_by.name.lower()}",
+        offset=decision.first_uncleanable_offset,
+        producer=oldest_transaction.producer_id if oldest_transaction else None,
+    )
+
+
+def describe_fate(record: KeyRecord | LogRecord, log: DecidedLog) -> Message:
+    """Says whether a cleaning at this moment would keep a record, and why."""
+    return message(
+        f"key_story.fate_{record.fate.replace('-', '_')}",
+        offset=record.replaced_by,
+        time=moment(record.delete_horizon_ms),
+        barrier=describe_barrier(log.decision, log.state.oldest_transaction),
+    )

@@ -20,8 +20,8 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.config_def import DAY_MS
-from kafkaviz.figures.disk import cleaning_figure
-from kafkaviz.figures.text import compaction_text, retention_text
+from kafkaviz.figures.disk import cleaning_figure, compaction_view
+from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import join_comma, to_sentence
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.simulate import lesson_logs
@@ -115,7 +115,7 @@ def _draw_log(
     if is_answered and not decision.cleanable_bytes:
         state = _held_text(check)
     elif is_answered:
-        state = render(compaction_text.describe_reason(decision, check.log.settings))
+        state = render(compaction_view.describe_reason(decision, check.log.settings))
     title = say(
         "cleaner_lesson.log_title", name=lesson_logs.PARTITION, day=_day(check.now_ms), state=state
     )
@@ -130,7 +130,7 @@ def _draw_log(
 
 
 def _held_text(check: CleanerCheck) -> str:
-    barrier = compaction_text.describe_barrier(
+    barrier = compaction_view.describe_barrier(
         check.log.decision, check.log.state.oldest_transaction
     )
     return say("cleaner_lesson.held", barrier=barrier)
@@ -350,7 +350,7 @@ def _cleaner_text(check: CleanerCheck) -> str:
     if check.cleaning is None:
         if not decision.cleanable_bytes:
             return _held_text(check)
-        return render(compaction_text.describe_reason(decision, check.log.settings))
+        return render(compaction_view.describe_reason(decision, check.log.settings))
     if check.cleaning.passes and check.cleaning.passes > 1:
         return say("cleaner_lesson.takes_passes", passes=check.cleaning.passes)
     return say("cleaner_lesson.takes")
@@ -419,7 +419,7 @@ def _draw_story(
             format_count(record.offset),
             units.moment(record.timestamp_ms),
             format_count(record.segment),
-            to_sentence(render(compaction_text.describe_fate(record, story.log)))
+            to_sentence(render(compaction_view.describe_fate(record, story.log)))
             if is_answered
             else UNKNOWN,
         )
