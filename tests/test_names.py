@@ -21,7 +21,7 @@ FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
     "kafkaviz/analysis/findings/finding.py": {"found"},
     "kafkaviz/figures/health_view.py": {"found"},
-    "kafkaviz/figures/health_tables.py": {"shown"},
+    "kafkaviz/figures/text/startup_text.py": {"shown"},
     "kafkaviz/figures/segment/segment_bytes.py": {"of"},
     "kafkaviz/pipeline/catalog/catalog_info.py": {"given"},
 }

@@ -20,7 +20,7 @@ from kafkaviz.analysis.disk import total_uses
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.figures.disk.disk_map import price_title
 from kafkaviz.figures.health_view import RecoveryBar, RecoveryStrip
-from kafkaviz.figures.text import restart_forecast_text
+from kafkaviz.figures.text import startup_text
 from kafkaviz.figures.text.disk_text import use_text
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
@@ -197,7 +197,7 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
         )
         assert [text for text in texts if str(text).casefold() not in words] == []
     assert (
-        str(restart_forecast_text.describe(health.forecast)).casefold() in words
+        str(startup_text.describe(health.forecast)).casefold() in words
         and "index.interval.bytes" in words
     )
     assert "5 errors, 9 warnings, 4 worth knowing" in words

@@ -21,10 +21,8 @@ from kafkaviz.analysis.findings.finding import (
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import health_tables
-from kafkaviz.figures.health_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
-from kafkaviz.figures.text import disk_text, restart_forecast_text
+from kafkaviz.figures.text import disk_text, startup_text
 from kafkaviz.figures.text.sentences import (
     end_sentence,
     join_comma,
@@ -33,6 +31,7 @@ from kafkaviz.figures.text.sentences import (
     number_word,
     to_sentence,
 )
+from kafkaviz.figures.text.startup_text import HealthTable
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker, LogDirectory
@@ -170,7 +169,7 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
         strip=strip,
         counts=counts,
         items=items,
-        steps=health_tables.steps_table(restart),
+        steps=startup_text.steps_table(restart),
     )
 
 
@@ -246,7 +245,7 @@ def start_verdict(
         recovery: the reads of each log directory's recovery.
     """
     forecast = restart_forecast.forecast(restart, logs)
-    source = restart_forecast_text.evidence_text(release)
+    source = startup_text.evidence_text(release)
     if not restart.starts:
         return _failing_verdict(restart, forecast, source)
     mended_files = {
@@ -290,12 +289,12 @@ def start_verdict(
     if any(finding.code == "metadata-log-missing" for finding in findings):
         headline = say("health.metadata_log_missing", name=names.METADATA_DIRECTORY)
         return StartVerdict("error", headline, text)
-    not_served_text = restart_forecast_text.not_served_text(forecast)
+    not_served_text = startup_text.not_served_text(forecast)
     if not_served_text:
         headline = say("health.will_not_serve", without=not_served_text)
     else:
         key = "nothing_stops" if is_partial else "will_start"
-        headline = say(f"health.{key}", doings=restart_forecast_text.describe(forecast))
+        headline = say(f"health.{key}", doings=startup_text.describe(forecast))
     return StartVerdict(kind, headline, text)
 
 
@@ -362,7 +361,7 @@ def _failure_headline(step: StartupStep) -> str:
 def _stop_text(forecast: RestartForecast) -> str:
     if forecast.is_clean:
         return say("health.clean")
-    return restart_forecast_text.read_again_text(forecast) or say("health.unclean")
+    return startup_text.read_again_text(forecast) or say("health.unclean")
 
 
 def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings.finding import ERROR
-from kafkaviz.figures import health_tables, health_view
+from kafkaviz.figures import health_view
 from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.health_tables import HealthTable
 from kafkaviz.figures.health_view import (
     FindingItem,
     FindingMember,
@@ -15,8 +14,9 @@ from kafkaviz.figures.health_view import (
     HexDump,
     RecoveryStrip,
 )
-from kafkaviz.figures.text import retention_text
+from kafkaviz.figures.text import retention_text, startup_text
 from kafkaviz.figures.text.sentences import to_sentence
+from kafkaviz.figures.text.startup_text import HealthTable
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
@@ -237,7 +237,7 @@ def _steps(table_view: HealthTable | None) -> Html:
 
 
 def _render_cell(
-    row: health_tables.HealthRow, place: int, cell: str, table_view: HealthTable
+    row: startup_text.HealthRow, place: int, cell: str, table_view: HealthTable
 ) -> object:
     text = mono(row.hover[place] or cell) if place in table_view.code and row.is_one else cell
     return join((mark(row.kind), text)) if place == 0 and row.kind else text

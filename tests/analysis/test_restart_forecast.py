@@ -8,7 +8,7 @@ from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.cli.text.check_text import render
 from kafkaviz.figures import health_view
-from kafkaviz.figures.text import restart_forecast_text
+from kafkaviz.figures.text import startup_text
 from kafkaviz.messages import verbatim
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED_CAUSES, RECOVERY_CAUSES, StartupStep
@@ -107,7 +107,7 @@ def test_each_thing_is_counted_once():
         waiting_files=1,
         snapshots=1,
     )
-    assert restart_forecast_text.change_texts(forecast) == (
+    assert startup_text.change_texts(forecast) == (
         "cut 1\u202f600 bytes off one log",
         "delete one file",
         "delete one directory of deleted topics",
@@ -120,11 +120,11 @@ def test_an_empty_replica_is_announced_first():
         partition="d-0", segment=None, action="create", cause="replica-created", why=NO_REASON
     )
     only_created = restart_forecast.forecast(Restart(True, True, (created,)), 7)
-    assert restart_forecast_text.describe(only_created) == (
+    assert startup_text.describe(only_created) == (
         "create one empty replica where a directory is missing"
     )
     forecast = restart_forecast.forecast(Restart(False, True, (CUT, created)), 7)
-    assert restart_forecast_text.change_texts(forecast) == (
+    assert startup_text.change_texts(forecast) == (
         "create one empty replica where a directory is missing",
         "cut 1\u202f500 bytes off one log",
     )
@@ -146,9 +146,9 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
         "delete one directory of deleted topics, delete one file that ends in .deleted, write or "
         "delete one snapshot and rewrite one leader-epoch-checkpoint file"
     )
-    assert restart_forecast_text.describe(forecast) == f"do only what every start does: {usual}"
+    assert startup_text.describe(forecast) == f"do only what every start does: {usual}"
     assert (
-        restart_forecast_text.describe(restart_forecast.forecast(Restart(True, True, ()), 7))
+        startup_text.describe(restart_forecast.forecast(Restart(True, True, ()), 7))
         == "change nothing"
     )
     assert set(EXPECTED_CAUSES) | set(RECOVERY_CAUSES) <= CAUSES.keys()
@@ -159,7 +159,7 @@ def test_the_page_and_the_command_say_the_same(sample, request):
     health = check(request.getfixturevalue(sample))
     lines = list(render(health))
     title = health_view.view(health).verdict.title
-    doings = restart_forecast_text.describe(health.forecast)
+    doings = startup_text.describe(health.forecast)
     if health.broker.lacks_metadata_log:
         assert title == f"Nothing read here stops this broker from starting. It will {doings}"
         assert f"which will {doings}; the broker's other" in lines[2]

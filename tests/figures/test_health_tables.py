@@ -1,6 +1,6 @@
 """The table of the Health page, value by value."""
 
-from kafkaviz.figures import health_tables as tables
+from kafkaviz.figures.text import startup_text as tables
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep

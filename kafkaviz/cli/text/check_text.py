@@ -16,7 +16,7 @@ from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention import sort_by_urgency
 from kafkaviz.cli.common import output
-from kafkaviz.figures.text import disk_text, restart_forecast_text, retention_text
+from kafkaviz.figures.text import disk_text, retention_text, startup_text
 from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.archives import archive
@@ -254,10 +254,10 @@ def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
         state: say(f"cli_check.left_{state}") for state in ("clean", "unclean", "unknown")
     }
     how = descriptions[health.broker.shutdown_state]
-    source = restart_forecast_text.evidence_text(health.assumed_release.release)
+    source = startup_text.evidence_text(health.assumed_release.release)
     if restart.starts:
         forecast = cast(RestartForecast, health.forecast)
-        rest = restart_forecast_text.describe(forecast)
+        rest = startup_text.describe(forecast)
         if health.misses_metadata_log:
             yield say("cli_check.start_without_metadata", how=how, name=METADATA_DIRECTORY)
         elif forecast.stray_directories:
@@ -281,7 +281,7 @@ def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
             yield say("cli_check.start_alone", how=how, rest=rest)
         else:
             yield say("cli_check.start_succeeds", how=how, rest=rest)
-        yield from _wrap("", restart_forecast_text.read_again_text(forecast), "  ")
+        yield from _wrap("", startup_text.read_again_text(forecast), "  ")
         yield from _render_recovery(health, read_rate)
         yield from _wrap("", source, "  ")
         return
