@@ -6,8 +6,14 @@ from typing import NamedTuple
 
 from kafkaviz import config_def, units
 from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
-from kafkaviz.analysis.compaction.decision import Barrier, DecisionReason
-from kafkaviz.analysis.compaction.record_fates import KeyStory
+from kafkaviz.analysis.compaction.decision import (
+    Barrier,
+    CleaningDecision,
+    DecisionReason,
+    OpenTransaction,
+)
+from kafkaviz.analysis.compaction.record_fates import KeyRecord, KeyStory, LogRecord
+from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import topic_of
 from kafkaviz.html import join, tag
