@@ -19,7 +19,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.units import file_stem
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lab.faults import FAULTS, Client, LogCopy, copy_log
+from kafkaviz.workshop.lab import FAULTS, Client, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import RELEASE, run_trial
 from tests.kafka.harness import class_path
 

@@ -7,8 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz import messages
 from kafkaviz.workshop import lesson_state, lessons
-from kafkaviz.workshop.lab import break_it
-from kafkaviz.workshop.lab.faults import FAULTS
+from kafkaviz.workshop.lab import FAULTS, break_it
 from kafkaviz.workshop.lessons import __main__ as check
 from kafkaviz.workshop.lessons import parse
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value

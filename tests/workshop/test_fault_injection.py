@@ -17,7 +17,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.startup.restart import join_steps
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lab.faults import FAULTS, LogCopy, copy_log
+from kafkaviz.workshop.lab import FAULTS, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import (
     RELEASE,
     ReadOutcome,

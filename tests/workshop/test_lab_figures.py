@@ -8,8 +8,7 @@ from kafkaviz import versions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count, moment
-from kafkaviz.workshop.lab import views
-from kafkaviz.workshop.lab.faults import DAY_MS, FAULTS, Damage, LogCopy, copy_log
+from kafkaviz.workshop.lab import DAY_MS, FAULTS, Damage, LogCopy, copy_log, views
 from kafkaviz.workshop.lab.start_trial import RELEASE, StartTrial, run_trial
 from kafkaviz.workshop.lab.views import DamageView, HexRow, PartKind
 

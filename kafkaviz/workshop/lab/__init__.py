@@ -1,1 +1,439 @@
-"""Damages copies of a log, starts a simulated broker on them, reads them, and draws the results."""
+"""The lab of the Workshop: a copy of a log in memory, and the faults that can damage the copy.
+
+The place of a fault is a number such as a byte or a slot.
+
+- `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of the segment's middle batch.
+- `FAULTS["index-cut"].damage(copy, 3)` removes the last three bytes of the .index.
+
+    start_trial.py   starts a simulated broker on the damaged copy, and reads the log
+    views.py         the damage and the result, as values to draw
+    break_it.py      the page of the lab
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from kafkaviz.analysis.restart.next_start import config_lookup, restart_log, stored_log
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.file_view import FileView, in_memory
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.format import names, offset_index, time_index
+from kafkaviz.format.batch import CRC_START, HEADER
+from kafkaviz.format.walk import walk
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import open_settings
+from kafkaviz.simulate.recovery import recover
+from kafkaviz.simulate.steps import StoredLog
+from kafkaviz.units import file_stem
+from kafkaviz.versions import Release
+
+INDEXES = {"index": offset_index, "timeindex": time_index}
+
+
+@dataclass(frozen=True)
+class LogCopy:
+    """A copy of a partition directory in memory.
+
+    Attributes:
+        segment: the base offset of the segment to damage.
+        is_clean: whether the broker was shut down cleanly.
+    """
+
+    log: StoredLog
+    segment: int
+    is_clean: bool = True
+
+    @property
+    def files(self) -> Mapping[str, FileView]:
+        return {file.name: file for file in self.log.files}
+
+    @property
+    def bases(self) -> list[int]:
+        names = (name for name in self.files if name.endswith(".log"))
+        return sorted(int(name.removesuffix(".log")) for name in names)
+
+    def name(self, kind: str) -> str:
+        """Returns the name of the segment's "log", "index" or "timeindex" file."""
+        return f"{file_stem(self.segment)}.{kind}"
+
+    def content(self, kind: str) -> bytes:
+        return self.files[self.name(kind)].content()
+
+    def batches(self) -> np.ndarray:
+        """Returns the batches of `segment` as an array of format.batch.BATCH."""
+        return walk(self.content("log"))[0]
+
+    def entries(self, kind: str) -> np.ndarray:
+        return INDEXES[kind].parse(self.content(kind))
+
+    def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
+        """Returns the copy with new content for some files. Modification times stay unchanged.
+
+        Args:
+            changed_files: the new content by file name; None removes the file.
+            changes: fields of the StoredLog to replace.
+        """
+        files = dict(self.files)
+        for name, data in changed_files.items():
+            old_file = files.pop(name, None)
+            if data is not None:
+                files[name] = in_memory(name, data, old_file.modified_ms if old_file else 0)
+        return replace(self, log=replace(self.log, files=tuple(files.values()), **changes))
+
+    def after_kill(self) -> "LogCopy":
+        """Returns the copy after an unclean shutdown, with the segment not flushed."""
+        return replace(self, is_clean=False, log=replace(self.log, recovery_point=self.segment))
+
+
+def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
+    """Copies a partition directory into memory, in its state after a clean shutdown.
+
+    Args:
+        segment: the base offset of the segment to damage.
+        release: the release of the broker that starts on the copy.
+    """
+    config = config_lookup(open_settings(broker, release))(partition)
+    log = stored_log(restart_log(broker, partition, config))
+    files = tuple(in_memory(file.name, file.content(), file.modified_ms) for file in log.files)
+    return LogCopy(replace(log, files=files), segment)
+
+
+BIT = 0x10  # mask of the flipped bit
+DAY_MS = 86_400_000
+MAX_DAYS = 400
+MAX_RECORDS = 40  # the most by which a key is lowered
+POSITION_SLOTS = 3  # a moved entry gets the position of the entry this many slots later
+PADDING_BYTES = 4096  # greatest length of an index that was not trimmed
+NOTHING_TO_CHOOSE = range(1)
+
+
+class Client(Enum):
+    ALL_OFFSETS = auto()  # a consumer that reads from the first offset to the end
+    TIMESTAMP = auto()  # a client that asks for the offset of a timestamp
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """A copy with one fault in it.
+
+    Attributes:
+        file: the damaged file's original name; for a changed setting, the partition directory's
+            name.
+        start, stop: the byte range that was changed or removed; empty if the file grew.
+        before, after: the file's content; None if the file does not exist.
+        new_name: the new name of a renamed file.
+        target_offset: the offset of the record whose timestamp the client looks up; None for other
+            clients.
+    """
+
+    copy: LogCopy
+    file: str
+    start: int
+    stop: int
+    before: bytes | None
+    after: bytes | None
+    new_name: str | None = None
+    target_offset: int | None = None
+
+    @property
+    def is_of_file(self) -> bool:
+        return self.before is not None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A way to damage a copy.
+
+    Attributes:
+        damage: damages the copy at a place.
+        places: returns the possible places; NOTHING_TO_CHOOSE if there is only one.
+        initial_share: the default place, as a share of all places from 0 to 1.
+        has_kill: whether the broker is killed before the damage, not shut down cleanly.
+        client: the client that reads the log after start-up.
+    """
+
+    damage: Callable[[LogCopy, int], Damage]
+    places: Callable[[LogCopy], range] = lambda _copy: NOTHING_TO_CHOOSE
+    initial_share: float = 0.5
+    has_kill: bool = False
+    client: Client = Client.ALL_OFFSETS
+
+    def default_place(self, copy: LogCopy) -> int:
+        places = self.places(copy)
+        return places[int(self.initial_share * (len(places) - 1))]
+
+
+def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
+    name = copy.name(kind)
+    before = copy.content(kind)
+    return Damage(
+        copy=copy.with_files({name: after}),
+        file=name,
+        start=start,
+        stop=stop,
+        before=before,
+        after=after,
+    )
+
+
+# ---- names
+
+
+def _rename_index(copy: LogCopy, _place: int) -> Damage:
+    """Renames the .index to the next higher offset."""
+    name = copy.name("index")
+    before = copy.content("index")
+    new_name = f"{file_stem(copy.segment + 1)}.index"
+    broken_copy = copy.with_files({name: None, new_name: before})
+    return Damage(
+        copy=broken_copy, file=name, start=0, stop=0, before=before, after=before, new_name=new_name
+    )
+
+
+def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
+    def damage(copy: LogCopy, _place: int) -> Damage:
+        name = copy.name(kind)
+        before = copy.content(kind)
+        return Damage(
+            copy=copy.with_files({name: None}),
+            file=name,
+            start=0,
+            stop=len(before),
+            before=before,
+            after=None,
+        )
+
+    return damage
+
+
+def _write_epochs(copy: LogCopy, _place: int) -> Damage:
+    name = names.LEADER_EPOCHS
+    after = b"junk\n"
+    before = copy.files[name].content()
+    return Damage(
+        copy=copy.with_files({name: after}),
+        file=name,
+        start=0,
+        stop=len(before),
+        before=before,
+        after=after,
+    )
+
+
+# ---- the .log
+
+
+def _middle_batch(copy: LogCopy) -> np.void:
+    batches = copy.batches()
+    return batches[len(batches) // 2]
+
+
+def _batch_bytes(copy: LogCopy) -> range:
+    return range(int(_middle_batch(copy)["size_bytes"]))
+
+
+def _flip_bit(copy: LogCopy, byte: int) -> Damage:
+    position = int(_middle_batch(copy)["position"]) + byte
+    data = bytearray(copy.content("log"))
+    data[position] ^= BIT
+    return _change(copy, "log", bytes(data), position, position + 1)
+
+
+def _last_batch_bytes(copy: LogCopy) -> range:
+    """Returns the numbers of bytes that can be cut off without removing the whole last batch."""
+    return range(1, int(copy.batches()["size_bytes"][-1]))
+
+
+def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
+    data = copy.content("log")
+    return _change(copy, "log", data[:-cut_bytes], len(data) - cut_bytes, len(data))
+
+
+def _set_clock(copy: LogCopy, days: int) -> Damage:
+    """Moves a batch to a later day, with a valid checksum and rebuilt indexes."""
+    batch = _middle_batch(copy)
+    data = bytearray(copy.content("log"))
+    start = int(batch["position"])
+    stop = int(batch["position"] + batch["size_bytes"])
+    for name in ("base_timestamp_ms", "max_timestamp_ms"):
+        _set_field(data, start, name, int(batch[name]) + days * DAY_MS)
+    _set_field(data, start, "crc", crc32c(bytes(data[start + CRC_START : stop])))
+    at = start + field_start(HEADER, "base_timestamp_ms")
+    damage = _change(copy, "log", bytes(data), at, at + 2 * np.dtype("i8").itemsize)
+    return replace(
+        damage, copy=_with_rebuilt_indexes(damage.copy), target_offset=_next_segment_offset(copy)
+    )
+
+
+def _set_field(data: bytearray, batch_position: int, name: str, value: int) -> None:
+    kind = HEADER[name]
+    start = batch_position + field_start(HEADER, name)
+    data[start : start + kind.itemsize] = np.array(value).astype(kind).tobytes()
+
+
+def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
+    log = copy.files[copy.name("log")]
+    with log.open_reader() as read:
+        segment = recover(read, log.size_bytes, copy.segment, copy.log.config)
+    return copy.with_files(
+        {copy.name("index"): segment.index(), copy.name("timeindex"): segment.timeindex()}
+    )
+
+
+def _next_segment_offset(copy: LogCopy) -> int:
+    """Returns the base offset of the next segment; if there is none, of the last batch."""
+    later = [base for base in copy.bases if base > copy.segment]
+    return later[0] if later else int(copy.batches()["base_offset"][-1])
+
+
+# ---- indexes
+
+
+def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
+    """Returns a function that returns the slots of an index, except the last `excluded`."""
+
+    def places(copy: LogCopy) -> range:
+        return range(len(copy.entries(kind)) - excluded)
+
+    return places
+
+
+def _change_entries(
+    copy: LogCopy, kind: str, change: Callable[[np.ndarray], None], first: int, count: int
+) -> Damage:
+    entries = copy.entries(kind).copy()
+    change(entries)
+    layout = INDEXES[kind]
+    start = first * layout.ENTRY.itemsize
+    stop = start + count * layout.ENTRY.itemsize
+    return _change(copy, kind, layout.build(entries), start, stop)
+
+
+def _swap_entries(copy: LogCopy, slot: int) -> Damage:
+    def change(entries: np.ndarray) -> None:
+        entries[[slot, slot + 1]] = entries[[slot + 1, slot]]
+
+    return _change_entries(copy, "index", change, slot, 2)
+
+
+def _move_position(copy: LogCopy, slot: int) -> Damage:
+    def change(entries: np.ndarray) -> None:
+        entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
+
+    return _change_entries(copy, "index", change, slot, 1)
+
+
+def _lower_key(copy: LogCopy, records: int) -> Damage:
+    """Lowers the offset of the index's middle entry by a number of records."""
+    middle = len(copy.entries("index")) // 2
+
+    def change(entries: np.ndarray) -> None:
+        entries["relative_offset"][middle] -= records
+
+    return _change_entries(copy, "index", change, middle, 1)
+
+
+def _cut_index(copy: LogCopy, cut_bytes: int) -> Damage:
+    data = copy.content("index")
+    return _change(copy, "index", data[:-cut_bytes], len(data) - cut_bytes, len(data))
+
+
+def _pad_index(copy: LogCopy, padding_bytes: int) -> Damage:
+    data = copy.content("index")
+    return _change(copy, "index", data + bytes(padding_bytes), len(data), len(data))
+
+
+def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
+    def damage(copy: LogCopy, slot: int) -> Damage:
+        data = copy.content(kind)
+        start = slot * INDEXES[kind].ENTRY.itemsize
+        zeroed = _change(copy, kind, data[:start] + bytes(len(data) - start), start, len(data))
+        return replace(zeroed, target_offset=_last_batch_offset(copy))
+
+    return damage
+
+
+def _last_batch_offset(copy: LogCopy) -> int:
+    return int(copy.batches()["base_offset"][-1])
+
+
+def _set_file_time(copy: LogCopy, days: int) -> Damage:
+    """Removes the .timeindex and sets a later modification time on the .log.
+
+    Copying files can do this. Without time entries, Kafka uses the modification time of the .log.
+    """
+    damage = _remove("timeindex")(copy, 0)
+    log = damage.copy.files[copy.name("log")]
+    late_log = replace(log, modified_ms=log.modified_ms + days * DAY_MS)
+    files = (late_log, *(file for file in damage.copy.log.files if file.name != log.name))
+    late_copy = replace(damage.copy, log=replace(damage.copy.log, files=files))
+    return replace(damage, copy=late_copy, target_offset=_next_segment_offset(copy))
+
+
+def _delay_timestamp(copy: LogCopy, slot: int) -> Damage:
+    def change(entries: np.ndarray) -> None:
+        entries["timestamp_ms"][slot] += DAY_MS
+
+    damage = _change_entries(copy, "timeindex", change, slot, 1)
+    return replace(damage, target_offset=_last_batch_offset(copy))
+
+
+def _padding_bytes(copy: LogCopy) -> range:
+    """Returns the numbers of zero bytes to append, in whole slots."""
+    entry_bytes = INDEXES["index"].ENTRY.itemsize
+    return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
+
+
+def _index_capacities(copy: LogCopy) -> range:
+    """Returns the index capacities to choose from: 1 to twice the current number of entries."""
+    return range(1, 2 * len(copy.entries("index")) + 1)
+
+
+def _lower_limit(copy: LogCopy, entries: int) -> Damage:
+    """Lowers segment.index.bytes to the size of `entries` offset entries. No file changes."""
+    room_bytes = entries * INDEXES["index"].ENTRY.itemsize
+    config = replace(copy.log.config, segment_index_bytes=room_bytes)
+    return Damage(
+        copy=copy.with_files({}, config=config),
+        file=copy.log.directory,
+        start=0,
+        stop=0,
+        before=None,
+        after=None,
+    )
+
+
+FAULTS = MappingProxyType(
+    {
+        "index-renamed": Fault(_rename_index),
+        "index-removed": Fault(_remove("index")),
+        "timeindex-removed": Fault(_remove("timeindex")),
+        "epochs": Fault(_write_epochs),
+        "bit": Fault(_flip_bit, _batch_bytes),
+        "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
+        "cut": Fault(_cut_log, _last_batch_bytes),
+        "cut-killed": Fault(_cut_log, _last_batch_bytes, has_kill=True),
+        "entries-swapped": Fault(_swap_entries, _slots("index", excluded=1)),
+        "position-moved": Fault(_move_position, _slots("index", excluded=POSITION_SLOTS)),
+        "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
+        "index-cut": Fault(_cut_index, lambda copy: range(1, len(copy.content("index")) + 1)),
+        "index-padded": Fault(_pad_index, _padding_bytes),
+        "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
+        "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
+        "clock": Fault(_set_clock, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP),
+        "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
+        "times-zeroed": Fault(
+            _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
+        ),
+        "file-time": Fault(
+            _set_file_time, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP
+        ),
+        "limit": Fault(_lower_limit, _index_capacities),
+    }
+)

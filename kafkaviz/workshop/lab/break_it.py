@@ -1,7 +1,7 @@
 """The lab of a lesson: readers damage a copy of a log and predict what a broker does with it.
 
 Text and questions are on the left, damage and result on the right. A lesson names only the faults;
-the right answers are computed from the bytes of the copy (faults.py, start_trial.py).
+the right answers are computed from the bytes of the copy (start_trial.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +20,7 @@ from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count, moment
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.lab import start_trial, views
-from kafkaviz.workshop.lab.faults import FAULTS, Client, LogCopy, copy_log
+from kafkaviz.workshop.lab import FAULTS, Client, LogCopy, copy_log, start_trial, views
 from kafkaviz.workshop.lab.start_trial import (
     RELEASE,
     ReadOutcome,

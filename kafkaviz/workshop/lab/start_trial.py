@@ -35,7 +35,7 @@ from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.restart import Restart, join_steps
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import SearchProfile
-from kafkaviz.workshop.lab.faults import Client, Damage, Fault, LogCopy
+from kafkaviz.workshop.lab import Client, Damage, Fault, LogCopy
 
 RELEASE = "4.3.1"  # tests compare our loader and searches with Kafka's own classes of this release
 

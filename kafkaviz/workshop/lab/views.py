@@ -21,7 +21,7 @@ from kafkaviz.figures.text.sentences import capitalize, join_comma, join_semicol
 from kafkaviz.format import spans_batch
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.workshop.lab.faults import INDEXES, POSITION_SLOTS, Client, Damage, LogCopy
+from kafkaviz.workshop.lab import INDEXES, POSITION_SLOTS, Client, Damage, LogCopy
 from kafkaviz.workshop.lab.start_trial import DeliveredRange, ReadOutcome, StartTrial
 
 ROW_BYTES = 16

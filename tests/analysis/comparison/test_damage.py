@@ -13,7 +13,7 @@ from kafkaviz.figures.text.comparison_text import describe_relation
 from kafkaviz.format.batch import HEADER
 from kafkaviz.format.names import CLEAN_SHUTDOWN
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.workshop.lab.faults import FAULTS, LogCopy, copy_log
+from kafkaviz.workshop.lab import FAULTS, LogCopy, copy_log
 from tests.support.cases import all_cases
 
 RELEASE = (4, 3, 1)
