@@ -8,6 +8,9 @@
     page.py      the Workshop page; step.py draws one step of a lesson
 
 The app does not import the Workshop. `register` adds the Workshop to the app.
+
+This module also holds the Workshop's URL parameters and session keys. The URL parameters that all
+pages share are in kafkaviz/app/page_state.py.
 """
 
 import os
@@ -15,12 +18,63 @@ from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from kafkaviz.app import access, registry
+import streamlit as st
+
+from kafkaviz.app import access, page_state, registry
 from kafkaviz.app.registry import Page, Target
-from kafkaviz.workshop import lesson_address
 
 if TYPE_CHECKING:
+    from kafkaviz.workshop.class_room import StepKey
     from kafkaviz.workshop.class_seat import ClassFeed
+
+# URL parameters.
+# the name of the lesson, and the number of the step, from 1
+LESSON = "lesson"
+PART = "at"
+# the answers in the form that lesson_state.py describes, and the text typed into this step's
+# exercise
+ANSWERS = "answers"
+TYPED_ANSWER = "given"
+NOTES = "notes"  # the teacher's notes
+LAB = "break"  # the lab at the end of the lesson
+END = "end"  # the page after the last step
+# the code of the class; the name of the track, unset for all steps
+CLASS = "class"
+TRACK = "track"
+# the selected word of the glossary, or ALL_WORDS
+WORD = "word"
+ALL_WORDS = "all"
+ASIDE = (page_state.PAPER, WORD, LAB, END)  # parameters of pages that are shown in place of a step
+
+# Session keys.
+PAGES_SHOWN = "kv_pages_shown"  # whether the list of pages is shown
+# this session's lesson, step and answers, as address parameters
+WORKSHOP = "kv_workshop"
+# the tokens of seats and the teacher's secrets that this session has, by code of the class
+CLASS_TOKENS = "kv_class_tokens"
+# the step to which this session last followed the class, and the revision that the page shows
+CLASS_STEP = "kv_class_step"
+CLASS_REVISION = "kv_class_revision"
+# the lesson and the track that the pickers of a learner's page show
+CLASS_PICKER = "kv_class_picker"
+CLASS_PICKER_TRACK = "kv_class_picker_track"
+CLASS_NOTE = "kv_class_note"  # why no class was entered
+
+
+def address_step() -> "StepKey | None":
+    """Returns the lesson and step in the address; None without a valid one."""
+    name = st.query_params.get(LESSON)
+    part = page_state.number(st.query_params.get(PART))
+    return (name, part or 1) if name else None
+
+
+def open_step(name: str, part: int) -> None:
+    """Opens a step of a lesson and removes the previous step's URL parameters."""
+    for key in (page_state.STEP, TYPED_ANSWER, *ASIDE):
+        st.query_params.pop(key, None)
+    st.query_params[LESSON] = name
+    st.query_params[PART] = str(part)
+
 
 WORKSHOP_PAGE = "Workshop"
 
@@ -71,6 +125,6 @@ PAGE = Page(
         registry.PROJECTOR_KEY,
         (("PgDn", "PgUp"), "projector_lesson"),
     ),
-    private_parameters=(lesson_address.ANSWERS, lesson_address.TYPED_ANSWER, lesson_address.NOTES),
+    private_parameters=(ANSWERS, TYPED_ANSWER, NOTES),
     list_targets=_list_targets,
 )

@@ -15,13 +15,14 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from kafkaviz import workshop
 from kafkaviz.app import access
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.workshop import class_seat, class_start, lesson_address
+from kafkaviz.workshop import class_seat, class_start
 from kafkaviz.workshop.class_room import (
     ClassFull,
     ClassRoom,
@@ -81,19 +82,19 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def set_picker_lesson(name: str) -> None:
-    st.session_state[lesson_address.CLASS_PICKER] = name
+    st.session_state[workshop.CLASS_PICKER] = name
 
 
 def set_picker_track(track: str) -> None:
     """Stores the track that the track picker shows. Reruns of PARTS do not draw the picker."""
-    st.session_state[lesson_address.CLASS_PICKER_TRACK] = track
+    st.session_state[workshop.CLASS_PICKER_TRACK] = track
 
 
 def rerun_outdated_page(lesson: str, track: str) -> None:
     """Reruns the whole page if a rerun of PARTS cannot show `lesson` and `track`."""
     if class_seat.is_learner() and (
-        st.session_state.get(lesson_address.CLASS_PICKER) != lesson
-        or st.session_state.get(lesson_address.CLASS_PICKER_TRACK) != track
+        st.session_state.get(workshop.CLASS_PICKER) != lesson
+        or st.session_state.get(workshop.CLASS_PICKER_TRACK) != track
         or class_seat.is_aside()
     ):
         st.rerun()
@@ -126,7 +127,7 @@ def render_button() -> None:
                 say("class.code"), key="kv_class_code", max_chars=12, on_change=_join, width=140
             )
             st.button(say("class.join"), key="kv_class_join", on_click=_join)
-        if note := st.session_state.pop(lesson_address.CLASS_NOTE, None):
+        if note := st.session_state.pop(workshop.CLASS_NOTE, None):
             st.html(tag("p", note, class_="kv-class-note", role="alert"))
         if not access.may_open_class():
             return
@@ -144,9 +145,9 @@ def _join() -> None:
     if not text or class_seat.current() is not None:
         return
     if ROOMS.find(text) is None:
-        st.session_state[lesson_address.CLASS_NOTE] = say("class.no_such_code", code=text)
+        st.session_state[workshop.CLASS_NOTE] = say("class.no_such_code", code=text)
         return
-    st.query_params[lesson_address.CLASS] = text
+    st.query_params[workshop.CLASS] = text
     _take_seat()
 
 
@@ -154,7 +155,7 @@ def _teach() -> None:
     try:
         room = ROOMS.open()
     except ClassFull as fault:
-        st.session_state[lesson_address.CLASS_NOTE] = describe_error(fault)
+        st.session_state[workshop.CLASS_NOTE] = describe_error(fault)
         return
     class_seat.enter(room, room.secret)
 
@@ -166,7 +167,7 @@ def _take_seat() -> None:
     try:
         class_seat.enter(room, room.take_seat().token)
     except ClassFull as fault:
-        st.session_state[lesson_address.CLASS_NOTE] = describe_error(fault)
+        st.session_state[workshop.CLASS_NOTE] = describe_error(fault)
 
 
 # ---- the strip
@@ -203,7 +204,7 @@ def render_link() -> None:
     data = {
         "code": code,
         "token": attendance.token if attendance else "",
-        "revision": st.session_state.get(lesson_address.CLASS_REVISION, 0),
+        "revision": st.session_state.get(workshop.CLASS_REVISION, 0),
         "listens": attendance is not None and not attendance.is_teacher,
     }
 
@@ -228,7 +229,7 @@ def _no_class(code: str) -> None:
 
 
 def _visitor(room: ClassRoom) -> None:
-    note = st.session_state.pop(lesson_address.CLASS_NOTE, "")
+    note = st.session_state.pop(workshop.CLASS_NOTE, "")
     _say_status(say("class.label", code=room.code), note or say("class.take_seat_words"))
     st.button(say("class.take_seat"), type="primary", key="kv_class_seat", on_click=_take_seat)
     st.button(say("class.alone"), type="tertiary", key="kv_class_leave", on_click=class_seat.leave)
@@ -339,7 +340,7 @@ def _end() -> None:
 def _teacher_status(step: ClassStep) -> None:
     attendance = class_seat.current()
     if attendance is None or attendance.room.position.revision != st.session_state.get(
-        lesson_address.CLASS_REVISION
+        workshop.CLASS_REVISION
     ):
         st.rerun()
     room = attendance.room

@@ -15,11 +15,10 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from kafkaviz import messages
+from kafkaviz import messages, workshop
 from kafkaviz.app import page_state
-from kafkaviz.workshop import lesson_address
+from kafkaviz.workshop import address_step, open_step
 from kafkaviz.workshop.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
-from kafkaviz.workshop.lesson_address import address_step, open_step
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -41,7 +40,7 @@ class Attendance:
 
 
 def code() -> str:
-    return st.query_params.get(lesson_address.CLASS, "")
+    return st.query_params.get(workshop.CLASS, "")
 
 
 def current() -> Attendance | None:
@@ -59,23 +58,23 @@ def current() -> Attendance | None:
 def join_query(code: str, language: str) -> dict[str, str]:
     """Returns the URL parameters of a link into a class. English, the default, is left out."""
     spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
-    return {lesson_address.CLASS: code} | spoken
+    return {workshop.CLASS: code} | spoken
 
 
 def enter(room: ClassRoom, token: str) -> None:
     """Makes this session attend a class. `token` is a seat's token, or the teacher's secret."""
-    st.query_params[lesson_address.CLASS] = room.code
-    st.session_state[lesson_address.CLASS_TOKENS] = _tokens() | {room.code: token}
-    st.session_state.pop(lesson_address.CLASS_STEP, None)
+    st.query_params[workshop.CLASS] = room.code
+    st.session_state[workshop.CLASS_TOKENS] = _tokens() | {room.code: token}
+    st.session_state.pop(workshop.CLASS_STEP, None)
 
 
 def leave() -> None:
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.leave(attendance.token)
-    st.session_state.pop(lesson_address.CLASS_TOKENS, None)
-    st.session_state.pop(lesson_address.CLASS_STEP, None)
-    st.query_params.pop(lesson_address.CLASS, None)
+    st.session_state.pop(workshop.CLASS_TOKENS, None)
+    st.session_state.pop(workshop.CLASS_STEP, None)
+    st.query_params.pop(workshop.CLASS, None)
 
 
 def follow() -> None:
@@ -88,10 +87,10 @@ def follow() -> None:
     if attendance is None:
         return
     position = attendance.room.position
-    st.session_state[lesson_address.CLASS_REVISION] = position.revision
+    st.session_state[workshop.CLASS_REVISION] = position.revision
     step = position.step
     at = address_step()
-    last = st.session_state.get(lesson_address.CLASS_STEP)
+    last = st.session_state.get(workshop.CLASS_STEP)
     if step is None or is_aside():
         return
     is_led = at is None or at == last
@@ -115,24 +114,24 @@ def _go_to(position: ClassPosition) -> None:
     if address_step() != position.step or is_aside():
         open_step(*position.step)
     if position.track:
-        st.query_params[lesson_address.TRACK] = position.track
+        st.query_params[workshop.TRACK] = position.track
     else:
-        st.query_params.pop(lesson_address.TRACK, None)
-    st.session_state[lesson_address.CLASS_STEP] = position.step
+        st.query_params.pop(workshop.TRACK, None)
+    st.session_state[workshop.CLASS_STEP] = position.step
 
 
 def lead(step: StepKey) -> None:
     """Shows a step to the class if this session is the teacher's."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
-        position = attendance.room.show(step, st.query_params.get(lesson_address.TRACK, ""))
-        st.session_state[lesson_address.CLASS_STEP] = step
-        st.session_state[lesson_address.CLASS_REVISION] = position.revision
+        position = attendance.room.show(step, st.query_params.get(workshop.TRACK, ""))
+        st.session_state[workshop.CLASS_STEP] = step
+        st.session_state[workshop.CLASS_REVISION] = position.revision
 
 
 def is_aside() -> bool:
     """Returns whether this page shows the glossary, a lab or another page instead of a step."""
-    return any(st.query_params.get(name) for name in lesson_address.ASIDE)
+    return any(st.query_params.get(name) for name in workshop.ASIDE)
 
 
 def is_teacher() -> bool:
@@ -171,7 +170,7 @@ def record_failure(step: StepKey, text: str) -> None:
 
 
 def _tokens() -> dict[str, str]:
-    return st.session_state.get(lesson_address.CLASS_TOKENS, {})
+    return st.session_state.get(workshop.CLASS_TOKENS, {})
 
 
 PATH = "/_kafkaviz/class"

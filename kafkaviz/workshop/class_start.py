@@ -23,11 +23,10 @@ from urllib.parse import urlencode
 import segno
 import streamlit as st
 
-from kafkaviz import messages
+from kafkaviz import messages, workshop
 from kafkaviz.app import access
 from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
-from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.class_room import ClassRoom
 from kafkaviz.workshop.class_seat import ROOMS, join_query
 from kafkaviz.workshop.lessons.grammar import SHORT
@@ -157,7 +156,7 @@ def join_link(origin: str, code: str, language: str) -> str:
 
 def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
     """Returns the teacher's link into the short track, for a browser on the server's machine."""
-    query = join_query(room.code, language) | {lesson_address.TRACK: SHORT}
+    query = join_query(room.code, language) | {workshop.TRACK: SHORT}
     return f"{origin}/workshop?{urlencode(query)}#{TEACH}={room.secret}"
 
 

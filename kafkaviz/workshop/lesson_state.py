@@ -15,28 +15,28 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from kafkaviz import workshop
 from kafkaviz.app import page_state
 from kafkaviz.messages import say
-from kafkaviz.workshop import class_seat, lesson_address
+from kafkaviz.workshop import class_seat, open_step
 from kafkaviz.workshop.class_room import MAX_ANSWERS, SOLVED
 from kafkaviz.workshop.lab.break_it import LabAnswer
-from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
 RESETS = "kv_resets"  # session key: how often all answers were deleted; part of widget keys
 SESSION_PARAMETERS = (
-    lesson_address.LESSON,
-    lesson_address.PART,
-    lesson_address.ANSWERS,
-    lesson_address.NOTES,
+    workshop.LESSON,
+    workshop.PART,
+    workshop.ANSWERS,
+    workshop.NOTES,
     page_state.PAPER,
-    lesson_address.LAB,
-    lesson_address.END,
+    workshop.LAB,
+    workshop.END,
     page_state.PROJECTOR,
-    lesson_address.CLASS,
-    lesson_address.TRACK,
+    workshop.CLASS,
+    workshop.TRACK,
 )
 
 
@@ -55,10 +55,10 @@ class LessonPosition:
 
 def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
     """Returns the position in the address; by default the first step of the first lesson."""
-    name = st.query_params.get(lesson_address.LESSON, "")
+    name = st.query_params.get(workshop.LESSON, "")
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
     lesson = lessons[number]
-    part = page_state.number(st.query_params.get(lesson_address.PART)) or 1
+    part = page_state.number(st.query_params.get(workshop.PART)) or 1
     if is_lab_open(lesson):
         part = parts(lesson)[-1] if parts(lesson) else len(lesson.steps)
     return LessonPosition(lesson, number, min(max(part, 1), len(lesson.steps)))
@@ -67,12 +67,12 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
 def restore_address() -> None:
     """Restores this session's last position if the address has none, as after a sidebar click."""
     if not any(key in st.query_params for key in SESSION_PARAMETERS):
-        for key, value in st.session_state.get(lesson_address.WORKSHOP, {}).items():
+        for key, value in st.session_state.get(workshop.WORKSHOP, {}).items():
             st.query_params[key] = value
 
 
 def remember_address() -> None:
-    st.session_state[lesson_address.WORKSHOP] = {
+    st.session_state[workshop.WORKSHOP] = {
         key: st.query_params[key] for key in SESSION_PARAMETERS if key in st.query_params
     }
 
@@ -80,7 +80,7 @@ def remember_address() -> None:
 def open_lab(name: str, part: int) -> None:
     """Opens the lab after `part`, the last step of a lesson."""
     open_step(name, part)
-    st.query_params[lesson_address.LAB] = "1"
+    st.query_params[workshop.LAB] = "1"
 
 
 def lab_block(lesson: Lesson) -> LessonBlock | None:
@@ -90,7 +90,7 @@ def lab_block(lesson: Lesson) -> LessonBlock | None:
 
 def is_lab_open(lesson: Lesson) -> bool:
     """Returns whether the lesson has a lab and the address opens it."""
-    return bool(st.query_params.get(lesson_address.LAB)) and lab_block(lesson) is not None
+    return bool(st.query_params.get(workshop.LAB)) and lab_block(lesson) is not None
 
 
 def step_name(position: LessonPosition) -> str:
@@ -105,7 +105,7 @@ def open_named_step(step_name: str) -> None:
 
 
 def open_glossary() -> None:
-    st.query_params[lesson_address.WORD] = lesson_address.ALL_WORDS
+    st.query_params[workshop.WORD] = workshop.ALL_WORDS
 
 
 def toggle_parameter(name: str) -> None:
@@ -117,7 +117,7 @@ def toggle_parameter(name: str) -> None:
 
 def answers() -> dict[tuple[str, int, bool], str]:
     """Returns the letter, or SOLVED, by (lesson, step, is exercise)."""
-    matches = ANSWER.findall(st.query_params.get(lesson_address.ANSWERS, ""))[:MAX_ANSWERS]
+    matches = ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
 
@@ -137,7 +137,7 @@ def record_lab_answer(name: str, number: int, answer: LabAnswer) -> None:
 
 
 def _lab_answers() -> dict[tuple[str, int], LabAnswer]:
-    matches = LAB_ANSWER.findall(st.query_params.get(lesson_address.ANSWERS, ""))[:MAX_ANSWERS]
+    matches = LAB_ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {
         (name, int(number)): LabAnswer(int(place), start, read)
         for name, number, place, start, read in matches
@@ -153,7 +153,7 @@ def _write_answers(
         f"{name}~{number}~{answer.place}{answer.start}{answer.read}"
         for (name, number), answer in predictions.items()
     )
-    st.query_params[lesson_address.ANSWERS] = " ".join([*step_words, *lab_words])
+    st.query_params[workshop.ANSWERS] = " ".join([*step_words, *lab_words])
 
 
 def answer_count() -> int:
@@ -163,10 +163,10 @@ def answer_count() -> int:
 
 def set_typed_answer(text: str) -> None:
     """Writes the typed answer of this step's exercise into the address; "" removes it."""
-    if text and text != st.query_params.get(lesson_address.TYPED_ANSWER):
-        st.query_params[lesson_address.TYPED_ANSWER] = text
+    if text and text != st.query_params.get(workshop.TYPED_ANSWER):
+        st.query_params[workshop.TYPED_ANSWER] = text
     elif not text:
-        st.query_params.pop(lesson_address.TYPED_ANSWER, None)
+        st.query_params.pop(workshop.TYPED_ANSWER, None)
 
 
 def reset() -> None:
@@ -174,35 +174,35 @@ def reset() -> None:
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
     for key in (
-        lesson_address.ANSWERS,
-        lesson_address.LESSON,
-        lesson_address.PART,
-        lesson_address.TYPED_ANSWER,
+        workshop.ANSWERS,
+        workshop.LESSON,
+        workshop.PART,
+        workshop.TYPED_ANSWER,
         page_state.STEP,
-        lesson_address.LAB,
-        lesson_address.END,
+        workshop.LAB,
+        workshop.END,
     ):
         st.query_params.pop(key, None)
-    st.session_state.pop(lesson_address.WORKSHOP, None)
+    st.session_state.pop(workshop.WORKSHOP, None)
     st.session_state[RESETS] = st.session_state.get(RESETS, 0) + 1
 
 
 def is_teacher() -> bool:
     """Returns whether answers are never hidden: for the teacher, with notes, or on a projector."""
     return class_seat.is_teacher() or any(
-        st.query_params.get(key) for key in (lesson_address.NOTES, page_state.PROJECTOR)
+        st.query_params.get(key) for key in (workshop.NOTES, page_state.PROJECTOR)
     )
 
 
 def track() -> str:
-    return SHORT if st.query_params.get(lesson_address.TRACK) == SHORT else ""
+    return SHORT if st.query_params.get(workshop.TRACK) == SHORT else ""
 
 
 def set_track(name: str) -> None:
     if name:
-        st.query_params[lesson_address.TRACK] = name
+        st.query_params[workshop.TRACK] = name
     else:
-        st.query_params.pop(lesson_address.TRACK, None)
+        st.query_params.pop(workshop.TRACK, None)
 
 
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz import messages
+from kafkaviz import messages, workshop
 from kafkaviz.app import page_state
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import register_component
@@ -18,10 +18,9 @@ from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.html import join, tag, worded
 from kafkaviz.messages import say
-from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_address, lesson_state
+from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_state, open_step
 from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.figures.figure import render
-from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
 from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonFault
@@ -56,15 +55,15 @@ def render_page() -> None:
         elements.empty(
             "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
         )
-    elif st.query_params.get(lesson_address.WORD):
+    elif st.query_params.get(workshop.WORD):
         render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):
         render_handout(
             position,
             lesson_state.lesson_count(lessons),
-            is_teacher=bool(st.query_params.get(lesson_address.NOTES)),
+            is_teacher=bool(st.query_params.get(workshop.NOTES)),
         )
-    elif st.query_params.get(lesson_address.END):
+    elif st.query_params.get(workshop.END):
         render_end(lessons, position)
     else:
         lab_block = _shown_lab(position)
@@ -85,7 +84,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
     position = lesson_state.current_position(lessons)
     with st.container(key="kv_body", gap=None):  # without it, the fragment would add gaps
         _render_top(lessons, position)
-        if st.query_params.get(lesson_address.NOTES):
+        if st.query_params.get(workshop.NOTES):
             render_notes(lessons, position)
         else:
             render_step(lessons, position)
@@ -94,9 +93,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
 
 
 def _shown_lab(position: LessonPosition) -> LessonBlock | None:
-    is_shown = lesson_state.is_lab_open(position.lesson) and not st.query_params.get(
-        lesson_address.NOTES
-    )
+    is_shown = lesson_state.is_lab_open(position.lesson) and not st.query_params.get(workshop.NOTES)
     return lesson_state.lab_block(position.lesson) if is_shown else None
 
 
@@ -134,7 +131,7 @@ def _stylesheet() -> str:
 
 def _render_fold() -> None:
     """Draws the button that shows or hides the sidebar. The sidebar is hidden at first."""
-    is_shown = st.session_state.get(lesson_address.PAGES_SHOWN, False)
+    is_shown = st.session_state.get(workshop.PAGES_SHOWN, False)
     st.button(
         say("stage.pages"),
         icon=f":material/{'left_panel_close' if is_shown else 'left_panel_open'}:",
@@ -148,8 +145,8 @@ def _render_fold() -> None:
 
 
 def _toggle_pages() -> None:
-    is_shown = st.session_state.get(lesson_address.PAGES_SHOWN, False)
-    st.session_state[lesson_address.PAGES_SHOWN] = not is_shown
+    is_shown = st.session_state.get(workshop.PAGES_SHOWN, False)
+    st.session_state[workshop.PAGES_SHOWN] = not is_shown
 
 
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
@@ -173,7 +170,7 @@ def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
         for number, lesson in enumerate(lessons)
         if lesson_state.parts(lesson)
     }
-    is_end = bool(st.query_params.get(lesson_address.END))
+    is_end = bool(st.query_params.get(workshop.END))
     title = _numbered_title(position.number, position.lesson)
     label = st.menu_button(
         elements.escape_markdown(say("workshop.finish") if is_end else title),
@@ -216,7 +213,7 @@ def _numbered_title(number: int, lesson: Lesson) -> str:
 def _render_tools(position: LessonPosition | None) -> None:
     if position is not None:
         is_paper = bool(st.query_params.get(page_state.PAPER))
-        has_notes = bool(st.query_params.get(lesson_address.NOTES))
+        has_notes = bool(st.query_params.get(workshop.NOTES))
         if is_paper or has_notes:
             st.button(
                 say("workshop.notes"),
@@ -224,7 +221,7 @@ def _render_tools(position: LessonPosition | None) -> None:
                 type="tertiary",
                 key="kv_notes",
                 on_click=lesson_state.toggle_parameter,
-                args=(lesson_address.NOTES,),
+                args=(workshop.NOTES,),
             )
         else:
             class_bar.render_button()
@@ -290,7 +287,7 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
     st.button(
         say("glossary.back"), icon=":material/arrow_back:", key="kv_word_back", on_click=_close
     )
-    term = find_term(st.query_params.get(lesson_address.WORD, ""))
+    term = find_term(st.query_params.get(workshop.WORD, ""))
     st.session_state[CHOICE] = term and term.key
     st.pills(
         say("glossary.choose"),
@@ -361,11 +358,11 @@ def _lesson_button(key: str, label: str, lesson: str) -> None:
 
 
 def _choose() -> None:
-    st.query_params[lesson_address.WORD] = st.session_state[CHOICE] or lesson_address.ALL_WORDS
+    st.query_params[workshop.WORD] = st.session_state[CHOICE] or workshop.ALL_WORDS
 
 
 def _close() -> None:
-    st.query_params.pop(lesson_address.WORD, None)
+    st.query_params.pop(workshop.WORD, None)
 
 
 def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:

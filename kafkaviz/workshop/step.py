@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import streamlit as st
 
-from kafkaviz import messages
+from kafkaviz import messages, workshop
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements
@@ -15,11 +15,10 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count
-from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_address, lesson_state
+from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_state, open_step
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import current_step, render
 from kafkaviz.workshop.lab import break_it
-from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import exercise, glossary, tasks
 from kafkaviz.workshop.lessons.exercise import CeilingRule
@@ -174,7 +173,7 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         st.button(
             say("workshop.finish"),
             on_click=lesson_state.toggle_parameter,
-            args=(lesson_address.END,),
+            args=(workshop.END,),
             **arguments,
         )
         return
@@ -410,7 +409,7 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
     key = f"kv_given_{position.lesson.name}_{position.part}"
-    address_answer = st.query_params.get(lesson_address.TYPED_ANSWER, "")
+    address_answer = st.query_params.get(workshop.TYPED_ANSWER, "")
     fields = {tasks.CHOICE: _choice_field, tasks.RULE: _rule_fields, tasks.NUMBERS: _text_field}
     answer = fields[task.kind](task, key, address_answer)
     lesson_state.set_typed_answer(answer)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from kafkaviz import workshop
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.app import access, frame, page_state
@@ -21,7 +22,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_bytes
-from kafkaviz.workshop import lesson_address, lesson_state, lessons
+from kafkaviz.workshop import lesson_state, lessons
 from tests.app.health_page import page as health_page
 from tests.pipeline import whole_logs
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
@@ -195,9 +196,9 @@ def test_a_lesson_and_a_track_are_picked(monkeypatch, choose):
     monkeypatch.delenv(lessons.LESSONS, raising=False)
     choose("kv_pick_track", lesson_state.SHORT)
     at = open_page("workshop", lesson="last-offset", at="1")
-    assert query_value(at, lesson_address.TRACK) == lesson_state.SHORT
+    assert query_value(at, workshop.TRACK) == lesson_state.SHORT
     choose("kv_pick_track", "")
-    assert query_value(assert_no_exception(at.run()), lesson_address.TRACK) is None
+    assert query_value(assert_no_exception(at.run()), workshop.TRACK) is None
 
 
 def test_the_last_query_is_that_of_this_run(monkeypatch):

@@ -6,9 +6,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz import workshop
 from kafkaviz.app import access
 from kafkaviz.messages import say
-from kafkaviz.workshop import class_bar, class_seat, class_start, lesson_address, lessons
+from kafkaviz.workshop import class_bar, class_seat, class_start, lessons
 from kafkaviz.workshop.class_room import (
     MAX_ROOMS,
     MAX_SEATS,
@@ -42,7 +43,7 @@ def taught(**query: str) -> AppTest:
 
 def joined(teacher: AppTest, **query: str) -> AppTest:
     """The page of a learner who has taken a seat."""
-    code = query_value(teacher, lesson_address.CLASS)
+    code = query_value(teacher, workshop.CLASS)
     return press_button(open_page("workshop", **{"class": code} | query), "kv_class_seat")
 
 
@@ -104,12 +105,10 @@ def test_windows_of_a_teacher_follow_the_class():
     assert FOLLOWER in components(open_page("workshop", lesson="last-offset", at="1"))
     first = taught(lesson="last-offset", at="1")
     assert FOLLOWER not in components(first)
-    second = open_page("workshop", **{"class": query_value(first, lesson_address.CLASS)}, notes="1")
-    second.session_state[lesson_address.CLASS_TOKENS] = first.session_state[
-        lesson_address.CLASS_TOKENS
-    ]
+    second = open_page("workshop", **{"class": query_value(first, workshop.CLASS)}, notes="1")
+    second.session_state[workshop.CLASS_TOKENS] = first.session_state[workshop.CLASS_TOKENS]
     press_button(first, "kv_next")
-    assert query_value(again(second), lesson_address.PART) == "2"
+    assert query_value(again(second), workshop.PART) == "2"
     assert FOLLOWER not in components(second)
 
 
@@ -342,7 +341,7 @@ def test_a_browser_that_was_reloaded_has_its_seat_by_its_token(monkeypatch, is_k
     """The browser has it, the session that is new has not; one of another class is none."""
     teacher = taught(lesson="last-offset", at="1")
     code, tokens = query_value(teacher, "class"), joined(teacher).session_state
-    token = tokens[lesson_address.CLASS_TOKENS][code] if is_known else "made-up"
+    token = tokens[workshop.CLASS_TOKENS][code] if is_known else "made-up"
     monkeypatch.setattr(
         class_bar, "_class_link", lambda **component: component["on_token_change"]()
     )
@@ -350,7 +349,7 @@ def test_a_browser_that_was_reloaded_has_its_seat_by_its_token(monkeypatch, is_k
     assert "kv_class_seat" in keys(reloaded)
     reloaded.session_state["kv_class_link"] = {"token": token}
     assert ("You are at seat 1" in strip(again(again(reloaded)))) == is_known
-    assert (lesson_address.CLASS_TOKENS in reloaded.session_state) == is_known
+    assert (workshop.CLASS_TOKENS in reloaded.session_state) == is_known
 
 
 def test_many_raised_hands_are_the_first_and_how_many_more():

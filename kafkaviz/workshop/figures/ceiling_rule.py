@@ -13,7 +13,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import units, workshop
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.widgets import elements
@@ -22,7 +22,6 @@ from kafkaviz.figures.text.sentences import join_comma, join_semicolon
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import NONE
 from kafkaviz.units import format_count
-from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Chart,
@@ -343,7 +342,7 @@ def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
 
 
 def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
-    rule = st.query_params.get(lesson_address.TYPED_ANSWER, "")
+    rule = st.query_params.get(workshop.TYPED_ANSWER, "")
     cases_view = view(keys, rule)
     alt = say("common.titled", title=cases_view.title, below=describe(cases_view))
     view_key = (key, block_key(block), rule)

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from kafkaviz import config_def
+from kafkaviz import config_def, workshop
 from kafkaviz.app.registry import Target
 from kafkaviz.app.widgets.go_to_targets import is_named, plain_text, setting_target
 from kafkaviz.messages import LANGUAGES, language, say, text_in
-from kafkaviz.workshop import WORKSHOP_PAGE, lesson_address
+from kafkaviz.workshop import WORKSHOP_PAGE
 from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.lessons.grammar import Lesson, LessonStep
 
@@ -204,7 +204,7 @@ def _lesson_target(translations: Sequence[Lesson]) -> Target:
     lesson = translations[0]
     names = tuple(each.title.lower() for each in translations)
     texts = tuple(plain_text(each.about) for each in translations)
-    address = {lesson_address.LESSON: lesson.name}
+    address = {workshop.LESSON: lesson.name}
     return Target("go_to.lessons", lesson.title, "", WORKSHOP_PAGE, address, names, texts)
 
 
@@ -217,7 +217,7 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
             step.title,
             lesson.title,
             WORKSHOP_PAGE,
-            {lesson_address.LESSON: lesson.name, lesson_address.PART: str(part)},
+            {workshop.LESSON: lesson.name, workshop.PART: str(part)},
             tuple(each.title.lower() for each in steps),
             tuple(plain_text(_step_text(each)) for each in steps),
         )
@@ -247,7 +247,7 @@ def _word_target(term: GlossaryTerm) -> Target:
         )
         for code in languages
     )
-    address = {lesson_address.WORD: term.key}
+    address = {workshop.WORD: term.key}
     return Target(
         "glossary.words", term.name, "", WORKSHOP_PAGE, address, (*spellings, *names), tuple(texts)
     )
@@ -257,4 +257,4 @@ def _setting_targets() -> Iterator[Target]:
     for name in (*config_def.TOPIC_SETTINGS, *config_def.BROKER_SETTINGS):
         key = next((key for each, key in SETTING_TERMS.items() if is_named(name, each)), "")
         if term := find_term(key):
-            yield setting_target(name, term.name, WORKSHOP_PAGE, {lesson_address.WORD: key})
+            yield setting_target(name, term.name, WORKSHOP_PAGE, {workshop.WORD: key})
