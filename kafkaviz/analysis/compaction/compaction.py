@@ -31,10 +31,9 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
+from kafkaviz.simulate.cleaner.batch_chunks import CleanedTransactions, CleaningFailed
 from kafkaviz.simulate.cleaner.cleaner import CleanerConfig, Cleaning, CleaningRange, clean
 from kafkaviz.simulate.cleaner.offset_map import BYTES_PER_KEY, OffsetMap
-from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
 from kafkaviz.simulate.config import log_config
 
 LOG_SETTINGS = (

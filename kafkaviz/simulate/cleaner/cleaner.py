@@ -29,10 +29,14 @@ from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.cleaner import record_filter
-from kafkaviz.simulate.cleaner.batch_chunks import BatchChunk, BatchChunks, CleaningFailed
+from kafkaviz.simulate.cleaner.batch_chunks import (
+    BatchChunk,
+    BatchChunks,
+    CleanedTransactions,
+    CleaningFailed,
+)
 from kafkaviz.simulate.cleaner.offset_map import OffsetMap
 from kafkaviz.simulate.cleaner.record_filter import DELETE, DELETE_EMPTY, NO_TIMESTAMP, RETAIN_EMPTY
-from kafkaviz.simulate.cleaner.transactions import CleanedTransactions
 from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.producers.batch_encoder import seal
 from kafkaviz.simulate.writer import append_loop
