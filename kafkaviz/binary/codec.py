@@ -167,7 +167,7 @@ def decompress(
 def decompress_prefix(
     codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES
 ) -> tuple[bytes, CorruptBytes | None]:
-    """Returns what Kafka can decompress of a damaged magic 2 batch, and the error or None.
+    """Returns the data that Kafka gets from a damaged magic 2 batch, and the error or None.
 
     Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream) and loses the data of a read
     that fails. Only lz4 returns its data block by block, so its blocks before the damage survive.
@@ -331,7 +331,7 @@ def _room(data: bytes | memoryview) -> int:
 
 
 def _to_snappy(data: bytes) -> bytes:
-    """Returns a xerial header and blocks of up to 32 KiB, each after its compressed size."""
+    """Returns a xerial header, then blocks of up to 32 KiB of data with their sizes."""
     blocks = [
         bytes(cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES]))
         for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
@@ -342,7 +342,7 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
-    """Yields the data of each block of a xerial stream or a bare block, like snappy-java 1.1."""
+    """Yields the data of each block, like snappy-java 1.1. A bare block has no xerial header."""
     if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -468,7 +468,7 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
 
 
 def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
-    """Returns the flags of a frame, its largest block size, and the position of its first block."""
+    """Returns (flags, largest block size, position of the first block) of a frame."""
     if len(data) < 7:
         raise _failure("lz4", len(data), "Stream ended prematurely")
     if data[:4] != _LZ4_MAGIC:
@@ -503,7 +503,7 @@ def _lz4_size(data: memoryview, position: int) -> int:
 
 
 def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
-    """Returns the checksum of a frame header: the second byte of xxHash32, for up to 15 bytes."""
+    """Returns the checksum of a frame header of up to 15 bytes: the second byte of xxHash32."""
     sum32 = 0x165667B1 + len(descriptor)
     position = 0
     for position in range(0, len(descriptor) - 3, 4):

@@ -219,7 +219,10 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the sum of each byte value before 0 to 7 zero bytes, as uint32, shape (8, 256)."""
+    """Returns the sum of each byte value with 0 to 7 zero bytes after it.
+
+    The array is uint32, shape (8, 256).
+    """
     tables = [byte_sums]
     for _ in range(7):
         tables.append(tables[-1] >> 8 ^ byte_sums[tables[-1] & 0xFF])
@@ -227,7 +230,10 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns what zero bytes do to each of the four bytes of a sum, as uint32, shape (4, 256)."""
+    """Returns how zero bytes change each of the four bytes of a sum.
+
+    The array is uint32, shape (4, 256).
+    """
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]
     for _ in range(zero_bytes.bit_length() - 1):

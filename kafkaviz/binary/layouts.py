@@ -134,12 +134,12 @@ def field_spans(
 
 
 def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
-    """Returns a span for bytes that are cut off, left over, or not part of a field."""
+    """Returns a span for bytes that are not a complete field."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 
 
 def text(data: bytes | memoryview) -> str:
-    """Returns the beginning of a key or value: UTF-8 as text, other bytes in hexadecimal digits."""
+    """Returns the beginning of a key or value, in hexadecimal digits if it is not text."""
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
         characters = head.decode()

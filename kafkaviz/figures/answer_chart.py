@@ -249,7 +249,10 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """Returns the first column if its numbers rise from row to row and no column is text."""
+    """Returns the first column if its numbers rise from row to row.
+
+    Returns None if a column is text.
+    """
     if (
         rows.num_rows < 3
         or rows.num_columns < 2

@@ -101,7 +101,7 @@ def ticks(
 
 
 def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
-    """Returns the layout of a vertical axis with one row per name, the first at the top."""
+    """Returns the layout of a vertical axis with one row per name, from the top."""
     return {
         "range": [len(names) - 0.5, -0.5],
         "tickvals": list(range(len(names))),

@@ -78,7 +78,7 @@ class TimeSearch:
 def list_offset(
     log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
 ) -> TimeSearch:
-    """Returns the answer for a timestamp in ms, or for a special value such as EARLIEST."""
+    """Returns the answer for a timestamp in ms or a special value such as EARLIEST."""
     _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
         return _hide_beyond_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
@@ -114,7 +114,7 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the index of the first segment with a time from `timestamp_ms` on, or None."""
+    """Returns the index of the first segment whose times reach `timestamp_ms`, or None."""
     return next(
         (
             place

@@ -53,7 +53,7 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 @dataclass(frozen=True)
 class Bounds:
-    """The start and end of a log, and the first offset that a client does not see."""
+    """The start and end of a log, and the first offset that is not visible."""
 
     start_offset: int
     end_offset: int  # the last record's offset plus 1
@@ -133,7 +133,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
 
 
 def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
-    """Yields the last offset of each batch from a position to the first invalid batch length."""
+    """Yields the last offset of each batch, up to the first invalid batch length."""
     with suppress(CorruptBytes):
         for batch in reader.batches(position):
             yield np.array([batch.last_offset])

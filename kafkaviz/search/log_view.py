@@ -25,7 +25,7 @@ NO_TIMESTAMP = -1
 
 
 class KeyColumn:
-    """An index column that adds the base offset to a value when the value is read.
+    """An index column that adds the base offset to each value that is read.
 
     A search reads only about twenty values, so the column is not converted as a whole.
     """
@@ -132,7 +132,7 @@ class LogView:
 
     @property
     def log_start_offset(self) -> int:
-        """The log start offset of the checkpoint, or the first base offset if that is larger."""
+        """The checkpointed log start offset, or the first base offset if that is larger."""
         return max(self.segments[0].base_offset, self.checkpointed_start or 0)
 
     @property
@@ -156,7 +156,7 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """Returns a partition as a broker sees it after a clean shutdown: the bytes on disk."""
+    """Returns the bytes on disk, as a broker sees them after a clean shutdown."""
     segments = tuple(map(view_segment, partition.live))
     snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
     return LogView(

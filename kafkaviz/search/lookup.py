@@ -91,7 +91,7 @@ FetchResult = ConsumerRecord | CorruptRecord | FailedRead | SkipReason | None
 def fetches(
     log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
 ) -> Iterator[tuple[Fetch, FetchResult]]:
-    """Yields fetches of one batch each, until the consumer gets a record or cannot get one.
+    """Yields fetches of one batch each, until the consumer gets a record or an error.
 
     The last result is the record, the exception that is thrown, or None if no batch is left.
 
@@ -173,7 +173,7 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
 
 
 def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
-    """Returns the (offset, bytes) of the first message at or after `offset`, for magic 0 and 1."""
+    """Returns (offset, bytes) of the first message at or after `offset`. For magic 0 and 1."""
     messages = legacy_messages.read(data, reads_parts=False)
     places = np.flatnonzero(messages.rows["offset"] >= offset)
     if not len(places):
@@ -364,7 +364,7 @@ def by_offset(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """Returns the lookup of an offset: the fetches, and the record that a consumer gets from them.
+    """Returns the lookup of an offset, with its fetches and the consumer's record.
 
     Raises:
         CorruptFile: the log cannot be opened, or kafkaviz refuses data that Kafka would read.

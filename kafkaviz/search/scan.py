@@ -117,7 +117,7 @@ class Batch:
 
 
 class LogReader:
-    """The bytes of an open .log, and a list of the reads that Kafka would make."""
+    """The bytes of an open .log, and a list of Kafka's reads."""
 
     def __init__(self, read: ReadInto, size_bytes: int, path: str = "") -> None:
         """Takes an open .log. For Kafka it ends at `size_bytes`; the file may be longer."""
@@ -313,7 +313,7 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """A decision of a scan, made after it read a header or more of a batch."""
+    """A decision of a scan after it read a header or more of a batch."""
 
     position: int
     outcome: HeaderOutcome
@@ -356,7 +356,7 @@ def log_path(segment: SegmentView) -> str:
 def translate(
     segment: SegmentView, offset: int, profile: SearchProfile
 ) -> tuple[IndexSearch, ForwardScan]:
-    """Finds the batch in a segment that holds an offset, or the next batch after a gap.
+    """Finds the batch in a segment that holds an offset, or else the next batch.
 
     Like LogSegment.translateOffset, treats a negative position in the index as zero.
     """

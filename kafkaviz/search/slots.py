@@ -91,7 +91,7 @@ def floor(
 def upper_bound(
     keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
-    """Returns the smallest slot whose key is not below the target, or -1, as Kafka finds it.
+    """Returns the smallest slot whose key is not below the target, or -1.
 
     As in OffsetIndex.fetchUpperBoundOffset, the search misses an exact match in a slot that it does
     not probe: if the target equals the key of slot 0, the answer is slot 1.
@@ -115,7 +115,7 @@ def page_span(slot: int, entry_bytes: int, page_bytes: int) -> tuple[int, int]:
 
 
 def pages_of(slot: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> range:
-    """Returns the pages of an entry: one, or two for a time entry that crosses a page border."""
+    """Returns the pages of an entry. A time entry may cross a border between two pages."""
     first, last = page_span.py_func(slot, entry_bytes, page_bytes)
     return range(first, last + 1)
 

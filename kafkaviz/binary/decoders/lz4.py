@@ -136,7 +136,7 @@ def _block(
 
 @njit(cache=True)
 def _header_check(data: np.ndarray, start: int, size_bytes: int) -> int:
-    """Returns the checksum of a frame header: the second byte of xxHash32, for up to 15 bytes."""
+    """Returns the checksum of a frame header of up to 15 bytes: the second byte of xxHash32."""
     sum32 = np.uint64(0x165667B1 + size_bytes)
     position = start
     end = start + size_bytes

@@ -83,7 +83,7 @@ def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> l
 
 
 def order_rows(rows: Sequence[PartitionRow], order: str) -> list[int]:
-    """Returns the indexes of all rows, sorted by log directory and then by one of `ORDERS`."""
+    """Returns the indexes of all rows, sorted by log directory, then by one of `ORDERS`."""
     directories = list(dict.fromkeys(row.log_directory for row in rows))
     directories.sort(key=natural_sort_key)
     return sorted(

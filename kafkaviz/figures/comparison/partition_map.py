@@ -126,7 +126,7 @@ def partition_label(comparison: PartitionComparison) -> str:
 
 
 def describe_row(comparison: PartitionComparison) -> str:
-    """Returns the relation of both sides in words, with the first divergent offset or the lag."""
+    """Returns the relation of both sides, with the first divergent offset or the lag."""
     label = partition_label(comparison)
     lag = comparison.lag
     if comparison.first_divergent_offset is not None:

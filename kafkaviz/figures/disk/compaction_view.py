@@ -65,7 +65,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says when the decisions would be made, and how many keys fit into the offset map."""
+    """Says when the cleaner would decide, and how many keys fit into its offset map."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),
@@ -75,7 +75,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs that the cleaner takes, in its order, then the others by dirty ratio."""
+    """Returns the logs in the order of the cleaner, then the others by dirty ratio."""
     places = _places(decisions)
     return sorted(
         decisions.logs,
@@ -326,7 +326,7 @@ def describe_reason(
 def describe_barrier(
     decision: CleaningDecision, oldest_transaction: OpenTransaction | None
 ) -> Message:
-    """Says why the cleanable part of a log ends where it does, in words that follow "because"."""
+    """Says what ends the cleanable part of a log, in words that follow "because"."""
     return message(
         f"compaction.barrier_{decision.held_by.name.lower()}",
         offset=decision.first_uncleanable_offset,

@@ -155,7 +155,7 @@ def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> D
 
 
 def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
-    """Returns a bar for each large topic, one for all small topics, and one for other files."""
+    """Returns a bar for each large topic. Small topics share a bar, and so do other files."""
     by_topic = _by_topic(shares)
     topics = [(topic, own) for topic, own in by_topic if topic is not None]
     bars = [_bar(topic, own) for topic, own in topics[:MAX_TOPICS]]
@@ -353,7 +353,7 @@ def _group_sizes(shares: Iterable[DiskShare]) -> dict[str, int]:
 
 
 def freeing_title(steps: Sequence[FreeingStep]) -> str:
-    """Says how much space can be freed at once, and how much only after a check."""
+    """Says how much space is safe to free, and how much needs a check first."""
     safe = [step.allocated_bytes for step in steps if step.kind in SAFE_KINDS]
     other = [step.allocated_bytes for step in steps if step.kind not in SAFE_KINDS]
     if safe and other:

@@ -68,7 +68,7 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the views of `race` and of `before`, the race in an index with one entry less."""
+    """Returns the views of both races. The index of `before` has one entry less."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)
@@ -200,7 +200,7 @@ def _race_payload(race_view: SearchRaceView) -> dict:
 
 
 def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
-    """Returns the pages of one search, and which of them are in memory, for the stepper."""
+    """Returns the pages of one search and whether they are in memory, for the stepper."""
     cells = drawn_cells(race)
     raced = race.warm if is_warm else race.plain
     race_lane = lane(race, raced, WARM if is_warm else PLAIN, cells)

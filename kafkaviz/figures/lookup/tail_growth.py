@@ -25,7 +25,7 @@ COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm
 
 
 class PageWait(NamedTuple):
-    """A page that a lookup waited for, and the bytes and entries written since its last use."""
+    """A page that a lookup waited for. `idle` and `entries` were written since its last use."""
 
     page: int
     idle: str

@@ -361,7 +361,7 @@ def _ticks(timeline: RollTimelineView) -> list[int]:
 
 
 def _tick(ms: int) -> str:
-    """Returns a time such as "1 min 15 s", or "75.2 s" if it has a fraction of a second."""
+    """Returns a time such as "1 min 15 s". A fraction of a second gives "75.2 s"."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (

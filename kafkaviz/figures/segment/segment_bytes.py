@@ -363,7 +363,7 @@ def _inner_pane(
 
 
 def browser_payload(bytes_view: BytesView, key: str) -> bytes:
-    """Returns the view as bytes: the length of the JSON, the JSON, the bytes of the panes.
+    """Returns the view as bytes: length of the JSON, JSON, bytes of the panes.
 
     The length takes eight bytes (little-endian). The browser keeps its scroll position while `key`
     is the same.

@@ -38,7 +38,7 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the values that are drawn lightest and darkest, without the largest 1 % of sizes."""
+    """Returns the values that are drawn lightest and darkest. Ignores the largest 1 % of sizes."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -305,7 +305,7 @@ def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> Ind
 
 
 def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
-    """Returns the view as bytes: the length of the JSON (8 bytes), the JSON, the tables.
+    """Returns the view as bytes: length of the JSON (8 bytes), JSON, tables.
 
     A column is little-endian int64, and the overview is uint8. "sections" has the start of each
     table after the JSON.

@@ -158,7 +158,10 @@ def metadata_text(retention: MetadataRetention) -> str:
 
 
 def upload_text(logs: Sequence[LogRetention]) -> str:
-    """Says how many bytes of tiered logs are not in remote storage yet; "" without a tiered log."""
+    """Says how many bytes of tiered logs are not in remote storage yet.
+
+    Returns "" without a tiered log.
+    """
     tiered_logs = [log for log in logs if log.limits.is_tiered]
     if not tiered_logs:
         return ""
@@ -224,7 +227,7 @@ def moment_text(ms: int | None) -> str:
 
 
 def remote_lines(retention: "RemoteRetention") -> Iterator[str]:
-    """Says what the next retention pass deletes from a remote log, and what keeps other segments.
+    """Says which segments of a remote log the next retention pass deletes or keeps, and why.
 
     Consecutive segments with the same reason share a line.
     """

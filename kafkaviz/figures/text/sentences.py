@@ -93,7 +93,7 @@ def capitalize(text: str) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """Returns an error as one line without a full stop: the problem, the place, the next step."""
+    """Returns an error as one line without a full stop: problem, place, next step."""
     text = getattr(error, "message", None)
     if not isinstance(text, Message):
         return str(error)

@@ -76,14 +76,17 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """Says how many directories the broker will not serve, in words that follow "will", or ""."""
+    """Says how many directories the broker will not serve; "" for none.
+
+    The words follow "will".
+    """
     if forecast.stray_directories:
         return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
     return ""
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs broker start-up rereads, and how their indexes change; "" for no log."""
+    """Says how many logs broker start-up rereads, and how their indexes change."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
