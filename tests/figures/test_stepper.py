@@ -7,10 +7,11 @@ import pytest
 from kafkaviz import messages as messages
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookups
+from kafkaviz.analysis.lookup.lookup_source import LookupRecord
 from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures.lookup import LookupContext, LookupRecord, log_scan, stepper
+from kafkaviz.figures.lookup import LookupContext, log_scan, stepper
 from kafkaviz.figures.lookup.stepper import value_names
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk

@@ -10,16 +10,11 @@ import streamlit as st
 
 from kafkaviz import messages, versions
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.analysis.lookup import search_race, why_offset
+from kafkaviz.analysis.lookup import lookup_source, search_race, why_offset
+from kafkaviz.analysis.lookup.lookup_source import KAFKAS_WARM, TIMESTAMP, LookupSource
 from kafkaviz.analysis.lookup.search_race import SearchRace
-from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.cache.lookup_source import (
-    KAFKAS_WARM,
-    SOURCE_HASH_FUNCS,
-    TIMESTAMP,
-    LookupSource,
-)
+from kafkaviz.app.cache.lookup_sources import SOURCE_HASH_FUNCS
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import LookupContext, stepper

@@ -9,17 +9,11 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.cost import remote_reads
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.json_objects import to_json_object
+from kafkaviz.analysis.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.analysis.lookup.lookups import lookup_object
 from kafkaviz.app import frontend, page_state
-from kafkaviz.app.cache import lookup_cache, lookup_source
-from kafkaviz.app.cache.lookup_source import (
-    EXAMPLE,
-    OWN_SET,
-    PRACTICE,
-    SETS,
-    TIMESTAMP,
-    LookupSource,
-)
+from kafkaviz.app.cache import lookup_cache, lookup_sources
+from kafkaviz.app.cache.lookup_sources import EXAMPLE, OWN_SET, PRACTICE, SETS
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import lookup_controls
 from kafkaviz.app.pages.lookup_controls import LookupQuery, open_source
@@ -68,7 +62,7 @@ def render_page() -> None:
     if chosen_set == OWN_SET:
         return _render_partition(location, sets)
     _render_lookup(
-        lookup_source.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
+        lookup_sources.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
         sets,
         versions.NEWEST,
     )
@@ -108,7 +102,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
     location_of_segment = faults.require_segment(location)
     segment = location_of_segment.segment
     if segment.log is None and (segment.index or segment.timeindex):
-        source = lookup_source.open_lone_indexes(segment)
+        source = lookup_sources.open_lone_indexes(segment)
         return _render_lookup(source, sets, versions.NEWEST)
     if segment.log is None:
         with elements.state(
@@ -117,7 +111,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
             faults.broker_link(location.directory)
         return
     try:
-        source = lookup_source.open_partition(
+        source = lookup_sources.open_partition(
             location_of_segment.snapshot,
             location_of_segment.partition,
             segment,

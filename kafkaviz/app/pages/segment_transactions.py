@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.lookup.lookup_source import OFFSET
 from kafkaviz.analysis.transactions.listing import PartitionTransactions
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.cache.lookup_source import OFFSET
 from kafkaviz.app.frame import pages
 from kafkaviz.app.pages.lookup_controls import parse_target
 from kafkaviz.app.state import transaction_jobs

@@ -6,20 +6,13 @@ stepper.py sends all steps of a lookup to the browser at once, with a figure of 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
+from kafkaviz.analysis.lookup.lookup_source import LookupRecord
 from kafkaviz.analysis.segment.batch_table import BatchTable
 from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.slots import PAGE_BYTES
-
-
-class LookupRecord(NamedTuple):
-    """A record of the found batch. `label` is a word from its content, or ""."""
-
-    offset: int
-    timestamp_ms: int
-    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,15 +4,23 @@ A source has a log, the range of valid targets, and a `key` for caches.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 import numpy as np
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.lookup import lookups, search_race
+from kafkaviz.analysis.lookup import lookups
+from kafkaviz.analysis.lookup.lookup_source import (
+    KAFKAS_WARM,
+    OFFSET,
+    TIMESTAMP,
+    LookupRecord,
+    LookupSource,
+    key_column,
+    searched_entry_bytes,
+)
 from kafkaviz.analysis.lookup.search_race import WarmTargets
 from kafkaviz.analysis.segment import batch_table
 from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
@@ -20,25 +28,18 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.binary.file_view import in_memory
-from kafkaviz.figures.lookup import LookupRecord
 from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import find_bounds
-from kafkaviz.search.index import ENTRY_BYTES
-from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
-from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.lesson_logs import PracticeLog
 from kafkaviz.units import format_count
 
-OFFSET = "offset"
-TIMESTAMP = "timestamp"
-TARGETS = (OFFSET, TIMESTAMP)  # also the values of BY in the address
 OWN_SET = "real"
 KEYS_SET = "keys"
 PRACTICE = {
@@ -49,117 +50,11 @@ PRACTICE = {
 }
 EXAMPLE = "pages"  # an index in which plain binary search meets a cold page
 SETS = (*PRACTICE, KEYS_SET)
-SLIDER_LIMIT = 1 << 53  # 2**53: a browser's slider cannot represent larger integers exactly
 # bytes of .log; the batches of an entire partition are read only up to this size
 READ_BYTES = 256 << 20
 KEPT_ROWS = 1 << 18  # batches; of a partition with more, only windows of them are kept
 MAX_LABEL = 14
-KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # offset entries in Kafka's 8 KiB
 FEW_WARM = {"twenty": 4}  # entries of the warm section, for practice logs with a small one
-# below SMALL_WARM warm entries, pages are drawn with SMALL_PAGE_SLOTS slots
-SMALL_PAGE_SLOTS = 4
-SMALL_WARM = 64
-
-
-@dataclass(frozen=True, kw_only=True)
-class LookupSource:
-    """A log or an index in which offsets or timestamps are looked up."""
-
-    key: str  # changes whenever the content does
-    title: str
-    note: str
-    log: LogView
-    # first_offset, last_offset: the range of offsets that can be looked up
-    first_offset: int
-    last_offset: int
-    # first_ms, last_ms: the range of timestamps, None if the log has none
-    first_ms: int | None
-    last_ms: int | None
-    segment: SegmentView  # the segment that the page shows
-    # last_of_segment, last_ms_of_segment: the last targets that are searched in `segment`
-    last_of_segment: int
-    last_ms_of_segment: int
-    # offset, timestamp_ms: initial targets in `segment`, used if no target shows the effect of the
-    # warm section
-    offset: int
-    timestamp_ms: int
-    # batches, records: the same as in figures.lookup.LookupContext
-    batches: Callable[[int], BatchTable]
-    records: Callable[[int, int], Sequence[LookupRecord]]
-    # returns the batches of a segment for the figure of the entire partition, or None; of a
-    # partition larger than READ_BYTES, only the batches of `segment` may be read
-    times: Callable[[int], BatchTable | None]
-    kinds: tuple[str, ...] = TARGETS  # the kinds of targets
-    is_synthetic: bool = False
-    is_index_only: bool = False
-    warm_entries: int = KAFKAS_WARM
-
-    def default(self, target_kind: str) -> int:
-        """Returns the target shown first, preferably one that shows the warm section's effect."""
-        target = choose_targets(self, target_kind, self.warm_entries).default
-        if target is not None:
-            return target
-        return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
-
-    def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
-        """Chooses targets in `segment` that show the effect of the warm section."""
-        warm_bytes = warm_section_bytes(warm_entries, target_kind)
-        bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
-        first, last = bounds.get(self.segment.base_offset, (0, -1))
-        last_here = self.last_ms_of_segment if target_kind == TIMESTAMP else self.last_of_segment
-        column, base = _key_column(self.segment, target_kind)
-        return search_race.choose_targets(
-            column.astype(np.int64) + base,
-            first,
-            min(last, last_here),
-            searched_entry_bytes(target_kind),
-            warm_bytes=warm_bytes,
-            page_bytes=drawn_page_bytes(warm_bytes, target_kind),
-        )
-
-    def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-        """Returns for each segment the range of targets whose search ends in the warm section."""
-        ranges = (
-            search_race.warm_range(
-                KeyColumn(*_key_column(segment, target_kind)),
-                first,
-                last,
-                searched_entry_bytes(target_kind),
-                warm_bytes=warm_section_bytes(warm_entries, target_kind),
-            )
-            for segment, first, last in self._searched(target_kind)
-        )
-        return [targets for targets in ranges if targets]
-
-    def _searched(self, target_kind: str) -> Iterator[tuple[SegmentView, int, int]]:
-        segments = self.log.segments
-        if target_kind == TIMESTAMP:
-            reached_ms = (self.first_ms or 0) - 1
-            for segment in segments:
-                if segment.largest_timestamp_ms > reached_ms:
-                    yield segment, reached_ms + 1, segment.largest_timestamp_ms
-                    reached_ms = segment.largest_timestamp_ms
-            return
-        bases = [segment.base_offset for segment in segments]
-        firsts = [self.first_offset, *(max(self.first_offset, base) for base in bases[1:])]
-        lasts = [*(base - 1 for base in bases[1:]), self.last_offset]
-        for segment, first, last in zip(segments, firsts, lasts, strict=True):
-            if first <= last:
-                yield segment, first, last
-
-    def span(self, target_kind: str) -> tuple[int, int] | None:
-        """Returns the first and last target of the slider.
-
-        None: there are fewer than two targets, or they are too large for a slider.
-        """
-        low, high = (
-            (self.first_ms, self.last_ms)
-            if target_kind == TIMESTAMP
-            else (self.first_offset, self.last_offset)
-        )
-        if low is not None and high is not None and low < high < SLIDER_LIMIT:
-            return (low, high)
-        return None
 
 
 SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
@@ -179,6 +74,14 @@ def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) ->
 def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
     """Returns `source.warm_ranges`, cached. `warm_entries` is as in `choose_targets`."""
     return source.warm_ranges(target_kind, warm_entries)
+
+
+def default_target(source: LookupSource, target_kind: str) -> int:
+    """Returns the target shown first, preferably one that shows the warm section's effect."""
+    target = choose_targets(source, target_kind, source.warm_entries).default
+    if target is not None:
+        return target
+    return source.timestamp_ms if target_kind == TIMESTAMP else source.offset
 
 
 def open_partition(
@@ -252,7 +155,7 @@ def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> 
     first_ms, last_ms, timestamp_ms = _index_targets(segment, TIMESTAMP)
     return LookupSource(
         key=key,
-        title=say_count("lookup.keys_title", len(_key_column(segment, kinds[0])[0])),
+        title=say_count("lookup.keys_title", len(key_column(segment, kinds[0])[0])),
         note=say("lookup.keys_note"),
         log=log,
         first_offset=min(segment.base_offset, first_offset),
@@ -274,7 +177,7 @@ def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> 
 
 
 def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, int]:
-    column, base = _key_column(segment, target_kind)
+    column, base = key_column(segment, target_kind)
     if not len(column):
         return base, base, base
     return (
@@ -422,28 +325,3 @@ def practice_source(name: str) -> LookupSource:
 def _practice(name: str) -> tuple[PracticeLog, BatchTable]:
     practice_log = PRACTICE[name]()
     return practice_log, table_of_rows(practice_log.batches)
-
-
-def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
-    """Returns the size of the warm section. KAFKAS_WARM stands for 8 KiB."""
-    if warm_entries == KAFKAS_WARM:
-        return versions.WARM_BYTES
-    return warm_entries * searched_entry_bytes(target_kind)
-
-
-def _key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the keys of the index searched first, and the number to add to each key."""
-    if target_kind == TIMESTAMP:
-        return segment.time_slots["timestamp_ms"], 0
-    return segment.offset_slots["relative_offset"], segment.base_offset
-
-
-def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
-    """Returns the size of a drawn index page: 4 KiB, or four slots in lessons."""
-    if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]:
-        return SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
-    return PAGE_BYTES
-
-
-def searched_entry_bytes(target_kind: str) -> int:
-    return ENTRY_BYTES[index.TIME if target_kind == TIMESTAMP else index.OFFSET]

@@ -1,0 +1,154 @@
+"""A source of lookups: a log or an index, with the targets that can be looked up in it.
+
+A target is an offset or a timestamp. The targets that show the effect of the warm section are
+computed here. For example, in an index of 7168 entries, looking up the last one reads a cold page
+with plain binary search and none with the warm section first.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.analysis.lookup import search_race
+from kafkaviz.analysis.lookup.search_race import WarmTargets
+from kafkaviz.analysis.segment.batch_table import BatchTable
+from kafkaviz.search import index, slots
+from kafkaviz.search.index import ENTRY_BYTES
+from kafkaviz.search.log_view import KeyColumn, LogView, SegmentView
+from kafkaviz.search.slots import PAGE_BYTES
+
+OFFSET = "offset"
+TIMESTAMP = "timestamp"
+TARGETS = (OFFSET, TIMESTAMP)
+KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # offset entries in Kafka's 8 KiB
+# below SMALL_WARM warm entries, pages are drawn with SMALL_PAGE_SLOTS slots
+SMALL_PAGE_SLOTS = 4
+SMALL_WARM = 64
+
+
+class LookupRecord(NamedTuple):
+    """A record of the found batch. `label` is a word from its content, or ""."""
+
+    offset: int
+    timestamp_ms: int
+    label: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookupSource:
+    """A log or an index in which offsets or timestamps are looked up."""
+
+    key: str  # changes whenever the content does
+    title: str
+    note: str
+    log: LogView
+    # first_offset, last_offset: the range of offsets that can be looked up
+    first_offset: int
+    last_offset: int
+    # first_ms, last_ms: the range of timestamps, None if the log has none
+    first_ms: int | None
+    last_ms: int | None
+    segment: SegmentView  # the segment that the page shows
+    # last_of_segment, last_ms_of_segment: the last targets that are searched in `segment`
+    last_of_segment: int
+    last_ms_of_segment: int
+    # offset, timestamp_ms: initial targets in `segment`, used if no target shows the effect of the
+    # warm section
+    offset: int
+    timestamp_ms: int
+    # called with a base offset; returns the segment's batches
+    batches: Callable[[int], BatchTable]
+    # called with a base offset and the position of a batch; returns the batch's records
+    records: Callable[[int, int], Sequence[LookupRecord]]
+    # called with a base offset; returns the segment's batches, or None if the partition is so large
+    # that only the batches of `segment` may be read
+    times: Callable[[int], BatchTable | None]
+    kinds: tuple[str, ...] = TARGETS  # the kinds of targets
+    is_synthetic: bool = False
+    is_index_only: bool = False
+    warm_entries: int = KAFKAS_WARM
+
+    def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
+        """Chooses targets in `segment` that show the effect of the warm section."""
+        warm_bytes = warm_section_bytes(warm_entries, target_kind)
+        bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
+        first, last = bounds.get(self.segment.base_offset, (0, -1))
+        last_here = self.last_ms_of_segment if target_kind == TIMESTAMP else self.last_of_segment
+        column, base = key_column(self.segment, target_kind)
+        return search_race.choose_targets(
+            column.astype(np.int64) + base,
+            first,
+            min(last, last_here),
+            searched_entry_bytes(target_kind),
+            warm_bytes=warm_bytes,
+            page_bytes=drawn_page_bytes(warm_bytes, target_kind),
+        )
+
+    def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
+        """Returns for each segment the range of targets whose search ends in the warm section."""
+        ranges = (
+            search_race.warm_range(
+                KeyColumn(*key_column(segment, target_kind)),
+                first,
+                last,
+                searched_entry_bytes(target_kind),
+                warm_bytes=warm_section_bytes(warm_entries, target_kind),
+            )
+            for segment, first, last in self._searched(target_kind)
+        )
+        return [targets for targets in ranges if targets]
+
+    def _searched(self, target_kind: str) -> Iterator[tuple[SegmentView, int, int]]:
+        segments = self.log.segments
+        if target_kind == TIMESTAMP:
+            reached_ms = (self.first_ms or 0) - 1
+            for segment in segments:
+                if segment.largest_timestamp_ms > reached_ms:
+                    yield segment, reached_ms + 1, segment.largest_timestamp_ms
+                    reached_ms = segment.largest_timestamp_ms
+            return
+        bases = [segment.base_offset for segment in segments]
+        firsts = [self.first_offset, *(max(self.first_offset, base) for base in bases[1:])]
+        lasts = [*(base - 1 for base in bases[1:]), self.last_offset]
+        for segment, first, last in zip(segments, firsts, lasts, strict=True):
+            if first <= last:
+                yield segment, first, last
+
+    def span(self, target_kind: str) -> tuple[int, int] | None:
+        """Returns the first and the last target. None: there are fewer than two targets."""
+        low, high = (
+            (self.first_ms, self.last_ms)
+            if target_kind == TIMESTAMP
+            else (self.first_offset, self.last_offset)
+        )
+        if low is not None and high is not None and low < high:
+            return (low, high)
+        return None
+
+
+def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
+    """Returns the size of the warm section. KAFKAS_WARM stands for 8 KiB."""
+    if warm_entries == KAFKAS_WARM:
+        return versions.WARM_BYTES
+    return warm_entries * searched_entry_bytes(target_kind)
+
+
+def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
+    """Returns the keys of the index searched first, and the number to add to each key."""
+    if target_kind == TIMESTAMP:
+        return segment.time_slots["timestamp_ms"], 0
+    return segment.offset_slots["relative_offset"], segment.base_offset
+
+
+def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
+    """Returns the size of a drawn index page: 4 KiB, or four slots in lessons."""
+    if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]:
+        return SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
+    return PAGE_BYTES
+
+
+def searched_entry_bytes(target_kind: str) -> int:
+    return ENTRY_BYTES[index.TIME if target_kind == TIMESTAMP else index.OFFSET]
