@@ -149,7 +149,7 @@ def find_fault(
 
 
 def batch_bytes(data: bytes | memoryview) -> memoryview:
-    """Returns the bytes of the first batch. Raises CorruptBytes if it is incomplete."""
+    """Returns the bytes of the first batch. Raises CorruptBytes at an incomplete batch."""
     size = size_bytes(data)
     data = memoryview(data)
     if size > len(data):
@@ -190,7 +190,7 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """Returns whether the checksum of a batch (a row of BATCH) is right; reads it in pieces."""
+    """Reads a batch (a row of BATCH) in pieces, and returns whether its checksum is right."""
     is_magic_2 = batch["magic"] >= MAGIC_2
     size_bytes = int(batch["size_bytes"])
     if is_magic_2 and size_bytes < HEADER_BYTES:
@@ -304,7 +304,7 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
 
 
 def wrap_long(number: int) -> int:
-    """Returns the low 64 bits of a number as a signed number, like an overflow in Java."""
+    """Returns the low 64 bits of a number, signed, as an overflow in Java does."""
     return (number + 2**63) % 2**64 - 2**63
 
 

@@ -45,7 +45,9 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """The error for a checkpoint with which a broker does not start: no code catches the exception.
+    """The error for a checkpoint at which Kafka throws an exception that no code catches.
+
+    The broker does not start.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).

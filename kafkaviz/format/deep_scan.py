@@ -475,7 +475,7 @@ def _read_records(
 ) -> int:
     """Stores the records of a batch in data[start:end], and completes the batch's row.
 
-    Returns the number of records stored. `records` is empty if they are not included.
+    Returns `row_count` plus the number of records stored: 0 if `records` is empty.
     """
     position = start
     count = 0

@@ -42,7 +42,7 @@ PLAIN_BELOW = 1e7
 
 
 def without_place(what: Message) -> Message:
-    """Removes the byte position in decompressed data from a message, as Kafka does not name it."""
+    """Removes the position in decompressed data from a message; Kafka names no position."""
     return what["problem"] if what.key in _IN_DECOMPRESSED else what
 
 
@@ -52,7 +52,7 @@ def parse_int(text: str) -> int:
 
 
 def int_or_none(text: str) -> int | None:
-    """Returns what Integer.parseInt returns; None if it throws."""
+    """Returns what Integer.parseInt returns; None if Java throws."""
     try:
         return parse_int(text)
     except ValueError:

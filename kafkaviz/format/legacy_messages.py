@@ -112,7 +112,7 @@ def read(
 
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
-    """Returns whether each message's CRC-32 is right; it covers all bytes from the magic on."""
+    """Returns whether each message's CRC-32, over all bytes from the magic on, is right."""
     data = memoryview(messages.data)
     rows = messages.rows
     starts = rows["position"] + _MAGIC_AT
@@ -268,7 +268,7 @@ _TOO_LONG = 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """Returns the error that Java raises when it reads the key or value of a message, or None."""
+    """Returns the error that Java raises for the key or value of a message, or None."""
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 

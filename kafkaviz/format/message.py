@@ -357,7 +357,7 @@ def read(
     position: int = 0,
     newest_version: int | None = None,
 ) -> tuple[Values, int]:
-    """Reads a message of a schema; returns the values, and the position after them.
+    """Reads a message of a schema; returns the values and the next position.
 
     Raises:
         KafkaParseError: Kafka's generated class throws an exception. This is a CorruptBytes.

@@ -61,7 +61,7 @@ class TransactionBegin:
 
 
 class OpenTransactions:
-    """The transactions that are open at an offset of a log, and those aborted before the offset.
+    """The open transactions at an offset of a log, and the earlier aborted transactions.
 
     Args:
         first_offsets: the first offset of each transaction that is already open, by producer id.

@@ -90,7 +90,7 @@ def records(
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """Yields the decompressed bytes, and up to RUN_ROWS rows with positions in them.
+    """Yields the decompressed bytes, and up to RUN_ROWS rows. Positions refer to these bytes.
 
     Raises CorruptBytes as `records` does.
     """

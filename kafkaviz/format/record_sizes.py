@@ -102,7 +102,7 @@ def delta_of_key(key: int) -> int:
 
 @njit(cache=True)
 def _small_size(data: np.ndarray, position: int) -> tuple[int, int]:
-    """Returns a varint of at most three bytes and the position after it; (0, 0) if it is longer."""
+    """Returns a varint and the next position; (0, 0) for a varint of more than three bytes."""
     first = load_8(data, position)
     if first < 128:
         return (first >> 1) ^ -(first & 1), position + 1

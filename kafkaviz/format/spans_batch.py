@@ -259,7 +259,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns a function that gives the note of a header field in which -1 means not set."""
+    """Returns a function that describes a header field. In this field, -1 means not set."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 
@@ -412,7 +412,7 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """Returns the messages in a wrapper. Raises CorruptBytes if it cannot be decompressed."""
+    """Returns the messages in a wrapper. Raises CorruptBytes at a fault of the compressed bytes."""
     messages = legacy_messages.read(data, limit_bytes)
     if messages.fault and not len(messages.data):
         raise messages.fault

@@ -75,7 +75,7 @@ def check(entries: np.ndarray, base_offset: int) -> None:
 
 
 def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> None:
-    """Checks that a broker could have written this file. Kafka itself does not check it.
+    """Checks that a broker could have written this file. Kafka has no such check.
 
     Args:
         end_offset: the end of the segment, or a later offset.

@@ -115,7 +115,7 @@ class Walk:
 
 
 def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
-    """Returns all batches of a log in memory, as an array of BATCH, and the end of the log."""
+    """Returns all batches of a log in memory, as an array of BATCH; and the end of the log."""
     steps = Walk(reader(data), 0, len(data))
     parts = list(steps)
     return np.concatenate(parts) if parts else np.empty(0, BATCH), steps.end
@@ -243,7 +243,7 @@ class BatchObserver(Protocol[Result]):
     """Summarizes the batches of a segment, or of a part of a segment, during a scan."""
 
     def observe(self, batches: np.ndarray) -> None:
-        """Takes the next rows of BATCH, in the order of the log, and does not change them."""
+        """Takes the next rows of BATCH, in the order of the log. Must not change the rows."""
         ...
 
     def result(self) -> Result:

@@ -75,7 +75,7 @@ class LogConfig(IndexConfig):
     def most_segment_ms(self) -> int:
         """The longest time for which a segment is active (LogConfig.maxSegmentMs).
 
-        max.compaction.lag.ms limits it for a compacted topic (KIP-354).
+        In a compacted topic, max.compaction.lag.ms is a second limit (KIP-354).
         """
         if "compact" in self.cleanup_policy.split(","):
             return min(self.max_compaction_lag_ms, self.segment_ms)

@@ -360,7 +360,7 @@ START_MS = lesson_logs.START_MS
 
 
 def first_segments() -> LogGrowth:
-    """Grows a log of 1000-byte batches, with one index entry per five batches and 10 MiB indexes.
+    """Grows a log of 1000-byte batches, with one index entry per five batches.
 
     Equal timestamps, a restart, a truncation and a roll follow.
     """

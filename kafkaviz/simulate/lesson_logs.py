@@ -115,7 +115,7 @@ def twenty() -> PracticeLog:
 
 @cache
 def fourteen_pages() -> PracticeLog:
-    """Returns a log of 7168 index entries, which fill 14 pages; 4608 bytes of log per entry."""
+    """Returns a log whose index fills 14 pages: 7168 entries, one per 4608 bytes of log."""
     return _log_of_equal_batches(
         PAGES_ENTRIES * PAGES_BATCHES, 512, 4096, offset=100_000, timestamp_ms=START_MS
     )
@@ -135,7 +135,7 @@ def full() -> PracticeLog:
 def _log_of_equal_batches(
     last: int, batch_bytes: int, interval_bytes: int, **targets: int
 ) -> PracticeLog:
-    """Returns a log of `last + 1` equal batches, whose bytes are built when they are read."""
+    """Returns a log of `last + 1` equal batches. Reading the log builds their bytes."""
     number = np.arange(last + 1)
     batches = np.empty(last + 1, ROW)
     batches["position"] = number * batch_bytes

@@ -45,7 +45,7 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Adds an epoch that begins at an offset, and removes epochs that contradict it."""
+        """Adds an epoch and its first offset, and removes epochs that contradict the new one."""
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):

@@ -5,8 +5,7 @@
 - Kafka 4.3.1 checks only the transaction index; up to 2.2 all three indexes were checked
   (LogSegment.sanityCheck, KAFKA-7283).
 
-Loading a log uses these checks, and so does a lookup, to know whether loading would change the
-files.
+Loading a log runs these checks. A lookup runs them too, to know whether loading would change files.
 """
 
 import zlib

@@ -37,7 +37,7 @@ class StoredLog:
 
     @property
     def topic(self) -> str:
-        """The topic in the directory's name; the whole name if it is not a topic-partition's."""
+        """The topic in the directory's name; the whole name for any other directory."""
         name = parse_directory(self.directory)
         return name.topic if name else self.directory
 

@@ -494,7 +494,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _ends_cleaned_part(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch ends the cleaned part; it is then kept even if empty."""
+        """Returns whether each batch ends the cleaned part; such a batch is kept even if empty."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark

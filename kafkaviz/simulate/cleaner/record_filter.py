@@ -105,13 +105,13 @@ def map_batches(
     """Puts the keys of the batches into the map, from the row `first` on.
 
     Args:
-        is_skipped: per batch, whether it is a control batch or belongs to an aborted transaction.
-        start_offset: records below it are not mapped.
+        is_skipped: True for a control batch, and for a batch of an aborted transaction.
+        start_offset: records below this offset are not mapped.
         states: one row of MAP_STATE, updated.
 
     Returns:
         The row where the loop ended; and DONE, FULL, NEEDS_ROOM (the table is too small for the
-        batch) or FAULT (its records cannot be read).
+        batch) or FAULT (the records cannot be read).
     """
     rows = np.zeros(1, record.ROW)
     state = states[0]
@@ -435,7 +435,7 @@ def _begin_batch(
 def _put_record(
     out: np.ndarray, position: int, source: np.ndarray, kept_record: np.record, new: np.record
 ) -> int:
-    """Writes a record with new deltas (DefaultRecord.writeTo); returns the position after it."""
+    """Writes a record with new deltas (DefaultRecord.writeTo); returns the next position."""
     tail = _key_start(source, kept_record.start, kept_record.end)
     time_delta = kept_record.timestamp_ms - new.base_timestamp_ms
     offset_delta = kept_record.offset - new.base_offset

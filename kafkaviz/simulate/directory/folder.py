@@ -39,8 +39,8 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """Returns the absolute path of the folder to write into.
 
     Raises:
-        CannotOpen: the folder is inside an input or a directory that a broker may use; or an
-            earlier run was killed and left a half-filled folder in it.
+        CannotOpen: the folder is inside an input or a directory that a broker may use; or it holds
+            a half-filled folder of a killed run.
     """
     out = out.absolute()
     with translate_os_errors(out):

@@ -73,9 +73,9 @@ class SimulatedSegment:
 
     Attributes:
         log_bytes: the size of the .log without preallocated bytes.
-        offset_index: its entries, an array of offset_index.ENTRY.
-        time_index: its entries, an array of time_index.ENTRY.
-        roll_reason: why it was rolled; None for the active segment, or if no rule rolled it.
+        offset_index: an array of offset_index.ENTRY.
+        time_index: an array of time_index.ENTRY.
+        roll_reason: None for the active segment, or if no roll rule ended the segment.
     """
 
     base_offset: int

@@ -40,7 +40,7 @@ _COUNT = _FIELD_STARTS["record_count"]
 
 
 def seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """Writes the header of each row into the gap before its records, and the checksum into the row.
+    """Writes each row's header into the gap before its records, and the checksum into the row.
 
     Args:
         rows: an array with the fields of BATCH, and possibly more.
@@ -90,10 +90,9 @@ def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
 
 @njit(cache=True)
 def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: int) -> int:
-    """Writes the record of a transaction marker (EndTransactionMarker).
+    """Writes the record of a transaction marker (EndTransactionMarker); returns the next position.
 
-    `position` is the first byte of the gap before the record. Returns the position after the
-    record.
+    `position` is the first byte of the gap before the record.
     """
     # 16 bytes: five one-byte varints, attributes, 4 bytes of key, 6 of value
     position = put_varint(data, position + HEADER_BYTES, 16)
@@ -122,7 +121,7 @@ def varint_bytes(number: int) -> int:
 
 @njit(cache=True)
 def put_varint(data: np.ndarray, position: int, number: int) -> int:
-    """Writes a signed number as a varint or varlong; returns the position after it."""
+    """Writes a signed number as a varint or varlong; returns the next position."""
     zigzag = np.uint64((number << 1) ^ (number >> 63))
     while zigzag > _LOW:
         data[position] = np.uint8((zigzag & _LOW) | _MORE)

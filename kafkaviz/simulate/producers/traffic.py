@@ -96,9 +96,9 @@ class Phase:
     Attributes:
         rate: amount of `rate_of` per second. Records are spread evenly over time.
         rate_of: records, bytes before compression, or batches.
-        batch_bytes: limit of a batch before compression. A record that would exceed it starts a new
-            batch.
-        timestamps: "none" sets them to -1.
+        batch_bytes: limit of a batch before compression. A record that would exceed the limit
+            starts a new batch.
+        timestamps: "none" sets all timestamps to -1.
         clock_ahead_ms: the producers' clock minus the broker's.
         events_from_ms: the first timestamp, if timestamps do not follow the clock.
         events_speed: speed of the timestamps relative to the clock.

@@ -59,7 +59,7 @@ ROUNDS = 1000
 
 
 class Overflow(Exception):
-    """Signals that a segment has an offset too far from its base offset, and must be split."""
+    """Signals that a segment must be split: an offset is too far from its base offset."""
 
     def __init__(self, base: int) -> None:
         super().__init__(base)
@@ -162,7 +162,7 @@ class LogLoader:
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
-        """Returns the log end offset. Fails loading where Kafka cannot read it from the files."""
+        """Returns the log end offset. Fails loading if Kafka cannot read that offset."""
         base = self._bases[-1]
         if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
@@ -197,7 +197,7 @@ class LogLoader:
         cause: str,
         way_out: Message,
     ) -> bytes:
-        """Returns a small file, empty if it is missing. Fails loading if Kafka refuses it."""
+        """Returns a small file; empty if it is missing. Fails loading if Kafka refuses it."""
         path = f"{self._log.directory}/{name}"
         if name in self._directory.folders:
             exception = BrokerException(STORAGE, UNREADABLE[name].format(path))

@@ -1,7 +1,7 @@
 """A partition directory while its log is loaded: changed files, and a StartupStep per change.
 
-The real files are never changed. `find_end_offset` finds the end of a .log without a recovery: it
-reads from the last index entry on.
+The real files are never changed. `find_end_offset` finds the end of a .log without a recovery: from
+the last index entry on.
 """
 
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ class LoadedDirectory:
             )
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
-        """Returns a segment's file; None if it does not exist. A folder counts as an empty file."""
+        """Returns a segment's file, or None. A folder counts as an empty file."""
         name = f"{file_stem(base)}.{kind}"
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 

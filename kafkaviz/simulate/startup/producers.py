@@ -158,7 +158,7 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns the exception with which loading ends at this fault."""
+    """Returns the exception with which loading ends at a fault."""
     return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 

@@ -113,7 +113,7 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def id_fault(name: str, path: str) -> BrokerException | None:
-    """Returns Kafka's exception for an id that is not a UUID or is all zeros, or None."""
+    """Returns Kafka's exception for an id, or None. An id must be a UUID other than all zeros."""
     if len(name) > ID_CHARACTERS:
         return BrokerException(
             ILLEGAL_ARGUMENT,

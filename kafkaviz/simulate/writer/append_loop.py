@@ -266,8 +266,8 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
     """Measures an append.
 
     Returns:
-        The row after it, its size in bytes, its largest timestamp, and the offset of that
-        timestamp.
+        The row after the append, its size in bytes, its largest timestamp, and that timestamp's
+        offset.
     """
     end = start
     size_bytes = 0

@@ -1,4 +1,4 @@
-"""Kafka's exceptions for appends that it refuses, or that fail halfway."""
+"""Kafka's exceptions for appends that Kafka refuses, or that fail halfway."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

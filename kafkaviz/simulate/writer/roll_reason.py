@@ -129,8 +129,8 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    This is the difference of two timestamps, which may be negative. If the segment has no
-    timestamp, it is the time since the segment was opened, by the broker's clock.
+    Usually the difference of two timestamps, which may be negative. In a segment without a
+    timestamp, the time since the segment was opened, by the broker's clock.
 
     Args:
         reference_ms: timestamp of the segment's first append or batch; negative if there is none.

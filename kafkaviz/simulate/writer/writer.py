@@ -96,8 +96,8 @@ class UnifiedLog:
         Args:
             partition: the partition's name, for Kafka's messages.
             logs: the store for the .log files; None: bytes are only counted.
-            keeps_state: whether the log tracks producers, transactions and leader epochs. If not,
-                it has no snapshots and no transaction indexes.
+            keeps_state: whether the log tracks producers, transactions and leader epochs. If False,
+                the log has no snapshots and no transaction indexes.
         """
         self.config = config
         self.behaviour = behaviour
@@ -199,7 +199,7 @@ class UnifiedLog:
         self._take_snapshot(base_offset)
 
     def _take_snapshot(self, offset: int) -> None:
-        """Writes the producers' state at `offset` to a file, unless it exists (takeSnapshot)."""
+        """Writes the producers' state at `offset` to a new snapshot (takeSnapshot)."""
         if self._keeps_state and offset > self._snapshot_offset:
             self.snapshots[offset] = self.producers.snapshot()
             self._snapshot_offset = offset
