@@ -131,8 +131,9 @@ FIELDS = {
         modelled=is_modelled calibrated""",
     "IntervalCost": """mean_us p99_us cold_mean_us cold_reads_mean cold_index_reads=index_reads
         by_target index_share price_us""",
-    "IndexSizeOutcome": """segment_index_bytes=index_bytes offset_slots usable_time_slots segments
-        rolls segment_log_bytes=log_bytes rolls_per_gib rolls_per_day offset_entries time_entries
+    "IndexSizeOutcome": """segment_index_bytes=index_bytes offset_slots=config.offset_slots
+        usable_time_slots=config.usable_time_slots segments rolls
+        segment_log_bytes=log_bytes rolls_per_gib rolls_per_day offset_entries time_entries
         headers_mean=headers cold_index_reads""",
     "Recommendation": "verdict value reasons considered=considered_bytes meets_budgets gain",
     "Reason": "code *plain_values",

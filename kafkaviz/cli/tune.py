@@ -202,7 +202,7 @@ def run(args: argparse.Namespace) -> int:
             open_broker(*args.sources),
             None,
             args.kafka_version,
-            progress.show,
+            on_progress=progress.show,
             overrides=dict(args.overrides),
             on_sizes=progress.expect,
             most_bytes=args.sample,

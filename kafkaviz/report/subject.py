@@ -269,7 +269,9 @@ def _tune(
             message("report_progress.tuning", name=name)
         )
         if len(broker.log_directories) > 1:
-            source = open_broker_source(broker, None, version, show_name, overrides=overrides)
+            source = open_broker_source(
+                broker, None, version, overrides=overrides, on_progress=show_name
+            )
         else:
             source = open_source(broker.source, version, overrides, on_progress=show_name)
         costs = cost_model.lookup_costs(

@@ -23,8 +23,9 @@ Outcomes = dict[int, tuple[IndexSizeOutcome, ...]]
 @pytest.fixture(scope="module")
 def outcomes(clean) -> Outcomes:
     """Returns the outcomes for a log of batches of 119 B, interval 150 and an index of 300 B."""
-    case = open_source(clean / "tiny-index-0").total
-    rounds = index_size.log_rounds(case.logs)
+    source = open_source(clean / "tiny-index-0")
+    case = source.total
+    rounds = index_size.log_rounds(source)
     sizes = {*index_size.INDEX_SIZES, DEFAULT}
     return {
         interval: index_size.sweep_index_sizes(

@@ -7,10 +7,11 @@ the index entries and from where segments ended.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
-from typing import cast
+from typing import TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from kafkaviz.analysis.inferred_settings import (
 )
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.tuning.log_windows import (
+    SAMPLE_BYTES,
     LogSample,
     LogWindow,
     TunedSegments,
@@ -42,7 +44,7 @@ from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.settings import Settings, SettingValue
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.simulate.config import (
@@ -58,56 +60,53 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 # the settings that a recommendation depends on
 SETTINGS = (SETTING, "segment.bytes", "segment.index.bytes", "segment.ms")
 SAMPLE_SEGMENTS = 4  # number of segments from which an unknown interval is inferred
-# called with the name of the .log that is being measured, and the share already measured
-MeasureProgress = Callable[[str, float], None]
-# called with the size in bytes of each .log, by its name
-MeasureSizes = Callable[[Mapping[str, int]], None]
 READ_SHARE = 0.75  # reading takes this share of the time that measuring a .log takes
 
 
-class IntervalEstimator:
-    """Estimates index.interval.bytes from windows of the largest segments that have an index.
+class MeasureOptions(TypedDict, total=False):
+    """How to read the logs.
 
-    The same pass over the batches may serve other purposes too.
+    Attributes:
+        on_progress: called with the name of a .log and the share of it that was read.
+        on_sizes: called once before reading, with the number of bytes to read from each .log, by
+            the names used in `on_progress`.
+        most_bytes: how many bytes to read if the logs are larger; None to read them whole.
     """
 
-    def __init__(self, windows: Sequence[LogWindow]) -> None:
-        segments = {
-            window.segment.log.path: window.segment for window in windows if window.segment.index
-        }
-        by_size = sorted(segments, key=lambda path: segments[path].log.size_bytes, reverse=True)
-        largest_segments = set(by_size[:SAMPLE_SEGMENTS])
-        self._evidence_by_window = {
-            (window.segment.log.path, window.start): evidence
-            for window in windows
-            if window.segment.log.path in largest_segments
-            if (evidence := _window_evidence(window))
-        }
-        self.windows = [window for window in windows if self.observers(window)]
+    on_progress: Callable[[str, float], None]
+    on_sizes: Callable[[Mapping[str, int]], None]
+    most_bytes: int | None
 
-    def observers(self, window: LogWindow) -> tuple["_WindowEvidence", ...]:
-        evidence = self._evidence_by_window.get((window.segment.log.path, window.start))
-        return (evidence,) if evidence else ()
 
-    def bounds(self) -> IntervalBounds:
-        return reduce(
-            IntervalEvidence.merge,
-            (evidence.result() for evidence in self._evidence_by_window.values()),
-            IntervalEvidence(),
-        ).bounds()
+def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
+    """Returns observers that infer index.interval.bytes, by the numbers of the windows to observe.
+
+    These are the windows of the largest segments that have an index.
+    """
+    logs = {window.segment.log for window in windows if window.segment.index}
+    largest = sorted(logs, key=lambda log: log.size_bytes, reverse=True)[:SAMPLE_SEGMENTS]
+    evidence = {}
+    for number, window in enumerate(windows):
+        if window.segment.log in largest:
+            with suppress(KafkavizError):
+                evidence[number] = _WindowEvidence(_rebased(window, window.offset_entries()))
+    return evidence
+
+
+def _interval_bounds(evidence: Mapping[int, "_WindowEvidence"]) -> IntervalBounds:
+    parts = (part.result() for part in evidence.values())
+    return reduce(IntervalEvidence.merge, parts, IntervalEvidence()).bounds()
 
 
 def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> int:
     """Returns index.interval.bytes if set; else infers it from the first batches of windows."""
     if setting.is_given:
         return int(setting.value)
-    estimator = IntervalEstimator(windows)
-    for window in estimator.windows:
-        try:
-            observe_scan(islice(_rebased_batches(window), 1), *estimator.observers(window))
-        except KafkavizError:  # the full pass reports the fault
-            continue
-    return current_interval(setting, estimator.bounds())[0]
+    evidence = _start_evidence(windows)
+    for number, observer in evidence.items():
+        with suppress(KafkavizError):  # the full pass reports the fault
+            observe_scan(islice(_rebased_batches(windows[number]), 1), observer)
+    return current_interval(setting, _interval_bounds(evidence))[0]
 
 
 def current_interval(
@@ -134,11 +133,11 @@ def current_interval(
         is_fitting = high is None or (low or 0) <= setting.value <= high
         if setting.is_given or is_fitting or bounds.per_append:
             return int(setting.value), setting.source, bounds.per_append
-    return (
-        _roundest(low or 0, cast(int, high)),
-        message("tuning_answer.interval_inferred", low=low or 0, high=high),
-        bounds.per_append,
-    )
+    # the largest power of two between both bounds, if there is one
+    high = cast(int, high)
+    power = 1 << (max(high, 1).bit_length() - 1)
+    source = message("tuning_answer.interval_inferred", low=low or 0, high=high)
+    return power if power >= (low or 0) else high, source, bounds.per_append
 
 
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
@@ -166,7 +165,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     return values
 
 
-def _untrimmed_bytes(segment: Segment) -> int | None:
+def _untrimmed_bytes(segment: LogSegment) -> int | None:
     """Returns the length of a segment's indexes if they are still preallocated, else None."""
     segment = replace(segment)  # the original would keep the entries in memory
     if (
@@ -202,42 +201,25 @@ class _WindowEvidence(BatchObserver[IntervalEvidence]):
         return self._gaps.result()
 
 
-def _window_evidence(window: LogWindow) -> _WindowEvidence | None:
-    try:
-        return _WindowEvidence(_rebased(window, window.offset_entries()))
-    except KafkavizError:
-        return None
-
-
-def _roundest(low: int, high: int) -> int:
-    """Returns the largest power of two between both bounds, or `high` if there is none."""
-    power = 1 << (max(high, 1).bit_length() - 1)
-    return power if power >= low else high
-
-
 def measure_cases(
     by_name: Mapping[str, Sequence[TunedSegments]],
     settings: Settings,
     version: str,
-    *,
-    most_bytes: int | None,
-    on_progress: MeasureProgress,
-    on_sizes: MeasureSizes,
     extra_intervals: Iterable[int] = (),
+    **options: Unpack[MeasureOptions],
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
     """Measures every topic at the intervals that the topics have today.
 
     A topic's interval is estimated first. It is certain only when the topic has been read. If an
     estimate was wrong, all topics are read again.
 
-    Args:
-        most_bytes: the number of bytes to read over all topics; None to read everything.
-
     Returns:
         A case per readable topic, and the faults of the unreadable topics.
     """
-    windows = choose_windows([log for logs in by_name.values() for log in logs], most_bytes)
-    on_sizes(_bytes_by_log(windows))
+    all_logs = [log for logs in by_name.values() for log in logs]
+    windows = choose_windows(all_logs, options.get("most_bytes", SAMPLE_BYTES))
+    if "on_sizes" in options:
+        options["on_sizes"](_bytes_by_log(windows))
     names = {id(partition): name for name, logs in by_name.items() for partition, _ in logs}
     windows_by_name: dict[str, list[LogWindow]] = {name: [] for name in by_name}
     for window in windows:
@@ -258,7 +240,7 @@ def measure_cases(
                         windows_by_name[name],
                         settings,
                         version=version,
-                        on_progress=on_progress,
+                        on_progress=options.get("on_progress"),
                         estimated_interval=intervals[name],
                         all_intervals={*extra_intervals, *intervals.values()},
                     )
@@ -289,12 +271,14 @@ def _measure_case(
     settings: Settings,
     *,
     version: str,
-    on_progress: MeasureProgress,
+    on_progress: Callable[[str, float], None] | None,
     estimated_interval: int,
     all_intervals: Collection[int],
 ) -> TuningCase:
     topic = logs[0][0].topic
-    behaviour = release_behaviour(versions.parse(version))
+    segments = [segment for _, log_segments in logs for segment in log_segments]
+    release = versions.parse(version)
+    behaviour = release_behaviour(release)
     topic_settings = {
         key: setting
         for key, setting in settings.topic_settings(topic).items()
@@ -307,52 +291,55 @@ def _measure_case(
     config = log_config(values, settings.release)
     if settings.overrides:
         _check_config(config, behaviour, logs[0][0].directory)
-    by_base_offset = versions.search_profile(version).by_base_offset
     builder = MeasurementBuilder(
         extra_intervals=all_intervals,
-        by_base_offset=by_base_offset,
+        by_base_offset=versions.search_profile(version).by_base_offset,
         per_append=behaviour.per_append,
         current_interval_bytes=estimated_interval,
     )
-    estimator = IntervalEstimator(windows)
-    _add_windows(builder, windows, estimator, on_progress)
-    measurement = _scale(builder.result(), logs, windows)
+    evidence = _start_evidence(windows)
+    _add_windows(builder, windows, evidence, on_progress)
+    measurement = _scale(builder.result(), segments, windows)
     interval, source, is_coarse = current_interval(
-        settings.find(topic, SETTING), estimator.bounds()
+        settings.find(topic, SETTING), _interval_bounds(evidence)
     )
-    config = replace(config, index_interval_bytes=interval)
-    is_tiered = bool(values.get("remote.storage.enable"))
-    is_coarse |= (
-        behaviour.per_append
-        and measurement.index_cost is not None
-        and measurement.index_cost.gaps.is_coarse
-    )
-    leaves_maps = not versions.INDEXES_UNMAPPED.applies_to(versions.parse(version))
-    inferred_settings = tuple(sorted(limits))
+    index_cost = measurement.index_cost
+    if behaviour.per_append and index_cost is not None:
+        is_coarse |= index_cost.gaps.is_coarse
     today = CurrentConfig(
         interval_bytes=interval,
         interval_source=source,
-        config=config,
+        config=replace(config, index_interval_bytes=interval),
         topic=topic,
         partitions=len(logs),
-        is_tiered=is_tiered,
+        is_tiered=bool(values.get("remote.storage.enable")),
         is_coarse=is_coarse,
-        inferred_settings=inferred_settings,
+        inferred_settings=tuple(sorted(limits)),
         unknown_settings=tuple(key for key in SETTINGS if not topic_settings[key].is_known),
-        leaves_maps=leaves_maps,
+        leaves_maps=not versions.INDEXES_UNMAPPED.applies_to(release),
         retention_bytes=cast("int | None", values.get("retention.bytes")),
         retention_ms=cast("int | None", values.get("retention.ms")),
     )
-    replay_logs = tuple(_replay_log(partition, behaviour) for partition, _ in logs)
+    entries = None
+    if all(segment.index and segment.timeindex for segment in segments):
+        ends = [segment.index_ends() for segment in segments]
+        entries = (
+            sum(offsets.entries for offsets, _ in ends),
+            sum(times.entries for _, times in ends),
+        )
+    files = [each for segment in segments for each in (segment.index, segment.timeindex) if each]
     return TuningCase(
         name=name,
         today=today,
         measurement=measurement,
-        disk_entries=_count_entries(logs),
-        index_files=_index_file_bytes(logs),
-        live_segments=sum(len(segments) for _, segments in logs),
-        active_bytes=sum(segments[-1].log.size_bytes for _, segments in logs),
-        logs=replay_logs,
+        disk_entries=entries,
+        index_files=(
+            sum(each.size_bytes for each in files),
+            sum(each.allocated_bytes for each in files),
+        ),
+        live_segments=len(segments),
+        active_bytes=sum(log_segments[-1].log.size_bytes for _, log_segments in logs),
+        logs=tuple(_replay_log(partition, behaviour) for partition, _ in logs),
         sample=LogSample(tuple(windows), sum_bytes(logs)),
     )
 
@@ -360,39 +347,40 @@ def _measure_case(
 def _add_windows(
     builder: MeasurementBuilder,
     windows: Sequence[LogWindow],
-    estimator: IntervalEstimator,
-    on_progress: MeasureProgress,
+    evidence: Mapping[int, "_WindowEvidence"],
+    on_progress: Callable[[str, float], None] | None,
 ) -> None:
     """Measures each window as if it were a segment."""
     sizes = _bytes_by_log(windows)
     done_bytes: Counter[str] = Counter()
-    for window in windows:
+    for number, window in enumerate(windows):
         name = _log_name(window)
 
         def report_share(
             share: float, name: str = name, size_bytes: int = window.size_bytes
         ) -> None:
-            read_bytes = done_bytes[name] + share * size_bytes
-            on_progress(name, read_bytes / max(1, sizes[name]))
+            if on_progress:
+                read_bytes = done_bytes[name] + share * size_bytes
+                on_progress(name, read_bytes / max(1, sizes[name]))
 
         report_share(0.0)
         builder.add(
             _read_chunks(window, report_share),
             _rebased_indexes(window),
             report_share,
-            *estimator.observers(window),
+            *([evidence[number]] if number in evidence else []),
         )
         done_bytes[name] += window.size_bytes
 
 
 def _scale(
-    measurement: LogMeasurement, logs: Sequence[TunedSegments], windows: Sequence[LogWindow]
+    measurement: LogMeasurement, segments: Sequence[LogSegment], windows: Sequence[LogWindow]
 ) -> LogMeasurement:
     """Returns the measurement, scaled up to the whole logs if only parts were read."""
-    log_bytes = sum_bytes(logs)
+    sizes = [segment.log.size_bytes for segment in segments]
+    log_bytes = sum(sizes)
     if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
         return measurement
-    sizes = [segment.log.size_bytes for _, segments in logs for segment in segments]
     scaled = measurement.scaled(
         log_bytes, sum(size > 0 for size in sizes), sum(window.start > 0 for window in windows)
     )
@@ -443,32 +431,6 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
         raise KafkavizError(
             message("errors.of_path", path=directory, problem=verbatim(str(fault.exception)))
         ) from None
-
-
-def _count_entries(logs: Sequence[TunedSegments]) -> tuple[int, int] | None:
-    segments = [segment for _, log_segments in logs for segment in log_segments]
-    if not all(segment.index and segment.timeindex for segment in segments):
-        return None
-    ends = [segment.index_ends() for segment in segments]
-    return sum(offsets.entries for offsets, _ in ends), sum(times.entries for _, times in ends)
-
-
-def _index_file_bytes(logs: Sequence[TunedSegments]) -> tuple[int, int]:
-    """Returns the total size of all .index and .timeindex files.
-
-    Returns:
-        The apparent bytes and the allocated bytes.
-    """
-    files = [
-        index_file
-        for _, segments in logs
-        for segment in segments
-        for index_file in (segment.index, segment.timeindex)
-        if index_file
-    ]
-    return sum(index_file.size_bytes for index_file in files), sum(
-        index_file.allocated_bytes for index_file in files
-    )
 
 
 def _replay_log(partition: Partition, behaviour: ReleaseBehaviour) -> tuple[ChunkFactory, int]:

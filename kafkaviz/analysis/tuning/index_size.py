@@ -17,7 +17,7 @@ entries, headers, probes and pages are counted. Device reads and microseconds co
 cost model as in cost/.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -32,7 +32,6 @@ from kafkaviz.analysis.cost.cold_reads import (
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
 from kafkaviz.analysis.roll_limits import mean_jitter_ms
 from kafkaviz.analysis.tuning.interval_cost import ENTRY_BYTES, REPLAYED_BITS, mean_touched_pages
-from kafkaviz.analysis.tuning.log_windows import LogSample
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.config_def import LONG_MAX
@@ -60,20 +59,10 @@ SEGMENT: np.dtype = np.dtype(
         ("log_reads", "i8"),
     ]
 )
-SETTINGS: np.dtype = np.dtype(
-    [  # the parameters of the compiled loop
-        ("segment_bytes", "i8"),
-        ("most_ms", "i8"),
-        ("index_interval_bytes", "i8"),
-        ("offset_slots", "i8"),
-        ("time_slots", "i8"),
-        ("per_append", "i8"),
-        ("next_offset", "i8"),  # added to all offsets after each round
-        ("next_ms", "i8"),  # added to all times after each round
-        ("most_shift_ms", "i8"),  # times that are shifted by more would overflow 64 bits
-        ("header_bytes", "i8"),  # bytes that a scan reads of each batch
-    ]
-)
+# the parameters of the compiled loop: fields of LogConfig and of LogRound, and the largest age
+LIMITS = ("segment_bytes", "index_interval_bytes", "offset_slots", "usable_time_slots")
+RULES = ("per_append", "header_bytes", "next_offset", "next_ms", "most_shift_ms")
+SETTINGS: np.dtype = np.dtype([(name, "i8") for name in (*LIMITS, *RULES, "most_ms")])
 INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
 DAY_MS = 86_400_000
 GIB = 1 << 30
@@ -89,7 +78,9 @@ class LogRound:
         append_ends: the index of each append's last batch in `batches`, plus 1.
         next_offset: added to all offsets after each round.
         next_ms: added to all times after each round.
-        most_shift_ms: the most that all rounds together may add to the times.
+        most_shift_ms: times that are shifted by more would overflow 64 bits.
+        per_append: whether an append gets at most one entry (KAFKA-806).
+        header_bytes: bytes that a scan reads of each batch.
     """
 
     batches: np.ndarray
@@ -97,12 +88,17 @@ class LogRound:
     next_offset: int
     next_ms: int
     most_shift_ms: int
+    per_append: bool
+    header_bytes: int
 
 
 def log_round(
     chunks: Iterable[AppendChunk],
     most_batches: int = MAX_BATCHES,
     most_bytes: float = float("inf"),
+    *,
+    per_append: bool = False,
+    by_base_offset: bool = True,
 ) -> LogRound | None:
     """Returns the first batches of a log as a round, or None if the log has no batch.
 
@@ -126,42 +122,44 @@ def log_round(
     clock = batches[NOW_MS]
     span_ms = int(clock.max() - clock.min())
     mean_gap_ms = max(1, round(span_ms / max(1, len(ends) - 1)))
-    next_offset = int(batches[LAST_OFFSET].max() + 1 - batches[BASE_OFFSET].min())
-    newest_ms = max(int(clock.max()), int(batches[MAX_TIMESTAMP_MS].max()), 0)
-    most_shift_ms = LONG_MAX - newest_ms
-    next_ms = min(span_ms + mean_gap_ms, most_shift_ms)
-    return LogRound(batches, ends, next_offset, next_ms, most_shift_ms)
+    most_shift_ms = LONG_MAX - max(int(clock.max()), int(batches[MAX_TIMESTAMP_MS].max()), 0)
+    return LogRound(
+        batches,
+        ends,
+        next_offset=int(batches[LAST_OFFSET].max() + 1 - batches[BASE_OFFSET].min()),
+        next_ms=min(span_ms + mean_gap_ms, most_shift_ms),
+        most_shift_ms=most_shift_ms,
+        per_append=per_append,
+        header_bytes=scanned_bytes(by_base_offset=by_base_offset),
+    )
 
 
-def log_rounds(
-    logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
-    sample: LogSample | None = None,
-) -> tuple[LogRound, ...]:
+def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
     """Returns one round of appends for each log with a batch.
 
-    Args:
-        logs: a function that returns, for each log, the appends and the first offset.
-        sample: the parts of the logs that were measured. This limits how many bytes are read.
+    If only parts of the logs were measured, no more bytes are read here than there.
     """
+    logs = source.total.logs or ()
+    sample = source.total.sample
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
-    is_part = sample is not None and not sample.is_whole
-    most_bytes = sample.sampled_bytes / len(logs) if sample and is_part else float("inf")
-    rounds = (log_round(chunks(), most_batches, most_bytes) for chunks, _ in logs)
+    most_bytes = float("inf")
+    if logs and sample and not sample.is_whole:
+        most_bytes = sample.sampled_bytes / len(logs)
+    rounds = (
+        log_round(
+            chunks(),
+            most_batches,
+            most_bytes,
+            per_append=source.behaviour.per_append,
+            by_base_offset=source.by_base_offset,
+        )
+        for chunks, _ in logs
+    )
     return tuple(each_round for each_round in rounds if each_round is not None)
 
 
-def close_segments(
-    round_of_log: LogRound,
-    config: LogConfig,
-    *,
-    per_append: bool = False,
-    by_base_offset: bool = True,
-) -> np.ndarray | None:
+def close_segments(round_of_log: LogRound, config: LogConfig) -> np.ndarray | None:
     """Appends a log in rounds, and returns its closed segments as an array of SEGMENT.
-
-    Args:
-        per_append: whether an append gets at most one entry (KAFKA-806).
-        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
 
     Returns:
         None if Kafka would throw at an append. It does so if the append is larger than a segment,
@@ -170,23 +168,13 @@ def close_segments(
     if not config.usable_time_slots:
         return None
     settings = np.zeros(1, SETTINGS)
-    settings["segment_bytes"] = config.segment_bytes
     settings["most_ms"] = config.most_segment_ms - round(mean_jitter_ms(config))
-    settings["index_interval_bytes"] = config.index_interval_bytes
-    settings["offset_slots"] = config.offset_slots
-    settings["time_slots"] = config.usable_time_slots
-    settings["per_append"] = per_append
-    settings["next_offset"] = round_of_log.next_offset
-    settings["next_ms"] = round_of_log.next_ms
-    settings["most_shift_ms"] = round_of_log.most_shift_ms
-    settings["header_bytes"] = scanned_bytes(by_base_offset=by_base_offset)
+    for owner, names in ((config, LIMITS), (round_of_log, RULES)):
+        for name in names:
+            settings[name] = getattr(owner, name)
     segments = np.zeros(MAX_SEGMENTS, SEGMENT)
     count = _close_segments(
-        round_of_log.batches,
-        round_of_log.append_ends,
-        settings,
-        np.zeros(1, SCAN),
-        segments,
+        round_of_log.batches, round_of_log.append_ends, settings, np.zeros(1, SCAN), segments
     )
     return None if count < 0 else segments[:count].copy()
 
@@ -204,142 +192,103 @@ def _close_segments(
     Args:
         scans: the state of one scan. A lookup that starts at the same index entry as the previous
             one continues its scan.
+        segments: all zero.
     """
     limit = settings[0]
     scan = scans[0]
     sizes = batches[SIZE_BYTES]
     newest = batches[MAX_TIMESTAMP_MS]
-    count = 0
-    number = 0
-    offset_shift = 0
-    shift_ms = 0
-    base_offset = batches[BASE_OFFSET, 0]
-    created_ms = batches[NOW_MS, 0]
-    log_bytes = 0
-    rows_in = 0
-    since_entry = 0
-    offset_entries = 0
-    time_entries = 0
-    reference_ms = -1
-    newest_ms = -1
-    last_time_ms = -1
+    segment = segments[0]
+    count = number = offset_shift = shift_ms = 0
+    base_offset = created_ms = reference_ms = newest_ms = last_time_ms = 0
     is_new = True
     is_round_done = False
-    # the batch where lookups start to scan: its number in the segment, its position, and its row in
-    # the round. The next_ variables are the same for the next header of the current scan.
-    start_number = 0
-    start_position = 0
-    start_row = 0
-    next_number = 0
-    next_position = 0
-    next_row = 0
-    headers = 0
-    log_reads = 0
     while True:
         start = append_ends[number - 1] if number else 0
         end = append_ends[number]
-        append_bytes = 0
-        append_ms = -1
-        for row in range(start, end):
-            append_bytes += sizes[row]
-            append_ms = max(append_ms, newest[row])
+        append_bytes = sizes[start:end].sum()
+        append_ms = newest[start:end].max()
         append_ms = append_ms + shift_ms if append_ms >= 0 else append_ms
         now_ms = batches[NOW_MS, start] + shift_ms
         cause = 0
         if not is_new:
             cause = should_roll(
-                log_bytes,
+                segment.log_bytes,
                 append_bytes,
                 limit.segment_bytes,
                 waited_ms(reference_ms, append_ms, now_ms, created_ms),
                 limit.most_ms,
-                offset_entries,
+                segment.offset_entries,
                 limit.offset_slots,
-                time_entries,
-                limit.time_slots,
+                segment.time_entries,
+                limit.usable_time_slots,
                 batches[LAST_OFFSET, end - 1] + offset_shift - base_offset,
             )
         if cause:
-            segment = segments[count]
             segment.cause = cause
-            segment.batches = rows_in
-            segment.log_bytes = log_bytes
-            segment.offset_entries = offset_entries
-            segment.time_entries = time_entries + (1 if newest_ms > last_time_ms else 0)
+            segment.time_entries += 1 if newest_ms > last_time_ms else 0
             segment.open_ms = now_ms - created_ms
-            segment.headers = headers
-            segment.log_reads = log_reads
             count += 1
             if is_round_done or count == len(segments):
                 return count
+            segment = segments[count]
             is_new = True
         if append_bytes > limit.segment_bytes:
             return -1
         if is_new:
+            is_new = False
             base_offset = batches[BASE_OFFSET, start] + offset_shift
             created_ms = now_ms
-            log_bytes = 0
-            rows_in = 0
             since_entry = 0
-            offset_entries = 0
-            time_entries = 0
-            newest_ms = -1
-            last_time_ms = -1
-            start_number = 0
-            start_position = 0
-            start_row = start
-            next_number = 0
-            next_position = 0
-            next_row = start
-            headers = 0
-            log_reads = 0
+            newest_ms = last_time_ms = -1
+            # the batch where lookups start to scan, and the next header of the current scan: the
+            # number in the segment, and the position
+            first_row = start
+            start_number = start_position = next_number = next_position = 0
             begin_scan(scan, 0)
             first_ms = newest[start] + shift_ms if newest[start] >= 0 else newest[start]
             reference_ms = append_ms if limit.per_append else first_ms
-        is_new = False
         row = start
         while row < end:
             stop = end if limit.per_append else row + 1
             for each in range(row, stop):
                 newest_ms = max(newest_ms, newest[each] + shift_ms if newest[each] >= 0 else -1)
             is_indexed = since_entry > limit.index_interval_bytes
-            entry_number = rows_in
-            entry_position = log_bytes
+            entry_number = segment.batches
+            entry_position = segment.log_bytes
             if is_indexed:
-                if offset_entries >= limit.offset_slots or time_entries >= limit.time_slots:
+                if (
+                    segment.offset_entries >= limit.offset_slots
+                    or segment.time_entries >= limit.usable_time_slots
+                ):
                     return -1
-                offset_entries += 1
+                segment.offset_entries += 1
                 if newest_ms > last_time_ms:
-                    time_entries += 1
+                    segment.time_entries += 1
                     last_time_ms = newest_ms
                 since_entry = 0
             for each in range(row, stop):
-                is_own = (
-                    each == stop - 1 and batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
-                )
-                if is_indexed and is_own:  # the entry's key is the only offset of the batch
+                is_single = batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
+                if is_indexed and each == stop - 1 and is_single:
+                    # the entry's key is the only offset of the batch
                     start_number = entry_number
                     start_position = entry_position
-                    start_row = row
                 if scan.start != start_position:
                     begin_scan(scan, start_position)
                     next_number = start_number
                     next_position = start_position
-                    next_row = start_row
-                while next_number <= rows_in:
+                while next_number <= segment.batches:
                     touch_header(scan, next_position, limit.header_bytes)
-                    next_position += sizes[next_row]
+                    next_position += sizes[(first_row + next_number) % len(sizes)]
                     next_number += 1
-                    next_row = next_row + 1 if next_row + 1 < len(sizes) else 0
-                headers += rows_in - start_number + 1
-                log_reads += scan.count
-                log_bytes += sizes[each]
+                segment.headers += segment.batches - start_number + 1
+                segment.log_reads += scan.count
+                segment.log_bytes += sizes[each]
+                segment.batches += 1
                 since_entry += sizes[each]
-                rows_in += 1
             if is_indexed:
                 start_number = entry_number
                 start_position = entry_position
-                start_row = row
             row = stop
         number += 1
         if number == len(append_ends):
@@ -394,8 +343,6 @@ class IndexSizeOutcome:
     """The segments of a log that is written with one segment.index.bytes and one interval.
 
     Attributes:
-        offset_slots: the number of entries at which the offset index is full.
-        usable_time_slots: the number of entries at which the time index is full.
         segments: the number of closed segments.
         rolls: the number of closed segments per cause of their end. All attributes below are means
             over these segments.
@@ -404,10 +351,7 @@ class IndexSizeOutcome:
         log_reads: device reads that such a lookup makes in the .log, if nothing of it is in memory.
     """
 
-    interval_bytes: int
-    index_bytes: int
-    offset_slots: int
-    usable_time_slots: int
+    config: LogConfig
     segments: int
     rolls: Mapping[str, int]
     log_bytes: float
@@ -416,6 +360,10 @@ class IndexSizeOutcome:
     open_ms: float
     headers: float
     log_reads: float
+
+    @property
+    def index_bytes(self) -> int:
+        return self.config.segment_index_bytes
 
     @property
     def cause(self) -> RollCause:
@@ -454,51 +402,32 @@ class IndexSizeOutcome:
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads, pages)
 
 
-def write_with(
-    rounds: Sequence[LogRound],
-    config: LogConfig,
-    *,
-    per_append: bool = False,
-    by_base_offset: bool = True,
-) -> IndexSizeOutcome | None:
+def write_with(rounds: Sequence[LogRound], config: LogConfig) -> IndexSizeOutcome | None:
     """Simulates writing the logs with the settings in `config`; returns the outcome.
 
     Returns:
         None without a log, or if Kafka would throw at an append.
     """
-    closed = [
-        close_segments(each_round, config, per_append=per_append, by_base_offset=by_base_offset)
-        for each_round in rounds
-    ]
+    closed = [close_segments(each_round, config) for each_round in rounds]
     segments = [each for each in closed if each is not None]
     if not closed or len(segments) < len(closed):
         return None
     rows = np.concatenate(segments)
     causes, counts = np.unique(rows["cause"], return_counts=True)
     batches = rows["batches"].sum()
+    means = ("log_bytes", "offset_entries", "time_entries", "open_ms")
     return IndexSizeOutcome(
-        interval_bytes=config.index_interval_bytes,
-        index_bytes=config.segment_index_bytes,
-        offset_slots=config.offset_slots,
-        usable_time_slots=config.usable_time_slots,
+        config=config,
         segments=len(rows),
         rolls={str(CAUSES[int(cause)]): int(n) for cause, n in zip(causes, counts, strict=True)},
-        log_bytes=float(rows["log_bytes"].mean()),
-        offset_entries=float(rows["offset_entries"].mean()),
-        time_entries=float(rows["time_entries"].mean()),
-        open_ms=float(rows["open_ms"].mean()),
+        **{name: float(rows[name].mean()) for name in means},
         headers=float(rows["headers"].sum() / batches),
         log_reads=float(rows["log_reads"].sum() / batches),
     )
 
 
 def sweep_index_sizes(
-    rounds: Sequence[LogRound],
-    config: LogConfig,
-    sizes: Iterable[int] = INDEX_SIZES,
-    *,
-    per_append: bool = False,
-    by_base_offset: bool = True,
+    rounds: Sequence[LogRound], config: LogConfig, sizes: Iterable[int] = INDEX_SIZES
 ) -> tuple[IndexSizeOutcome, ...]:
     """Returns the outcome for each segment.index.bytes, the smallest first.
 
@@ -509,17 +438,8 @@ def sweep_index_sizes(
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
         sized = replace(config, segment_index_bytes=index_bytes)
         if outcomes and not outcomes[-1].is_index_full:
-            outcome = replace(
-                outcomes[-1],
-                index_bytes=index_bytes,
-                offset_slots=sized.offset_slots,
-                usable_time_slots=sized.usable_time_slots,
-            )
-        else:
-            outcome = write_with(
-                rounds, sized, per_append=per_append, by_base_offset=by_base_offset
-            )
-        if outcome:
+            outcomes.append(replace(outcomes[-1], config=sized))
+        elif outcome := write_with(rounds, sized):
             outcomes.append(outcome)
     return tuple(outcomes)
 
@@ -539,12 +459,7 @@ class SafeIndexSize:
 
 
 def safe_index_size(
-    rounds: Sequence[LogRound],
-    config: LogConfig,
-    outcomes: Sequence[IndexSizeOutcome],
-    *,
-    per_append: bool = False,
-    by_base_offset: bool = True,
+    rounds: Sequence[LogRound], config: LogConfig, outcomes: Sequence[IndexSizeOutcome]
 ) -> SafeIndexSize:
     """Returns the smallest safe index size in bytes, by binary search between two outcomes.
 
@@ -562,21 +477,9 @@ def safe_index_size(
     high = outcomes[len(full)].index_bytes
     while high - low > 1:
         middle = (low + high) // 2
-        sized = replace(config, segment_index_bytes=middle)
-        outcome = write_with(rounds, sized, per_append=per_append, by_base_offset=by_base_offset)
+        outcome = write_with(rounds, replace(config, segment_index_bytes=middle))
         if outcome and not outcome.is_index_full:
             high = middle
         else:
             low = middle
     return SafeIndexSize(interval_bytes, high, cause)
-
-
-def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
-    """Returns the outcome for each index size with today's interval; empty without a log."""
-    case = source.total
-    return sweep_index_sizes(
-        log_rounds(case.logs or (), case.sample),
-        case.today.config,
-        per_append=source.behaviour.per_append,
-        by_base_offset=source.by_base_offset,
-    )

@@ -134,23 +134,16 @@ def _compute(
         "timestamp": index_cost.timestamps.sweep()[0],
     }
     row = rows["base_offset"]
+    interval_bytes = int(row["interval_bytes"])
     mean = float(row["headers_mean"])
     reads_mean = sweep.mean(index_cost.cold.counts[0])
     # a device read also loads the pages around the one requested
     index_entries = int(row["entries"]) // max(1, index_cost.parts.segments)
     index_reads = mean_touched_pages(index_entries, READ_AHEAD_BYTES)
     index_pages = mean_touched_pages(index_entries)
-    share = (
-        float(row["index_bytes"]) / measurement.log_bytes if measurement.log_bytes else float("nan")
-    )
-    implied_us = implied_price_us(
-        int(row["interval_bytes"]),
-        measurement.batch_bytes,
-        measurement.spread,
-        costs.each_us.typical,
-    )
+    log_bytes = measurement.log_bytes
     return IntervalCost(
-        interval_bytes=int(row["interval_bytes"]),
+        interval_bytes=interval_bytes,
         row=row,
         by_target={target: target_row[TARGET_COLUMNS] for target, target_row in rows.items()},
         mean_us=costs.warm_us(mean),
@@ -158,8 +151,10 @@ def _compute(
         cold_mean_us=costs.cold_us(mean, reads_mean, index_reads, index_pages),
         cold_reads_mean=reads_mean,
         index_reads=index_reads,
-        index_share=share,
-        price_us=implied_us,
+        index_share=float(row["index_bytes"]) / log_bytes if log_bytes else float("nan"),
+        price_us=implied_price_us(
+            interval_bytes, measurement.batch_bytes, measurement.spread, costs.each_us.typical
+        ),
     )
 
 
@@ -172,13 +167,12 @@ def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
 
 def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float, float]]:
     """Returns the high end of the cost and its limit, for each budget that is set."""
-    use_by_name = {
-        "p99": (cost.p99_us.high, budgets.p99_us),
-        "index": (cost.index_share, budgets.index_share),
-    }
-    return {
-        name: (value, budget) for name, (value, budget) in use_by_name.items() if budget is not None
-    }
+    usage = {}
+    if budgets.p99_us is not None:
+        usage["p99"] = cost.p99_us.high, budgets.p99_us
+    if budgets.index_share is not None:
+        usage["index"] = cost.index_share, budgets.index_share
+    return usage
 
 
 # ---- the gain of another interval
@@ -205,29 +199,26 @@ class Gain:
 
 
 def estimate_gain(
-    measurement: LogMeasurement,
-    costs: LookupCosts,
-    current: IntervalCost,
-    other: IntervalCost,
+    measurement: LogMeasurement, costs: LookupCosts, current: IntervalCost, other: IntervalCost
 ) -> Gain:
-    block_bytes, blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
     mean = float(current.row["headers_mean"] - other.row["headers_mean"])
     p99 = int(current.row["headers_p99"]) - int(other.row["headers_p99"])
-    means = (mean, mean)
-    p99s = (p99, p99)
-    shares = (share, share)
-    if len(block_bytes) >= MIN_BLOCKS:
-        means, p99s, shares = _draw_ranges(block_bytes, blocks)
+    means: Sequence[float] = (mean, mean)
+    p99s: Sequence[float] = (p99, p99)
+    shares: Sequence[float] = (share, share)
+    blocks, drawn = _resample(measurement, current.interval_bytes)
+    if blocks >= MIN_BLOCKS:
+        saved = drawn - _resample(measurement, other.interval_bytes)[1]
+        means, p99s, densities = np.percentile(saved, (5, 95), axis=1).T.tolist()
         points = (current.row["entries"] - other.row["entries"]) / measurement.log_bytes
-        shares = tuple(end * share / points for end in shares) if points else (share, share)
+        shares = [end * share / points for end in densities] if points else shares
     header = costs.with_one_read_share(measurement.one_read_share).each_us
-    index_share = Range(min(shares[0], share), share, max(shares[1], share))
     return Gain(
         _price_range(p99s, p99, header),
         _price_range(means, mean, header),
-        index_share,
-        len(block_bytes),
+        Range(min(shares[0], share), share, max(shares[1], share)),
+        blocks,
     )
 
 
@@ -239,71 +230,37 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
     return Range(min(ends), typical * header_us.typical, max(ends))
 
 
-# for each stretch of the log: its index entries, and the number of lookups that read n headers
-Block = tuple[int, np.ndarray]
+def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarray]:
+    """Divides the log into blocks with equal numbers of batches, and draws logs from them.
 
-
-def _blocks(
-    measurement: LogMeasurement, intervals: tuple[int, int]
-) -> tuple[np.ndarray, list[list[Block]]]:
-    """Divides the log into blocks with equal numbers of batches.
-
-    The writer's count of bytes since the last entry continues from one block to the next.
+    The writer's count of bytes since the last entry continues from one block to the next. For any
+    interval, the same blocks are drawn.
 
     Returns:
-        The bytes of each block, and a list of blocks for each of the two intervals.
+        The number of blocks; and for each drawn log the mean and the 99th percentile of headers,
+        and the entries per byte, shape (3, RESAMPLES).
     """
-    batches = sum(len(sizes) for sizes in measurement.sizes)
-    length = max(MIN_BLOCK_BATCHES, -(-batches // BLOCKS))
-    block_bytes = []
-    blocks: list[list[Block]] = [[], []]
+    length = max(MIN_BLOCK_BATCHES, -(-sum(map(len, measurement.sizes)) // BLOCKS))
+    block_bytes, entries, counts = [], [], []
     for segment in measurement.sizes:
-        sweeps = [sweep.headers(segment, interval) for interval in intervals]
+        headers, indexed = sweep.headers(segment, interval)
         for start in range(0, len(segment), length):
-            block_rows = slice(start, start + length)
             if start and len(segment) - start < length // 2:
                 continue  # the remaining batches are too few to weigh as much as a full block
+            block_rows = slice(start, start + length)
             block_bytes.append(int(segment["size_bytes"][block_rows].sum()))
-            for interval_blocks, (headers, indexed) in zip(blocks, sweeps, strict=True):
-                counts = np.bincount(headers[block_rows])
-                interval_blocks.append((int(indexed[block_rows].sum()), counts))
-    return np.array(block_bytes), blocks
-
-
-def _draw_ranges(
-    block_bytes: np.ndarray, blocks: Sequence[Sequence[Block]]
-) -> tuple[tuple[float, float], ...]:
-    """Resamples the blocks to bound the difference between two intervals (bootstrap).
-
-    Returns:
-        The 5th and 95th percentiles of each difference: mean headers, 99th percentile of headers,
-        entries per byte of log.
-    """
-    rng = np.random.default_rng(SEED)
-    count = len(block_bytes)
-    draw_counts = rng.multinomial(count, np.full(count, 1 / count), RESAMPLES)
-    log_bytes = draw_counts @ block_bytes
-    statistics = []
-    for interval_blocks in blocks:
-        entries, headers = zip(*interval_blocks, strict=True)
-        histograms = draw_counts @ _stack(headers)
-        total = histograms.sum(axis=1)
-        means = histograms @ np.arange(histograms.shape[1]) / total
-        is_below = np.cumsum(histograms, axis=1) < np.ceil(0.99 * total - 1e-9)[:, None]
-        statistics.append((means, is_below.sum(axis=1), draw_counts @ np.array(entries)))
-    means, p99s, entries = (now - other for now, other in zip(*statistics, strict=True))
-    return tuple(
-        tuple(np.percentile(differences, (5, 95)).tolist())
-        for differences in (means, p99s, entries / log_bytes)
-    )
-
-
-def _stack(counts: Sequence[np.ndarray]) -> np.ndarray:
-    """Returns histograms as the rows of one array."""
-    table = np.zeros((len(counts), max(map(len, counts))))
-    for row, count in zip(table, counts, strict=True):
-        row[: len(count)] = count
-    return table
+            entries.append(int(indexed[block_rows].sum()))
+            counts.append(np.bincount(headers[block_rows]))
+    blocks = len(counts)
+    if not blocks:
+        return 0, np.zeros((3, RESAMPLES))
+    draws = np.random.default_rng(SEED).multinomial(blocks, np.full(blocks, 1 / blocks), RESAMPLES)
+    width = max(map(len, counts))
+    histograms = draws @ np.array([np.pad(count, (0, width - len(count))) for count in counts])
+    total = histograms.sum(axis=1)
+    is_below = np.cumsum(histograms, axis=1) < np.ceil(0.99 * total - 1e-9)[:, None]
+    means = histograms @ np.arange(width) / total
+    return blocks, np.array([means, is_below.sum(axis=1), draws @ entries / (draws @ block_bytes)])
 
 
 def tiered_cost(

@@ -14,7 +14,7 @@ from kafkaviz.analysis.batching.ranking import (
 )
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.analysis.tuning.index_size import sweep_source
+from kafkaviz.analysis.tuning.index_size import log_rounds, sweep_index_sizes
 from kafkaviz.analysis.tuning.interval_cost import Budgets, tiered_cost
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation
@@ -123,7 +123,7 @@ def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] 
             "mean_us": costs.warm_us(outcome.headers),
             "cold_mean_us": outcome.cold_us(costs),
         }
-        for outcome in sweep_source(source)
+        for outcome in sweep_index_sizes(log_rounds(source), case.today.config)
     ]
 
 

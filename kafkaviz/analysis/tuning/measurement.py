@@ -25,8 +25,8 @@ from kafkaviz.simulate.config import LogConfig
 SETTING = "index.interval.bytes"
 BROKER_SETTING = "log.index.interval.bytes"
 KEPT_BATCHES = 8_000_000  # for how many batches of a case the sizes are kept, in 5 bytes each
-FOLDED = 16  # after this many segments, their counts are added up
-SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # fields of LogMeasurement
+# the fields of LogMeasurement that are added up
+SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps", "followers", "index_cost")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,137 +156,9 @@ class CurrentConfig:
         )
 
 
-class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
-    """Measures one segment at all intervals in one pass over its batches."""
-
-    def __init__(
-        self,
-        builder: "MeasurementBuilder",
-        index_sweeper: ExistingIndexSweeper | None,
-        report_share: Callable[[float], None],
-    ) -> None:
-        """Starts with no batch read.
-
-        Args:
-            builder: gives the intervals. The measurement is added to it later.
-            report_share: called after all batches were read, with the share of the work done.
-        """
-
-        def sweeper(
-            intervals: Collection[int] | np.ndarray = builder.intervals, **options
-        ) -> sweep.Sweeper:
-            return sweep.Sweeper(intervals, by_base_offset=builder.by_base_offset, **options)
-
-        self._base_offsets = sweeper(by_append=builder.by_append)
-        self._every_offset = sweeper(targets=sweep.EVERY)
-        # the time index is swept with an entry for any batch, even if appends get one entry each
-        self._by_batch = sweeper() if builder.by_append else None
-        self._followers = (
-            sweeper(builder.extra_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
-            if builder.per_append
-            else None
-        )
-        self._cold = ColdSweeper(builder.intervals, by_base_offset=builder.by_base_offset)
-        self._index_sweeper = index_sweeper
-        self._columns = sweep.ColumnsBuilder()
-        self._statistics = _Statistics()
-        self._current_interval_bytes = builder.current_interval_bytes
-        self._report_share = report_share
-        observers: tuple[BatchObserver[Any] | None, ...] = (
-            self._base_offsets,
-            self._every_offset,
-            self._by_batch,
-            self._followers,
-            self._cold,
-            self._columns,
-            self._statistics,
-            self._index_sweeper,
-        )
-        self._observers = [observer for observer in observers if observer is not None]
-
-    def observe(self, batches: np.ndarray) -> None:
-        for observer in self._observers if len(batches) else ():
-            observer.observe(batches)
-
-    def result(self) -> LogMeasurement | None:
-        """Returns the measurement, or None for a segment without a batch."""
-        if not self._statistics.batches:
-            return None
-        columns = self._columns.result()
-        followers = self._followers.result() if self._followers else None
-        parts = self._base_offsets.result()
-        every_offset = self._every_offset.result()
-        cold = self._cold.result()
-        self._report_share(0.8)
-        timestamps = times.sweep_columns(
-            columns, self._by_batch.result() if self._by_batch else parts
-        )
-        self._report_share(0.9)
-        index_cost = None
-        if self._current_interval_bytes is not None:
-            index_cost = existing_index.cost_from_replay(
-                parts, every_offset, timestamps, cold, self._current_interval_bytes
-            )
-            index_sweep = self._index_sweeper.result() if self._index_sweeper else None
-            if index_sweep:
-                index_cost = index_sweep.cost(columns, index_cost)
-        columns.forget_times()
-        self._report_share(0.95)
-        sizes = columns.sizes["size_bytes"]
-        mean = float(sizes.mean())
-        return LogMeasurement(
-            parts=parts,
-            cold=cold,
-            every_offset=every_offset,
-            timestamps=timestamps,
-            sizes=(columns.sizes,),
-            batch_bytes=mean,
-            spread=float(sizes.std()) / mean,
-            followers=followers,
-            index_cost=index_cost,
-            **self._statistics.result(),
-        )
-
-
-class _Statistics(BatchObserver[dict[str, Any]]):
-    """Computes `single_share`, `one_read_share` and `bytes_per_s` of LogMeasurement."""
-
-    def __init__(self) -> None:
-        self.batches = 0
-        self._data_batches = 0
-        self._single_batches = 0
-        self._legacy_batches = 0
-        self._log_bytes = 0
-        self._least_ms = np.iinfo(np.int64).max
-        self._most_ms = 0
-
-    def observe(self, batches: np.ndarray) -> None:
-        data = batches[~is_control(batches)]
-        times_ms = batches["max_timestamp_ms"]
-        self.batches += len(batches)
-        self._data_batches += len(data)
-        self._single_batches += int((data["base_offset"] == data["last_offset"]).sum())
-        self._legacy_batches += int((batches["magic"] < MAGIC_2).sum())
-        self._log_bytes += int(batches["size_bytes"].sum(dtype=np.int64))
-        self._least_ms = min(
-            self._least_ms, int(times_ms.min(initial=self._least_ms, where=times_ms >= 0))
-        )
-        self._most_ms = max(self._most_ms, int(times_ms.max()))
-
-    def result(self) -> dict[str, Any]:
-        single_share = self._single_batches / self._data_batches if self._data_batches else 0.0
-        waited_ms = self._most_ms - self._least_ms
-        bytes_per_s = 1000 * float(self._log_bytes) / waited_ms if waited_ms > 0 else None
-        return {
-            "single_share": single_share,
-            "one_read_share": self._legacy_batches / self.batches if self.batches else 0.0,
-            "bytes_per_s": bytes_per_s,
-        }
-
-
 @dataclass(kw_only=True)
 class MeasurementBuilder:
-    """Measures segments and adds up the results.
+    """Measures segments, each in one pass over its batches, and adds up the results.
 
     Attributes:
         extra_intervals: intervals to measure in addition to sweep.INTERVALS, including today's.
@@ -301,11 +173,16 @@ class MeasurementBuilder:
     per_append: bool = False
     by_append: bool = False
     current_interval_bytes: int | None = None
-    _measurements: list[LogMeasurement] = field(default_factory=list)
-    _empty_segments: int = 0
 
     def __post_init__(self) -> None:
         self.intervals = np.unique([*sweep.INTERVALS, *self.extra_intervals])
+        parts = sweep.no_parts(self.intervals)
+        cold = ColdReads(self.intervals, (np.zeros(0, np.int64),) * len(self.intervals))
+        self._empty = LogMeasurement(parts=parts, cold=cold, every_offset=parts, timestamps=parts)
+        self._total = self._empty
+
+    def result(self) -> LogMeasurement:
+        return self._total
 
     def add(
         self,
@@ -323,47 +200,88 @@ class MeasurementBuilder:
             report_share: called after all batches were read, with the share of the work done.
             observers: further observers of the same batches in the same pass.
         """
-        index_sweeper = None
-        if indexes and self.current_interval_bytes is not None:
-            index_sweeper = ExistingIndexSweeper(
-                *indexes, self.current_interval_bytes, by_base_offset=self.by_base_offset
-            )
-        segment = SegmentMeasurementBuilder(self, index_sweeper, report_share)
-        observe_scan(chunks, segment, *observers)
-        measurement = segment.result()
-        if measurement is None:
-            self._empty_segments += 1
-            return
-        has_room = self._has_room(measurement.parts.batches)
-        self._measurements.append(measurement if has_room else replace(measurement, sizes=()))
-        if len(self._measurements) == FOLDED:
-            # to save memory: a log may have thousands of segments
-            self._measurements = [merge_measurements(self._measurements)]
+        segment = self._measure(chunks, indexes, report_share, observers)
+        self._total = merge_measurements([self._total, segment])
 
-    def _has_room(self, batches: int) -> bool:
-        """Returns whether to keep the batch sizes of another segment.
-
-        Once a segment's sizes have been dropped, those of the next segments are dropped too, until
-        the measurements are merged.
-        """
-        batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
-        return not batch_counts or (
-            all(batch_counts) and sum(batch_counts) + batches <= KEPT_BATCHES
+    def _measure(
+        self,
+        chunks: Iterable[np.ndarray],
+        indexes: tuple[np.ndarray, np.ndarray] | None,
+        report_share: Callable[[float], None],
+        observers: Sequence[BatchObserver[Any]],
+    ) -> LogMeasurement:
+        interval = self.current_interval_bytes
+        rules: dict[str, Any] = {"by_base_offset": self.by_base_offset}
+        base_offsets = sweep.Sweeper(self.intervals, by_append=self.by_append, **rules)
+        every_offset = sweep.Sweeper(self.intervals, targets=sweep.EVERY, **rules)
+        cold = ColdSweeper(self.intervals, **rules)
+        columns_builder = sweep.ColumnsBuilder()
+        statistics = _Statistics()
+        all_observers = [base_offsets, every_offset, cold, columns_builder, statistics, *observers]
+        by_batch = followers = existing = None
+        if self.by_append:
+            # in the time index, any batch may have an entry, even if appends get one entry each
+            all_observers.append(by_batch := sweep.Sweeper(self.intervals, **rules))
+        if self.per_append:
+            append_bytes = sweep.FOLLOWER_APPEND_BYTES
+            followers = sweep.Sweeper(self.extra_intervals, append_bytes=append_bytes, **rules)
+            all_observers.append(followers)
+        if indexes and interval is not None:
+            all_observers.append(existing := ExistingIndexSweeper(*indexes, interval, **rules))
+        observe_scan((batches for batches in chunks if len(batches)), *all_observers)
+        if not statistics.counts[0]:
+            return replace(self._empty, empty_segments=1)
+        columns = columns_builder.result()
+        parts = base_offsets.result()
+        report_share(0.8)
+        measurement = LogMeasurement(
+            parts=parts,
+            cold=cold.result(),
+            every_offset=every_offset.result(),
+            timestamps=times.sweep_columns(columns, by_batch.result() if by_batch else parts),
+            sizes=(columns.sizes,),
+            batch_bytes=float(columns.sizes["size_bytes"].mean()),
+            spread=float(columns.sizes["size_bytes"].std() / columns.sizes["size_bytes"].mean()),
+            followers=followers.result() if followers else None,
+            **statistics.result(),
         )
+        report_share(0.9)
+        if interval is not None:
+            index_cost = measurement.replay_cost(interval)
+            index_sweep = existing.result() if existing else None
+            if index_sweep:
+                index_cost = index_sweep.cost(columns, index_cost)
+            measurement = replace(measurement, index_cost=index_cost)
+        columns.forget_times()
+        report_share(0.95)
+        return measurement
 
-    def result(self) -> LogMeasurement:
-        empty_parts = sweep.no_parts(self.intervals)
-        measurement = (
-            merge_measurements(self._measurements)
-            if self._measurements
-            else LogMeasurement(
-                parts=empty_parts,
-                cold=ColdReads(self.intervals, (np.zeros(0, np.int64),) * len(self.intervals)),
-                every_offset=empty_parts,
-                timestamps=empty_parts,
-            )
-        )
-        return replace(measurement, empty_segments=self._empty_segments)
+
+class _Statistics(BatchObserver[dict[str, Any]]):
+    def __init__(self) -> None:
+        # batches, data batches, data batches with one record, batches of magic 0 and 1, bytes
+        self.counts = np.zeros(5, np.int64)
+        self._ends_ms: list[int] = []
+
+    def observe(self, batches: np.ndarray) -> None:
+        data = batches[~is_control(batches)]
+        is_single = data["base_offset"] == data["last_offset"]
+        is_legacy = batches["magic"] < MAGIC_2
+        log_bytes = batches["size_bytes"].sum(dtype=np.int64)
+        self.counts += (len(batches), len(data), is_single.sum(), is_legacy.sum(), log_bytes)
+        times_ms = batches["max_timestamp_ms"]
+        times_ms = times_ms[times_ms >= 0]
+        self._ends_ms += [int(times_ms.min()), int(times_ms.max())] if len(times_ms) else []
+
+    def result(self) -> dict[str, Any]:
+        """Returns `single_share`, `one_read_share` and `bytes_per_s` of LogMeasurement."""
+        batches, data_batches, single_batches, legacy_batches, log_bytes = self.counts.tolist()
+        waited_ms = max(self._ends_ms, default=0) - min(self._ends_ms, default=0)
+        return {
+            "single_share": single_batches / max(1, data_batches),
+            "one_read_share": legacy_batches / batches,
+            "bytes_per_s": 1000 * log_bytes / waited_ms if waited_ms else None,
+        }
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
@@ -372,66 +290,33 @@ def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement
     Counts are added. The mean and spread of batch sizes are combined, and the speed is the mean
     over all logs.
     """
-    return replace(
-        _merge_with_batches(measurements),
-        empty_segments=sum(measurement.empty_segments for measurement in measurements),
-    )
-
-
-def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
+    empty_segments = sum(each.empty_segments for each in measurements)
     # the means of a measurement without batches are NaN
-    measurements = [
-        measurement for measurement in measurements if measurement.parts.batches
-    ] or measurements[:1]
-    if len(measurements) == 1:
-        return measurements[0]
-    parts, cold, every_offset, times = (
-        reduce(add, (getattr(measurement, name) for measurement in measurements))
-        for name in SUMMED_FIELDS
-    )
-    batch_counts = np.array([measurement.parts.batches for measurement in measurements], float)
-    if not batch_counts.sum():
-        return measurements[0]
+    merged = [each for each in measurements if each.parts.batches] or measurements[:1]
+    if len(merged) == 1:
+        return replace(merged[0], empty_segments=empty_segments)
+    batches = [each.parts.batches for each in merged]
 
     def mean(values: Iterable[float]) -> float:
-        return float(np.average(list(values), weights=batch_counts))
+        return float(np.average(list(values), weights=batches))
 
-    index_costs = [measurement.index_cost for measurement in measurements if measurement.index_cost]
-    follower_parts = [
-        measurement.followers for measurement in measurements if measurement.followers
-    ]
-    mean_bytes = mean(measurement.batch_bytes for measurement in measurements)
-    mean_square = mean(
-        measurement.batch_bytes**2 * (1 + measurement.spread**2) for measurement in measurements
-    )
-    timed_logs = [
-        (measurement.log_bytes, measurement.bytes_per_s)
-        for measurement in measurements
-        if measurement.bytes_per_s
-    ]
-    seconds = sum(log_bytes / bytes_per_s for log_bytes, bytes_per_s in timed_logs)
+    sums: dict[str, Any] = {}
+    for name in SUMMED_FIELDS:
+        values: list[Any] = [getattr(each, name) for each in merged]
+        sums[name] = None if any(value is None for value in values) else reduce(add, values)
+    mean_bytes = mean(each.batch_bytes for each in merged)
+    mean_square = mean(each.batch_bytes**2 * (1 + each.spread**2) for each in merged)
+    timed = [(each.log_bytes, each.bytes_per_s) for each in merged if each.bytes_per_s]
+    seconds = sum(log_bytes / bytes_per_s for log_bytes, bytes_per_s in timed)
+    sizes = [segment for each in merged for segment in each.sizes]
+    kept = int((np.cumsum(list(map(len, sizes))) <= KEPT_BATCHES).sum())
     return LogMeasurement(
-        parts=parts,
-        cold=cold,
-        every_offset=every_offset,
-        timestamps=times,
-        sizes=_kept_sizes(measurements),
+        **sums,
+        sizes=tuple(sizes[: max(1, kept)]),
         batch_bytes=mean_bytes,
         spread=max(0.0, mean_square / mean_bytes**2 - 1) ** 0.5,
-        single_share=mean(measurement.single_share for measurement in measurements),
-        bytes_per_s=sum(log_bytes for log_bytes, _ in timed_logs) / seconds if timed_logs else None,
-        followers=reduce(add, follower_parts) if len(follower_parts) == len(measurements) else None,
-        index_cost=reduce(add, index_costs) if len(index_costs) == len(measurements) else None,
-        one_read_share=mean(measurement.one_read_share for measurement in measurements),
+        single_share=mean(each.single_share for each in merged),
+        bytes_per_s=sum(log_bytes for log_bytes, _ in timed) / seconds if timed else None,
+        one_read_share=mean(each.one_read_share for each in merged),
+        empty_segments=empty_segments,
     )
-
-
-def _kept_sizes(measurements: Sequence[LogMeasurement]) -> tuple[np.ndarray, ...]:
-    sizes = []
-    count = 0
-    for segment in (segment for measurement in measurements for segment in measurement.sizes):
-        if count and count + len(segment) > KEPT_BATCHES:
-            break
-        sizes.append(segment)
-        count += len(segment)
-    return tuple(sizes)

@@ -1,12 +1,11 @@
 """Opens and measures the source of a tuning: a partition, topic, broker, .log or workload."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -18,9 +17,8 @@ from kafkaviz.analysis.inferred_release import (
     assume_release,
 )
 from kafkaviz.analysis.opened_path import open_log_path
-from kafkaviz.analysis.overview import InactiveSegment, inactive_segments
-from kafkaviz.analysis.tuning.case_measurement import MeasureProgress, MeasureSizes, measure_cases
-from kafkaviz.analysis.tuning.log_windows import SAMPLE_BYTES
+from kafkaviz.analysis.overview import inactive_segments
+from kafkaviz.analysis.tuning.case_measurement import MeasureOptions, measure_cases
 from kafkaviz.analysis.tuning.measurement import SETTING, CurrentConfig, MeasurementBuilder
 from kafkaviz.analysis.tuning.tuning_case import (
     BROKER,
@@ -33,122 +31,74 @@ from kafkaviz.analysis.tuning.tuning_case import (
     TuningSource,
     field_name,
 )
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
-from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
-from kafkaviz.messages import message, verbatim
+from kafkaviz.messages import message
 from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
+from kafkaviz.simulate.log_bytes import ByteCounter
 from kafkaviz.simulate.producers.workload import PRESETS
-from kafkaviz.simulate.writer.refusals import AppendFailed
-from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 
 def open_workload(target: str, version: str | None, overrides: dict[str, str]) -> TuningSource:
     workload = simulation.open_workload(target, version, overrides)
     plan = simulation.plan_workload(workload, overrides, None, version)
     text = version or workload.kafka_version
-    is_typed = any(config_def.setting(name).name == SETTING for name in overrides)
-    is_own = SETTING in dict(workload.settings)
-    if is_typed:
+    if any(config_def.setting(name).name == SETTING for name in overrides):
         source = message("setting_source.typed", name=SETTING)
-    elif is_own:
+    elif SETTING in dict(workload.settings):
         source = message("setting_source.of_workload", name=SETTING)
     else:
-        source = message(
-            "setting_source.named",
-            name=SETTING,
-            source=message("setting_source.default", release=text),
-        )
-    by_base_offset = versions.search_profile(text).by_base_offset
+        default = message("setting_source.default", release=text)
+        source = message("setting_source.named", name=SETTING, source=default)
     per_append = plan.behaviour.per_append
+    interval_bytes = plan.config.index_interval_bytes
     builder = MeasurementBuilder(
-        extra_intervals={plan.config.index_interval_bytes},
-        by_base_offset=by_base_offset,
+        extra_intervals={interval_bytes},
+        by_base_offset=versions.search_profile(text).by_base_offset,
         per_append=per_append,
         by_append=per_append,
     )
-    for segment in simulate_segments(plan):
-        builder.add(segment)
-    is_coarse = plan.behaviour.per_append and not plan.is_leader
+    for _, pieces in groupby(_segment_rows(plan), key=itemgetter(0)):
+        builder.add(rows for _, rows in pieces)
     today = CurrentConfig(
-        interval_bytes=plan.config.index_interval_bytes,
+        interval_bytes=interval_bytes,
         interval_source=source,
         config=plan.config,
         topic=workload.topic,
-        is_coarse=is_coarse,
+        is_coarse=per_append and not plan.is_leader,
     )
-    reason = CALLER_DECIDES if version else WORKLOAD_DECIDES
-    assumed_release = AssumedRelease(versions.parse(text), (reason,))
-    logs = ((partial(_chunks_without_payload, plan), plan.start_offset),)
     case = TuningCase(
         name=workload.directory,
         today=today,
         measurement=builder.result(),
-        logs=logs,
+        # the payload is generated and dropped
+        logs=((lambda: (AppendChunk(chunk.rows) for chunk in plan.chunks()), plan.start_offset),),
         is_leader=plan.is_leader,
     )
+    reason = CALLER_DECIDES if version else WORKLOAD_DECIDES
+    assumed_release = AssumedRelease(versions.parse(text), (reason,))
     return TuningSource(
         name=target, kind=WORKLOAD, version=text, assumed_release=assumed_release, cases=(case,)
     )
 
 
-def _chunks_without_payload(plan: SimulationPlan) -> Iterator[AppendChunk]:
-    # nothing is written to disk: the payload is generated and dropped
-    for chunk in plan.chunks():
-        yield AppendChunk(chunk.rows)
-
-
-def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
-    """Yields the segments that a plan writes, each as chunks of batches (appends.INCOMING).
-
-    Read all chunks of a segment before the next segment.
+def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
+    """Yields the batches that a plan writes (appends.INCOMING), with the segment's number.
 
     Raises:
         KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
     """
-    yield from (
-        (rows for _, rows in pieces)
-        for _, pieces in groupby(_segment_rows(plan), key=itemgetter(0))
-    )
-
-
-def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    try:
-        log = UnifiedLog(
-            plan.config,
-            plan.behaviour,
-            now_ms=plan.start_ms,
-            start_offset=plan.start_offset,
-            seed=plan.seed,
-            is_leader=plan.is_leader,
-        )
-    except CannotLoad as load_fault:
-        raise KafkavizError(
-            message(
-                "errors.of_path", path=plan.directory, problem=verbatim(str(load_fault.exception))
-            )
-        ) from None
+    run = simulation.Run(plan, ByteCounter())
     number = 0
     for chunk in plan.chunks():
-        rows = chunk.rows.copy()
-        try:
-            log.append(rows)
-        except AppendFailed as append_fault:
-            raise KafkavizError(
-                message(
-                    "errors.append_fails",
-                    directory=plan.directory,
-                    number=append_fault.append,
-                    exception=str(append_fault.exception),
-                )
-            ) from None
-        first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
+        run.take(chunk)
+        first, *others = np.split(chunk.rows, np.flatnonzero(chunk.rows["position"] == 0))
         if len(first):
             yield number, first
         for piece in others:
@@ -160,11 +110,9 @@ def open_source(
     target: str | Path,
     version: str | None = None,
     overrides: Mapping[str, str] | None = None,
-    on_progress: MeasureProgress = lambda _name, _share: None,
-    on_sizes: MeasureSizes = lambda _sizes: None,
     *,
     broker: Broker | None = None,
-    most_bytes: int | None = SAMPLE_BYTES,
+    **options: Unpack[MeasureOptions],
 ) -> TuningSource:
     """Opens and measures a path, or a workload that is given by its name or a file.
 
@@ -172,11 +120,7 @@ def open_source(
         version: the Kafka release, instead of the one that the directory or the workload suggests.
         overrides: values that replace settings of the source, by the setting's topic or broker
             name.
-        on_progress: called with the name of a .log and the share of it that was read.
-        on_sizes: called once before reading, with the number of bytes to read from each .log, by
-            the names used in `on_progress`.
         broker: the broker of a partition, if it is already open with several log directories.
-        most_bytes: how many bytes to read if the logs are larger; None to read them whole.
 
     Raises:
         CannotOpen: the path has nothing that can be tuned.
@@ -190,19 +134,8 @@ def open_source(
     if topic is None and str(target) == path.name and not path.suffix and not path.exists():
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
-        measure = partial(
-            measure_cases, most_bytes=most_bytes, on_progress=on_progress, on_sizes=on_sizes
-        )
-        return _open_partition(path, version, overrides, measure, broker)
-    return open_broker_source(
-        open_broker(path),
-        topic,
-        version,
-        overrides=overrides,
-        on_progress=on_progress,
-        on_sizes=on_sizes,
-        most_bytes=most_bytes,
-    )
+        return _open_partition(path, version, overrides, broker, options)
+    return open_broker_source(open_broker(path), topic, version, overrides=overrides, **options)
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
@@ -221,15 +154,12 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
         archive.refresh(path.parent)
     if path.exists() or not path.parent.exists() or archive.is_archive(path):
         return path, None
-    root = (
-        archive.unpack_if_archive(path.parent) if archive.is_archive(path.parent) else path.parent
-    )
-    partition_names = (
-        [names.parse_directory(child.name) for child in root.iterdir()] if root.is_dir() else []
-    )
-    if any(
-        partition_name and partition_name.topic == path.name for partition_name in partition_names
-    ):
+    root = path.parent
+    if archive.is_archive(root):
+        root = archive.unpack_if_archive(root)
+    children = root.iterdir() if root.is_dir() else ()
+    directories = (names.parse_directory(child.name) for child in children)
+    if any(directory and directory.topic == path.name for directory in directories):
         return path.parent, path.name
     return root / path.name if (root / path.name).exists() else path, None
 
@@ -249,8 +179,8 @@ def _open_partition(
     path: Path,
     version: str | None,
     overrides: dict[str, str],
-    measure: Callable[..., tuple[list[TuningCase], list[CannotOpen]]],
     broker: Broker | None,
+    options: MeasureOptions,
 ) -> TuningSource:
     opened = open_log_path(path, version)
     if broker is not None:
@@ -261,33 +191,29 @@ def _open_partition(
     if not segments:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     logs = {partition.directory: [(partition, segments)]}
-    cases, faults = measure(logs, opened.open_settings(overrides), opened.version)
+    settings = opened.open_settings(overrides)
+    cases, faults = measure_cases(logs, settings, opened.version, **options)
     if faults:
         raise faults[0]
-    partition_source = TuningSource(
+    is_whole = base_offset is None
+    return TuningSource(
         name=path.name,
-        kind=PARTITION,
+        kind=PARTITION if is_whole else LOG,
         version=opened.version,
         assumed_release=opened.assumed_release,
-        cases=(cases[0],),
-        inactive_segments=_inactive_segments([partition], partition.topic),
+        cases=(cases[0] if is_whole else replace(cases[0], logs=None),),
+        inactive_segments=tuple(inactive_segments([partition])) if is_whole else (),
         broker_segments=_count_segments(opened.broker),
     )
-    if base_offset is None:
-        return partition_source
-    lone_log = replace(cases[0], logs=None)
-    return replace(partition_source, kind=LOG, cases=(lone_log,), inactive_segments=())
 
 
 def open_broker_source(
     broker: Broker,
     topic: str | None = None,
     version: str | None = None,
-    on_progress: MeasureProgress = lambda _name, _share: None,
     *,
     overrides: Mapping[str, str] | None = None,
-    on_sizes: MeasureSizes = lambda _sizes: None,
-    most_bytes: int | None = SAMPLE_BYTES,
+    **options: Unpack[MeasureOptions],
 ) -> TuningSource:
     """Opens and measures a broker or one of its topics; `open_source` explains the arguments."""
     assumed_release = assume_release(broker, version)
@@ -299,40 +225,35 @@ def open_broker_source(
     has_metadata = topic is None and by_topic.pop(names.METADATA_TOPIC, None) is not None
     if not by_topic:
         raise CannotOpen(broker.source, message("errors.holds_no_topic_log"), kind="missing")
-    default_interval = settings.find("", SETTING) if topic is None else None
-    if default_interval is not None:
-        default_interval = default_interval.or_default(assumed_release.release)
+    default_interval = None
+    if topic is None:
+        default_interval = settings.find("", SETTING).or_default(assumed_release.release)
     cases, faults = measure_cases(
         by_topic,
         settings,
         assumed_release.version,
-        most_bytes=most_bytes,
-        on_progress=on_progress,
-        on_sizes=on_sizes,
-        extra_intervals={int(default_interval.value)} if default_interval else set(),
+        {int(default_interval.value)} if default_interval else (),
+        **options,
     )
     problems = [*broker.problems, *(Problem.from_fault(fault.path, fault) for fault in faults)]
     if not cases:
         raise CannotOpen(problems[-1].path, problems[-1].what)
-    name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
-    own_settings: dict[str, Any] = {
-        field_name(setting.name): setting.value
-        for setting in (settings.find("", name) for name in BROKER_SETTINGS)
-        if setting.is_given
-    }
-    excluded_segments = _inactive_segments(broker.partitions, topic)
+    own_settings = (settings.find("", name) for name in BROKER_SETTINGS)
+    partitions = [each for each in broker.partitions if topic in (None, each.topic)]
     return TuningSource(
-        name=name,
-        kind=kind,
+        name=topic or broker.source.name,
+        kind=BROKER if topic is None else TOPIC,
         version=assumed_release.version,
         assumed_release=assumed_release,
         cases=tuple(cases),
         problems=tuple(problems),
         metadata_left_out=has_metadata,
-        inactive_segments=excluded_segments,
+        inactive_segments=tuple(inactive_segments(partitions)),
         broker_segments=_count_segments(broker),
         default_interval=default_interval,
-        own_settings=own_settings,
+        own_settings={
+            field_name(setting.name): setting.value for setting in own_settings if setting.is_given
+        },
     )
 
 
@@ -340,11 +261,3 @@ def _count_segments(broker: Broker | None) -> int | None:
     if broker is None or broker.is_lone:
         return None
     return sum(len(partition.live) for partition in broker.partitions)
-
-
-def _inactive_segments(
-    partitions: Sequence[Partition], topic: str | None
-) -> tuple[InactiveSegment, ...]:
-    return tuple(
-        inactive_segments(partition for partition in partitions if topic in (None, partition.topic))
-    )

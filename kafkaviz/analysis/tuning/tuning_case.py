@@ -54,10 +54,8 @@ class TuningCase:
     @property
     def replayed_entries(self) -> tuple[int, int]:
         """How many entries both indexes have after a replay with today's interval."""
-        index = self.measurement.parts.index_of(self.today.interval_bytes)
-        return int(self.measurement.parts.entries[index]), int(
-            self.measurement.parts.time_entries[index]
-        )
+        parts = self.measurement.parts.at_interval(self.today.interval_bytes)
+        return int(parts.entries[0]), int(parts.time_entries[0])
 
     @property
     def index_share(self) -> float:
@@ -66,16 +64,6 @@ class TuningCase:
         if self.measurement.log_bytes:
             return int(current_cost.parts.index_bytes[0]) / self.measurement.log_bytes
         return 0.0
-
-    def measurement_at(self, interval_bytes: int) -> LogMeasurement:
-        """Returns the measurement with indexes of one interval, so that cases can be added up.
-
-        The existing indexes are used if they have this interval; otherwise a replay writes them.
-        """
-        is_own = self.today.interval_bytes == interval_bytes
-        if is_own:
-            return self.measurement
-        return replace(self.measurement, index_cost=self.measurement.replay_cost(interval_bytes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,40 +112,36 @@ class TuningSource:
         if self.default_interval is None:
             return self.cases[0]
         interval = int(self.default_interval.value)
-        measurement = merge_measurements([case.measurement_at(interval) for case in self.cases])
-        partitions = sum(case.today.partitions for case in self.cases)
+        configs = [case.today for case in self.cases]
         values: dict[str, Any] = {field_name(name): self._largest(name) for name in BROKER_SETTINGS}
         values |= self.own_settings
-        config = LogConfig(**values, index_interval_bytes=interval)
-        index_rooms = tuple(
-            room
-            for case in self.cases
-            for room in case.today.partitions * (case.today.config.segment_index_bytes,)
-        )
-        is_coarse = any(
-            case.today.is_coarse for case in self.cases if case.today.interval_bytes == interval
-        )
-        leaves_maps = any(case.today.leaves_maps for case in self.cases)
         today = CurrentConfig(
             interval_bytes=interval,
             interval_source=self.default_interval.source,
-            config=config,
-            partitions=partitions,
-            is_coarse=is_coarse,
-            index_rooms=index_rooms,
-            leaves_maps=leaves_maps,
+            config=LogConfig(**values, index_interval_bytes=interval),
+            partitions=sum(each.partitions for each in configs),
+            is_coarse=any(each.is_coarse for each in configs if each.interval_bytes == interval),
+            index_rooms=tuple(
+                each.config.segment_index_bytes for each in configs for _ in range(each.partitions)
+            ),
+            leaves_maps=any(each.leaves_maps for each in configs),
             unknown_settings=tuple(
-                dict.fromkeys(name for case in self.cases for name in case.today.unknown_settings)
+                dict.fromkeys(name for each in configs for name in each.unknown_settings)
             ),
         )
-        apparent_bytes, allocated_bytes = zip(
-            *(case.index_files for case in self.cases), strict=True
-        )
+        # the existing indexes are used if they have this interval; otherwise a replay writes them
+        measurements = [
+            case.measurement
+            if case.today.interval_bytes == interval
+            else replace(case.measurement, index_cost=case.measurement.replay_cost(interval))
+            for case in self.cases
+        ]
+        files = [case.index_files for case in self.cases if case.index_files]
         return TuningCase(
             name=self.name,
             today=today,
-            measurement=measurement,
-            index_files=(sum(apparent_bytes), sum(allocated_bytes)),
+            measurement=merge_measurements(measurements),
+            index_files=(sum(size for size, _ in files), sum(size for _, size in files)),
             sample=sum((case.sample for case in self.cases if case.sample), start=LogSample((), 0)),
         )
 
@@ -166,10 +150,9 @@ class TuningSource:
 
         Inferred values are used only if all topics have inferred values.
         """
-        configs = [
-            case.today for case in self.cases if name not in case.today.inferred_settings
-        ] or [case.today for case in self.cases]
-        return max(getattr(each_config.config, field_name(name)) for each_config in configs)
+        configs = [case.today for case in self.cases]
+        known = [each for each in configs if name not in each.inferred_settings]
+        return max(getattr(each.config, field_name(name)) for each in known or configs)
 
 
 def field_name(name: str) -> str:

@@ -339,8 +339,7 @@ def _render_size_curve(context: TuningContext) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _log_rounds(key: str, _source: TuningSource) -> tuple[LogRound, ...]:
-    case = _source.total
-    return log_rounds(case.logs or (), case.sample)
+    return log_rounds(_source)
 
 
 @st.cache_resource(max_entries=20 * CACHE_ENTRIES, show_spinner=False)
@@ -351,8 +350,6 @@ def _index_sizes(
         _log_rounds(key, _source),
         replace(config, index_interval_bytes=interval_bytes),
         SETTINGS[INDEX_SIZE],
-        per_append=_source.behaviour.per_append,
-        by_base_offset=_source.by_base_offset,
     )
 
 
@@ -361,8 +358,6 @@ def _safe_size(context: TuningContext, interval_bytes: int) -> SafeIndexSize:
         _log_rounds(context.key, context.source),
         replace(context.config, index_interval_bytes=interval_bytes),
         _index_sizes(context.key, context.config, interval_bytes, context.source),
-        per_append=context.source.behaviour.per_append,
-        by_base_offset=context.source.by_base_offset,
     )
 
 

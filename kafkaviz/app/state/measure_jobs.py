@@ -114,7 +114,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
             broker,
             request.topic or None,
             request.version,
-            report_share,
+            on_progress=report_share,
             on_sizes=note_sizes,
         )
     if not request.is_text:

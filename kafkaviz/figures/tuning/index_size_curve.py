@@ -226,9 +226,9 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
     return say(
         "index_size.hover",
         size=format_bytes(outcome.index_bytes),
-        interval=format_bytes(outcome.interval_bytes),
-        offsets=format_count(outcome.offset_slots),
-        times=format_count(outcome.usable_time_slots),
+        interval=format_bytes(outcome.config.index_interval_bytes),
+        offsets=format_count(outcome.config.offset_slots),
+        times=format_count(outcome.config.usable_time_slots),
         cause=roll_text.cause_name(outcome.cause),
         log=format_bytes(outcome.log_bytes),
         gib=count_text(outcome.rolls_per_gib),
@@ -246,8 +246,8 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
 # the columns of the CSV file
 VALUES: dict[str, Callable[[IndexSizeOutcome, LookupCosts], float | str]] = {
     "segment_index_bytes": lambda size, _: size.index_bytes,
-    "offset_slots": lambda size, _: size.offset_slots,
-    "usable_time_slots": lambda size, _: size.usable_time_slots,
+    "offset_slots": lambda size, _: size.config.offset_slots,
+    "usable_time_slots": lambda size, _: size.config.usable_time_slots,
     "ends_a_segment": lambda size, _: str(size.cause),
     "segment_log_bytes": lambda size, _: round(size.log_bytes),
     "rolls_a_gib": lambda size, _: round(size.rolls_per_gib, 3),
@@ -272,7 +272,7 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
 CELLS: dict[str, Callable[[IndexSizeOutcome, LookupCosts], str]] = {
     "index_size.head_size": lambda size, _: format_bytes(size.index_bytes),
     "index_size.head_slots": lambda size, _: (
-        f"{format_count(size.offset_slots)}, {format_count(size.usable_time_slots)}"
+        f"{format_count(size.config.offset_slots)}, {format_count(size.config.usable_time_slots)}"
     ),
     "index_size.head_ends": lambda size, _: roll_text.cause_name(size.cause),
     "index_size.head_log": lambda size, _: format_bytes(size.log_bytes),

@@ -187,18 +187,13 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     source = open_source(location.partition.path)
     config = source.total.today.config
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    rounds = index_size.log_rounds(source.total.logs or ())
-    rules = {
-        "per_append": source.behaviour.per_append,
-        "by_base_offset": source.by_base_offset,
-    }
+    rounds = index_size.log_rounds(source)
     today = config.index_interval_bytes
     outcomes = {
         interval: index_size.sweep_index_sizes(
             rounds,
             replace(config, index_interval_bytes=interval),
             {*index_size.INDEX_SIZES, config.segment_index_bytes, index_size_curve.DEFAULT_BYTES},
-            **rules,
         )
         for interval in sorted({today, *MAP_INTERVALS})
     }
@@ -207,7 +202,7 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
         costs,
         today_bytes=config.segment_index_bytes,
         considered_bytes=config.segment_index_bytes,
-        safe=index_size.safe_index_size(rounds, config, outcomes[today], **rules),
+        safe=index_size.safe_index_size(rounds, config, outcomes[today]),
     )
     settings = today, config.segment_index_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)

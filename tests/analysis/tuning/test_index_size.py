@@ -107,8 +107,9 @@ def tiny(clean):
 )
 def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
     """Kafka 4.3.1 rolled by a full time index of 300 B, by time and by size."""
-    case = open_source(clean / directory).total
-    (log,) = index_size.log_rounds(case.logs)
+    source = open_source(clean / directory)
+    case = source.total
+    (log,) = index_size.log_rounds(source)
     files = sorted((clean / directory).glob("*.log"))[:-1]
     written = [
         (
@@ -126,9 +127,9 @@ def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
 def test_a_real_index_of_300_bytes_ends_at_24_entries(tiny):
     """25 slots of 12 bytes, of which one is kept; 37 slots of 8."""
     case = tiny.total
-    outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
+    outcome = index_size.write_with(index_size.log_rounds(tiny), case.today.config)
     assert outcome
-    assert (outcome.offset_slots, outcome.usable_time_slots) == (37, 24)
+    assert (outcome.config.offset_slots, outcome.config.usable_time_slots) == (37, 24)
     assert outcome.rolls == {"time-index-full": 29}
     assert (outcome.log_bytes, outcome.offset_entries, outcome.time_entries) == (5831, 24, 24)
 
@@ -158,7 +159,7 @@ def test_the_writer_closes_the_same(tiny, index_bytes, interval):
         for segment in log.segments
         if segment.roll_reason
     ]
-    (rounds,) = index_size.log_rounds(tiny.total.logs)
+    (rounds,) = index_size.log_rounds(tiny)
     closed = as_tuples(index_size.close_segments(rounds, config))
     assert len(written) >= 3
     assert closed[: len(written)] == written
@@ -202,7 +203,7 @@ def test_the_example_of_the_module():
         for size in (102_400, 10 << 20)
     )
     assert small and default
-    assert (small.offset_slots, small.usable_time_slots) == (12_800, 8532)
+    assert (small.config.offset_slots, small.config.usable_time_slots) == (12_800, 8532)
     assert (small.cause, small.entries) == (RollCause.TIME_INDEX_FULL, 8532)
     assert small.log_bytes == 8532 * 5000 + 1000
     assert small.rolls_per_gib == pytest.approx(25.2, abs=0.05)
@@ -218,9 +219,9 @@ def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
     config = LogConfig(segment_index_bytes=64, segment_bytes=100_000)
     writer = UnifiedLog(config, release_behaviour((3, 9, 0)), now_ms=0, is_leader=False)
     writer.append(rows.copy())
-    log = log_round([AppendChunk(rows)])
+    log = log_round([AppendChunk(rows)], per_append=True)
     assert log
-    closed = as_tuples(index_size.close_segments(log, config, per_append=True))
+    closed = as_tuples(index_size.close_segments(log, config))
     first = writer.segments[0]
     assert closed[0] == (TIME_FULL, first.log_bytes, first.index.count, first.timeindex.count)
     assert first.index.count == 4
@@ -264,9 +265,9 @@ def test_sizes_above_the_first_that_never_fills_write_the_same_log():
 
 @pytest.mark.parametrize(("name", "first"), [("tiny-index-0", "time"), ("dense-index-0", "offset")])
 def test_one_byte_below_the_safe_size_an_index_ends_a_segment(clean, name, first):
-    case = open_source(clean / name).total
-    rounds = index_size.log_rounds(case.logs)
-    config = case.today.config
+    source = open_source(clean / name)
+    rounds = index_size.log_rounds(source)
+    config = source.total.today.config
     outcomes = index_size.sweep_index_sizes(rounds, config)
     safe = index_size.safe_index_size(rounds, config, outcomes)
     below, at = (
@@ -290,7 +291,7 @@ def test_a_log_may_have_no_safe_size_or_only_safe_sizes():
 
 def test_larger_sizes_never_roll_sooner(tiny):
     case = tiny.total
-    outcomes = index_size.sweep_index_sizes(index_size.log_rounds(case.logs), case.today.config)
+    outcomes = index_size.sweep_index_sizes(index_size.log_rounds(tiny), case.today.config)
     rolls = [each.rolls_per_gib for each in outcomes]
     assert rolls == sorted(rolls, reverse=True)
     probes = [each.search(warm=False).mean_probes for each in outcomes]
@@ -326,7 +327,7 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
     """Nearly full segments of the log: headers, cold reads of the .log, microseconds."""
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
-    outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
+    outcome = index_size.write_with(index_size.log_rounds(source), case.today.config)
     cost = compute_cost(case.measurement, NEW, interval)
     assert outcome
     assert outcome.headers == pytest.approx(float(cost.row["headers_mean"]), rel=0.02)
@@ -357,10 +358,10 @@ def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
 def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
     """Ten appends of six batches, KAFKA-806: the same numbers as the sweep of such appends."""
     rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
-    log = log_round([AppendChunk(rows)])
+    log = log_round([AppendChunk(rows)], per_append=True)
     assert log
     config = LogConfig(segment_bytes=60_000)
-    segments = index_size.close_segments(log, config, per_append=True)
+    segments = index_size.close_segments(log, config)
     assert segments is not None
     sweeper = sweep.Sweeper((4096,), by_append=True)
     sweeper.observe(rows)

@@ -76,16 +76,16 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
         assert flatten(case.measurement) == flatten(other.measurement) and case.today == other.today
 
 
-def test_sizes_are_let_go_before_they_are_folded(monkeypatch):
-    """The first segment's sizes are kept, then as many as fit."""
+def test_sizes_are_let_go(monkeypatch):
+    """The first segment's sizes are kept, then those that fit."""
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
+    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
+    for count in (60, 15):
+        gathering.add([arrays.batches([100] * count)])
+    assert gathering.result().parts.batches == 75
+    assert [len(sizes) for sizes in gathering.result().sizes] == [60]
     gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
     for count in (30, 15, 6, 2):
         gathering.add([arrays.batches([100] * count)])
-    assert [
-        len(sizes) for measurement in gathering._measurements for sizes in measurement.sizes
-    ] == [30, 15]
-    assert gathering.result().parts.batches == 53 and list(map(len, gathering.result().sizes)) == [
-        30,
-        15,
-    ]
+    assert gathering.result().parts.batches == 53
+    assert [len(sizes) for sizes in gathering.result().sizes] == [30, 15, 2]
