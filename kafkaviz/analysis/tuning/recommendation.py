@@ -4,14 +4,13 @@ This module has the intervals that may be proposed, the reasons (as values), and
 for one log and for a broker's default.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
-from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.interval_cost import (
     FETCH_BYTES,
     MIN_BLOCKS,
@@ -33,31 +32,11 @@ TIERED_SHARE = 0.05  # at most this share of a remote fetch may be bytes that th
 TINY_BATCH_BYTES = 300
 MOSTLY_INDEXED = 0.8  # "most batches" is this share of those that can have an entry
 ReasonCode = Literal[
-    "every-batch-indexed",
-    "most-batches-indexed",
-    "plateau",
-    "within-budget",
-    "over-budget",
-    "on-disk",
-    "coarser",
-    "denser",
-    "coarse",
-    "followers",
-    "too-little-data",
-    "unmeetable",
-    "bound-tiered",
-    "bound-hdd",
-    "faster",
-    "faster-too-little",
-    "smaller",
-    "smaller-too-little",
-    "smaller-for-tiered",
-    "topic-by-topic",
-    "tiny-batches",
-    "two-headers",
-    "cold",
-    "old-segments",
-]
+    "every-batch-indexed", "most-batches-indexed", "plateau", "within-budget", "over-budget",
+    "on-disk", "coarser", "denser", "coarse", "followers", "too-little-data", "unmeetable",
+    "bound-tiered", "bound-hdd", "faster", "faster-too-little", "smaller", "smaller-too-little",
+    "smaller-for-tiered", "topic-by-topic", "tiny-batches", "two-headers", "cold", "old-segments",
+]  # fmt: skip
 MIN_GAIN = 0.10  # a change must save at least this share of today's cost
 MIN_INDEX_GAIN = 0.01  # a larger interval must save index bytes of this share of the log
 MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a smaller p99 budget
@@ -71,21 +50,11 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
-    swept_intervals = [int(interval) for interval in measurement.parts.intervals]
-    powers = [
-        interval for interval in swept_intervals if interval and interval & (interval - 1) == 0
-    ]
-    longer_intervals = [interval for interval in powers if interval >= least]
+    powers = [each for each in measurement.parts.intervals.tolist() if each.bit_count() == 1]
     # the largest interval at which every batch is indexed
-    plateau = [interval for interval in powers if interval < least][-1:]
-    allowed_intervals = (
-        [interval for interval in (*plateau, *longer_intervals) if interval <= most]
-        or plateau
-        or powers[:1]
-    )
-    return sorted(
-        {*allowed_intervals, *([today.interval_bytes] if today.interval_bytes <= most else [])}
-    )
+    plateau = [power for power in powers if power < least][-1:]
+    offered = {*plateau, *(power for power in powers if power >= least), today.interval_bytes}
+    return sorted(interval for interval in offered if interval <= most) or plateau or powers[:1]
 
 
 def upper_bounds(
@@ -125,12 +94,11 @@ def index_differs(measurement: LogMeasurement) -> bool:
 
     The replay uses today's interval. Differences that a few restarts explain do not count.
     """
-    return measurement.index_cost is not None and (
-        measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense
-    )
+    cost = measurement.index_cost
+    return cost is not None and (cost.gaps.is_coarse or cost.gaps.is_dense)
 
 
-def standing_reasons(
+def _standing_reasons(
     current: IntervalCost,
     replay: IntervalCost,
     measurement: LogMeasurement,
@@ -138,74 +106,57 @@ def standing_reasons(
     today: CurrentConfig,
     budgets: Budgets,
     costs: LookupCosts,
-) -> tuple[Reason, ...]:
-    reasons = []
+) -> Iterator[Reason]:
     parts = measurement.parts
     interval = current.interval_bytes
-    all_indexed = parts.batches - parts.segments
+    indexable = parts.batches - parts.segments
     entries = int(current.row["entries"])
-    if all_indexed and entries >= MOSTLY_INDEXED * all_indexed:
-        code = "every-batch-indexed" if entries == all_indexed else "most-batches-indexed"
+    if indexable and entries >= MOSTLY_INDEXED * indexable:
+        code = "every-batch-indexed" if entries == indexable else "most-batches-indexed"
         is_default = interval == LogConfig().index_interval_bytes
-        values = {"interval": interval, "entries": entries, "of": all_indexed}
-        reasons.append(Reason(code, values | {"is_default": is_default}))
+        values = {"interval": interval, "entries": entries, "of": indexable}
+        yield Reason(code, values | {"is_default": is_default})
     if parts.least_batch_bytes is not None:
         values = {"least_batch_bytes": parts.least_batch_bytes, "interval": interval}
-        reasons.append(Reason("plateau", values))
+        yield Reason("plateau", values)
     exceeded = exceeded_budgets(current, budgets)
     budget_values = {"at": current, "budgets": budgets, "missed": exceeded, "costs": costs}
-    reasons.append(Reason("over-budget" if exceeded else "within-budget", budget_values))
-    if measurement.index_cost is not None and (today.is_coarse or index_differs(measurement)):
-        reasons.append(_on_disk(current, replay, measurement, today))
-    if measurement.followers is not None and not today.is_coarse:
-        row = measurement.followers.sweep()[measurement.followers.index_of(today.interval_bytes)]
+    yield Reason("over-budget" if exceeded else "within-budget", budget_values)
+    index_cost = measurement.index_cost
+    if index_cost is not None and (today.is_coarse or index_differs(measurement)):
+        different = "denser" if index_cost.gaps.is_dense else "coarser"
         values = {
-            "append_bytes": sweep.FOLLOWER_APPEND_BYTES,
-            "headers_mean": float(row["headers_mean"]),
+            "interval": interval,
+            "entries": entries,
+            "entries_replayed": int(replay.row["entries"]),
+            "headers_p99": int(current.row["headers_p99"]),
+            "headers_p99_replayed": int(replay.row["headers_p99"]),
         }
-        reasons.append(Reason("followers", values | {"headers_p99": int(row["headers_p99"])}))
+        yield Reason("on-disk" if today.is_coarse else different, values)
+    append = {"append_bytes": sweep.FOLLOWER_APPEND_BYTES}
+    if measurement.followers is not None and not today.is_coarse:
+        row = measurement.followers.at_interval(today.interval_bytes).sweep()[0]
+        headers = {"headers_mean": float(row["headers_mean"])}
+        yield Reason("followers", append | headers | {"headers_p99": int(row["headers_p99"])})
     if today.is_coarse:
-        reasons.append(Reason("coarse", {"append_bytes": sweep.FOLLOWER_APPEND_BYTES}))
+        yield Reason("coarse", append)
     for cause, most in upper_bounds(measurement, today, costs).items():
         code = "bound-tiered" if cause == "tiered" else "bound-hdd"
-        reasons.append(Reason(code, {"most_bytes": most, "interval": interval}))
-    return tuple(reasons)
-
-
-def _on_disk(
-    current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
-) -> Reason:
-    """Returns a reason if the existing indexes differ from a replay with today's interval."""
-    values = {
-        "interval": current.interval_bytes,
-        "entries": int(current.row["entries"]),
-        "entries_replayed": int(replay.row["entries"]),
-        "headers_p99": int(current.row["headers_p99"]),
-        "headers_p99_replayed": int(replay.row["headers_p99"]),
-    }
-    if today.is_coarse:
-        return Reason("on-disk", values)
-    is_dense = cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
-    return Reason("denser" if is_dense else "coarser", values)
+        yield Reason(code, {"most_bytes": most, "interval": interval})
 
 
 def not_fixed(
     cost: IntervalCost, measurement: LogMeasurement, costs: LookupCosts
 ) -> tuple[Reason, ...]:
     """Returns those costs that no interval can change, if they matter for this log."""
-    reasons = []
-    if measurement.batch_bytes < TINY_BATCH_BYTES:
-        reasons.append(
-            Reason(
-                "tiny-batches",
-                {"batch_bytes": measurement.batch_bytes, "single_share": measurement.single_share},
-            )
-        )
-    if measurement.single_share < 0.5:
-        reasons.append(Reason("two-headers", {}))
-    reasons.append(Reason("cold", {"at": cost, "costs": costs}))
-    reasons.append(Reason("old-segments", {}))
-    return tuple(reasons)
+    batch_bytes = measurement.batch_bytes
+    sizes = {"batch_bytes": batch_bytes, "single_share": measurement.single_share}
+    return (
+        *([Reason("tiny-batches", sizes)] if batch_bytes < TINY_BATCH_BYTES else []),
+        *([Reason("two-headers", {})] if measurement.single_share < 0.5 else []),
+        Reason("cold", {"at": cost, "costs": costs}),
+        Reason("old-segments", {}),
+    )
 
 
 class TuningVerdict(StrEnum):
@@ -254,28 +205,23 @@ def recommend(
     )
     best = _best(choices, replay, budgets, is_bound=bool(upper_bounds(measurement, today, costs)))
     gain = estimate_gain(measurement, costs, replay, best)
-    if is_known and exceeded_budgets(best, budgets):
-        is_change = False
-        values = {
-            "at": best,
-            "budgets": budgets,
-            "to": best.interval_bytes,
-            "missed": exceeded_budgets(best, budgets),
-        }
-        verdict_reasons = (Reason("unmeetable", values),)
+    exceeded = exceeded_budgets(best, budgets)
+    is_change = False
+    if is_known and exceeded:
+        values = {"at": best, "budgets": budgets, "to": best.interval_bytes, "missed": exceeded}
+        verdict_reasons = [Reason("unmeetable", values)]
     else:
         is_change, verdict_reasons = _worth(
             replay, best, gain, measurement=measurement, today=today, budgets=budgets
         )
-    all_reasons = (
-        *standing_reasons(current, replay, measurement, today=today, budgets=budgets, costs=costs),
-        *verdict_reasons,
+    standing_reasons = _standing_reasons(
+        current, replay, measurement, today=today, budgets=budgets, costs=costs
     )
     return Recommendation(
         verdict=TuningVerdict.CHANGE if is_change else TuningVerdict.KEEP,
         value=best.interval_bytes if is_change else current.interval_bytes,
         considered_bytes=best.interval_bytes,
-        reasons=all_reasons,
+        reasons=(*standing_reasons, *verdict_reasons),
         not_fixed=not_fixed(best if is_change else current, measurement, costs),
         gain=gain,
         current_cost=current,
@@ -323,29 +269,30 @@ def _worth(
     measurement: LogMeasurement,
     today: CurrentConfig,
     budgets: Budgets,
-) -> tuple[bool, tuple[Reason, ...]]:
+) -> tuple[bool, list[Reason]]:
     """Returns whether even the low end of the gain is worth a change, and the reasons."""
     if best.interval_bytes == current.interval_bytes:
-        return False, ()
+        return False, []
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}
     if gain.blocks < MIN_BLOCKS:
-        return False, (Reason("too-little-data", values | {"batches": measurement.parts.batches}),)
+        return False, [Reason("too-little-data", values | {"batches": measurement.parts.batches})]
     if best.interval_bytes < current.interval_bytes:
         least_us = max(
             MIN_GAIN * current.p99_us.typical, min(MIN_GAIN_US, budgets.p99_us or MIN_GAIN_US)
         )
         if gain.p99_us.low > least_us:
-            return True, (Reason("faster", values),)
-        return False, (Reason("faster-too-little", values | {"least_us": least_us}),)
+            return True, [Reason("faster", values)]
+        return False, [Reason("faster-too-little", values | {"least_us": least_us})]
     saved_share = gain.index_share.low
     saved_part = saved_share / current.index_share if current.index_share else 0.0
+    is_over = "index" in exceeded_budgets(current, budgets)
     if saved_part > MIN_GAIN and saved_share > MIN_INDEX_GAIN:
-        return True, (Reason("smaller", values),)
+        return True, [Reason("smaller", values)]
     if today.is_tiered and saved_part > 0.5:
-        return True, (Reason("smaller-for-tiered", values | tiered_cost(current, best, today)),)
-    if "index" in exceeded_budgets(current, budgets) and saved_part > MIN_GAIN:
-        return True, (Reason("smaller", values),)
-    return False, (Reason("smaller-too-little", values),)
+        return True, [Reason("smaller-for-tiered", values | tiered_cost(current, best, today))]
+    if is_over and saved_part > MIN_GAIN:
+        return True, [Reason("smaller", values)]
+    return False, [Reason("smaller-too-little", values)]
 
 
 def recommend_broker(
@@ -364,30 +311,21 @@ def recommend_broker(
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
         return total
-    changed_intervals = {
+    changing = {
         name: answer.value
         for name, answer in by_topic.items()
         if answer.verdict == TuningVerdict.CHANGE
     }
-    reason = Reason(
-        "topic-by-topic",
-        {
-            "changing": changed_intervals,
-            "topics": len(by_topic),
-            "interval": total.current_cost.interval_bytes,
-        },
-    )
-    kept_reasons = tuple(
-        kept_reason
-        for kept_reason in total.reasons
-        if kept_reason.code not in ("faster", "smaller", "smaller-for-tiered")
-    )
+    today_bytes = total.current_cost.interval_bytes
+    values = {"changing": changing, "topics": len(by_topic), "interval": today_bytes}
+    dropped_codes = ("faster", "smaller", "smaller-for-tiered")
+    kept_reasons = (reason for reason in total.reasons if reason.code not in dropped_codes)
     return replace(
         total,
         verdict=TuningVerdict.KEEP,
-        value=total.current_cost.interval_bytes,
+        value=today_bytes,
         proposed_cost=total.current_cost,
-        reasons=(reason, *kept_reasons),
+        reasons=(Reason("topic-by-topic", values), *kept_reasons),
     )
 
 

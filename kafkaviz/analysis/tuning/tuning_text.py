@@ -6,16 +6,8 @@ from kafkaviz import units
 from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, LookupCosts, Range
 from kafkaviz.analysis.tuning.interval_cost import Gain, IntervalCost, budget_usage
 from kafkaviz.analysis.tuning.measurement import SETTING
-from kafkaviz.analysis.tuning.recommendation import (
-    Reason,
-    ReasonCode,
-    Recommendation,
-)
-from kafkaviz.analysis.tuning.segment_size import (
-    SegmentLimits,
-    SegmentNumbers,
-    SegmentSizeAdvice,
-)
+from kafkaviz.analysis.tuning.recommendation import Reason, ReasonCode, Recommendation
+from kafkaviz.analysis.tuning.segment_size import SegmentLimits, SegmentNumbers, SegmentSizeAdvice
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.format.batch import HEADER_BYTES
@@ -100,9 +92,8 @@ def describe_reason(reason: Reason) -> Message:
 
 def describe_gain(gain: Gain) -> Message:
     low, high = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
-    shrinks = gain.index_share.typical >= 0
     return message(
-        "tuning_reason.gain_shrinks" if shrinks else "tuning_reason.gain_grows",
+        f"tuning_reason.gain_{'shrinks' if gain.index_share.typical >= 0 else 'grows'}",
         p99=_describe_saving(gain.p99_us),
         mean=_describe_saving(gain.mean_us),
         share=abs(gain.index_share.typical),
@@ -122,10 +113,7 @@ def _describe_saving(saving: Range) -> Message:
         cost = Range(-saving.high, -saving.typical, -saving.low)
         return message("tuning_reason.more", us=format_us_range(cost))
     return message(
-        "tuning_reason.more_or_less",
-        us=-saving.typical,
-        low=saving.low,
-        high=saving.high,
+        "tuning_reason.more_or_less", us=-saving.typical, low=saving.low, high=saving.high
     )
 
 
@@ -135,30 +123,26 @@ def _budget_values(values: Mapping) -> dict[str, object]:
     costs = values["costs"]
     origin = "calibrated" if costs.calibrated else "measured"
     uses = budget_usage(cost, values["budgets"])
+    states = {name: "over" if name in values["missed"] else "inside" for name in uses}
+    allowed_us = values["budgets"].p99_us
+    if states.get("p99") == "over" and cost.p99_us.typical <= allowed_us:
+        states["p99"] = "over_at_worst"
     parts = [
         message(
-            f"tuning_reason.p99_{_state('p99', values)}",
+            f"tuning_reason.p99_{states.get('p99', 'unasked')}",
             headers=int(cost.row["headers_p99"]),
             us=cost.p99_us.typical,
             worst=cost.p99_us.high,
-            allowed=uses["p99"][1] if "p99" in uses else None,
+            allowed=allowed_us,
             known=message(f"tuning_reason.{'modelled' if costs.is_modelled else origin}"),
         )
     ]
     if "index" in uses:
         share, allowed = uses["index"]
-        key = f"tuning_reason.index_{_state('index', values)}"
-        parts.append(message(key, share=share, allowed=allowed))
+        parts.append(
+            message(f"tuning_reason.index_{states['index']}", share=share, allowed=allowed)
+        )
     return {"interval": cost.interval_bytes, "parts": tuple(parts)}
-
-
-def _state(name: str, values: Mapping) -> str:
-    if name not in budget_usage(values["at"], values["budgets"]):
-        return "unasked"
-    if name not in values["missed"]:
-        return "inside"
-    is_met_typically = name == "p99" and values["at"].p99_us.typical <= values["budgets"].p99_us
-    return "over_at_worst" if is_met_typically else "over"
 
 
 def _unmeetable_values(values: Mapping) -> dict[str, object]:
@@ -178,14 +162,6 @@ def _cold_values(values: Mapping) -> dict[str, object]:
         "storage": values["costs"].storage.name,
         "us": format_us_range(cost.cold_mean_us),
     }
-
-
-def _gain_values(values: Mapping) -> dict[str, object]:
-    return {"gain": describe_gain(values["gain"])}
-
-
-def _on_disk_values(values: Mapping) -> dict[str, object]:
-    return {"on_disk": message("tuning_reason.on-disk", **values)}
 
 
 def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
@@ -216,12 +192,15 @@ _DERIVED_VALUES: dict[ReasonCode, Callable[[Mapping], dict[str, object]]] = {
     },
     "within-budget": _budget_values,
     "over-budget": _budget_values,
-    "coarser": _on_disk_values,
-    "denser": _on_disk_values,
+    **dict.fromkeys(
+        ("coarser", "denser"),
+        lambda values: {"on_disk": message("tuning_reason.on-disk", **values)},
+    ),
     "unmeetable": _unmeetable_values,
-    "faster": _gain_values,
-    "faster-too-little": _gain_values,
-    "smaller": _gain_values,
+    **dict.fromkeys(
+        ("faster", "faster-too-little", "smaller"),
+        lambda values: {"gain": describe_gain(values["gain"])},
+    ),
     "smaller-too-little": lambda values: {
         "saved": format_share(values["gain"].index_share.typical)
     },
@@ -269,17 +248,12 @@ def _describe_entries(case: TuningCase) -> Message:
             windows=len(case.sample.windows),
             segments=message("common.n_segments", n=case.sample.segments),
         )
-    disk_offsets, disk_times = case.disk_entries or (None, None)
+    there_offsets, there_times = case.disk_entries or (None, None)
     key = "exact_as_replayed"
     if case.disk_entries is not None:
         key = "exact_same" if case.disk_entries == case.replayed_entries else "exact_other"
-    return message(
-        f"tuning_answer.{key}",
-        offsets=offsets,
-        times=times,
-        there_offsets=disk_offsets,
-        there_times=disk_times,
-    )
+    there = {"there_offsets": there_offsets, "there_times": there_times}
+    return message(f"tuning_answer.{key}", offsets=offsets, times=times, **there)
 
 
 # ---- segment.bytes
