@@ -4,7 +4,7 @@ Today's interval is marked. Headers are counted. Microseconds, at the marks and 
 band of a budget, are modelled.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -39,9 +39,8 @@ ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # if the ratio of two intervals is smaller, the labels of their marks would overlap
 # from this interval on, the name of the considered interval fits on the left of its line
 LEFT_ROOM_BYTES = 2048
-LEFT_BYTES = (
-    16_384  # from this interval on, the name is on the left, because the curve is high on the right
-)
+# from this interval on, the name is on the left, because the curve is high on the right
+LEFT_BYTES = 16_384
 # columns of sweep.SWEEP that are also fields of the view
 ROW_COLUMNS = ("headers_mean", "headers_p50", "headers_p99")
 COMPARED_BYTES = 65_536  # today's interval is compared with this one if no other is considered
@@ -115,57 +114,31 @@ def view(
             comparison of both intervals. If it is "", the comparison is the title.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
+    considered = by_interval[considered_bytes]
     if considered_bytes == current.interval_bytes:
         considered = current
-        compared = _comparison_point(by_interval, current)
-    else:
-        considered = by_interval[considered_bytes]
-        compared = considered
-    drawn_intervals = [
-        interval_cost
-        for interval_cost in costs_by_interval
-        if MIN_X <= interval_cost.interval_bytes <= MAX_X
-    ]
-    columns = {
-        name: np.array([interval_cost.row[name] for interval_cost in drawn_intervals])
-        for name in ROW_COLUMNS
-    }
+    compared = considered if considered is not current else _comparison_point(by_interval, current)
+    drawn = [cost for cost in costs_by_interval if MIN_X <= cost.interval_bytes <= MAX_X]
+    columns = {name: np.array([cost.row[name] for cost in drawn]) for name in ROW_COLUMNS}
     budget = _budget_headers(budgets, costs)
     comparison = _title(current, compared)
+    texts = [comparison if headline else "", _bytes_text(current, compared)]
+    texts = [*map(end_sentence, texts), say("curves.band")]
+    if _is_drawn(budget, most_headers(columns["headers_p99"])):
+        texts.append(say("curves.below_budget"))
+    if least_batch_bytes is not None and least_batch_bytes > MIN_X:
+        texts.append(say("curves.plateau", bytes=format_count(least_batch_bytes)))
     return TuningCurveView(
         title=headline or comparison,
-        caption=_caption(
-            (comparison if headline else "", _bytes_text(current, compared)),
-            columns["headers_p99"],
-            budget,
-            least_batch_bytes,
-        ),
-        intervals=np.array([interval_cost.interval_bytes for interval_cost in drawn_intervals]),
+        caption=join_sentences(texts),
+        intervals=np.array([cost.interval_bytes for cost in drawn]),
         **columns,
-        hover_texts=tuple(map(_hover_text, drawn_intervals)),
+        hover_texts=tuple(map(_hover_text, drawn)),
         today=_curve_mark(current, "curves.today" if is_today_known else "curves.today_unknown"),
         considered=None if considered is current else _curve_mark(considered, "curves.considered"),
         least_batch_bytes=least_batch_bytes,
         budget=budget,
-        budget_text=""
-        if budgets.p99_us is None
-        else say("curves.budget", us=f"{budgets.p99_us:g}"),
-    )
-
-
-def _caption(
-    texts: Sequence[str],
-    headers_p99: np.ndarray,
-    budget: Range | None,
-    least_batch_bytes: int | None,
-) -> str:
-    is_drawn = _is_drawn(budget, most_headers(headers_p99))
-    budget_text = say("curves.below_budget") if is_drawn else ""
-    plateau_text = ""
-    if _has_plateau(least_batch_bytes):
-        plateau_text = say("curves.plateau", bytes=format_count(least_batch_bytes))
-    return join_sentences(
-        [*map(end_sentence, texts), say("curves.band"), budget_text, plateau_text]
+        budget_text=say("curves.budget", us=f"{budgets.p99_us:g}") if budget else "",
     )
 
 
@@ -210,15 +183,14 @@ def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> b
 
 
 def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
-    x_bytes = min(max(interval_cost.interval_bytes, MIN_X), MAX_X)
-    name = say(key, interval=format_bytes(interval_cost.interval_bytes))
+    interval_bytes = interval_cost.interval_bytes
     return CurveMark(
-        interval_bytes=interval_cost.interval_bytes,
-        x_bytes=x_bytes,
+        interval_bytes=interval_bytes,
+        x_bytes=min(max(interval_bytes, MIN_X), MAX_X),
         headers_mean=float(interval_cost.row["headers_mean"]),
         headers_p99=float(interval_cost.row["headers_p99"]),
         p99_text=f"≈ {format_us(interval_cost.p99_us.typical)}",
-        name=name,
+        name=say(key, interval=format_bytes(interval_bytes)),
     )
 
 
@@ -248,17 +220,8 @@ def _title(current: IntervalCost, compared: IntervalCost) -> str:
 def _bytes_text(current: IntervalCost, compared: IntervalCost) -> str:
     before = int(current.row["index_bytes"])
     after = int(compared.row["index_bytes"])
-    if before == after:
-        key = "stays"
-    elif after < before:
-        key = "shrinks"
-    else:
-        key = "grows"
-    return say(
-        f"curves.index_{key}",
-        before=format_bytes(before),
-        after=format_bytes(after),
-    )
+    key = ("stays", "grows", "shrinks")[int(np.sign(after - before))]
+    return say(f"curves.index_{key}", before=format_bytes(before), after=format_bytes(after))
 
 
 def _hover_text(interval_cost: IntervalCost) -> str:
@@ -283,12 +246,11 @@ def _hover_text(interval_cost: IntervalCost) -> str:
     return "<br>".join((name, headers, entries, times))
 
 
+QUANTILES = ("headers_p50", "headers_p90", "headers_p99", "headers_max")
 # the columns of the CSV file
 COLUMNS = (
-    *("interval_bytes", "entries", "index_bytes", "index_percent"),
-    *("headers_mean", "headers_p50", "headers_p90", "headers_p99", "headers_max"),
-    "skipped_bytes_mean",
-    *("warm_p99_us_low", "warm_p99_us", "warm_p99_us_high"),
+    *("interval_bytes", "entries", "index_bytes", "index_percent", "headers_mean", *QUANTILES),
+    *("skipped_bytes_mean", "warm_p99_us_low", "warm_p99_us", "warm_p99_us_high"),
     *("cold_mean_us_low", "cold_mean_us", "cold_mean_us_high"),
 )
 
@@ -297,18 +259,32 @@ def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
     """Returns rows of interval, entries, bytes, headers and modelled times, unformatted."""
     return [
         (
-            interval_cost.interval_bytes,
-            int(interval_cost.row["entries"]),
-            int(interval_cost.row["index_bytes"]),
-            round(100 * interval_cost.index_share, 4),
-            round(float(interval_cost.row["headers_mean"]), 3),
-            *(int(interval_cost.row[f"headers_{name}"]) for name in ("p50", "p90", "p99", "max")),
-            round(float(interval_cost.row["skipped_bytes_mean"]), 1),
-            *(round(us, 2) for us in interval_cost.p99_us),
-            *(round(us, 1) for us in interval_cost.cold_mean_us),
+            cost.interval_bytes,
+            int(cost.row["entries"]),
+            int(cost.row["index_bytes"]),
+            round(100 * cost.index_share, 4),
+            round(float(cost.row["headers_mean"]), 3),
+            *(int(cost.row[name]) for name in QUANTILES),
+            round(float(cost.row["skipped_bytes_mean"]), 1),
+            *(round(us, 2) for us in cost.p99_us),
+            *(round(us, 1) for us in cost.cold_mean_us),
         )
-        for interval_cost in costs_by_interval
+        for cost in costs_by_interval
     ]
+
+
+# the columns of the table, by the keys of their heads
+CELLS: dict[str, Callable[[IntervalCost], str]] = {
+    "tuning.head_interval": lambda cost: format_count(cost.interval_bytes),
+    "tuning.head_entries": lambda cost: format_count(int(cost.row["entries"])),
+    "common.both_indexes": lambda cost: format_bytes(int(cost.row["index_bytes"])),
+    "report.of_the_log": lambda cost: format_percent(cost.index_share, 1),
+    "tuning.head_headers_mean": lambda cost: f"{cost.row['headers_mean']:.1f}",
+    "p50": lambda cost: format_count(int(cost.row["headers_p50"])),
+    "p99": lambda cost: format_count(int(cost.row["headers_p99"])),
+    "cli_tune.head_max": lambda cost: format_count(int(cost.row["headers_max"])),
+    "tuning.head_warm_p99": lambda cost: range_text(cost.p99_us),
+}
 
 
 def table(
@@ -320,31 +296,13 @@ def table(
         has_share: whether to add a column with the indexes' share of the log, for which a page is
             too narrow.
     """
-    heads = [
-        say("tuning.head_interval"),
-        say("tuning.head_entries"),
-        say("common.both_indexes"),
-        *([say("report.of_the_log")] if has_share else []),
-        say("tuning.head_headers_mean"),
-        "p50",
-        "p99",
-        say("cli_tune.head_max"),
-        say("tuning.head_warm_p99"),
-    ]
+    heads = [head for head in CELLS if has_share or head != "report.of_the_log"]
     cells: list[Sequence[str]] = [
-        (
-            format_count(cost.interval_bytes),
-            format_count(int(cost.row["entries"])),
-            format_bytes(int(cost.row["index_bytes"])),
-            *([format_percent(cost.index_share, 1)] if has_share else []),
-            f"{cost.row['headers_mean']:.1f}",
-            *(format_count(int(cost.row[f"headers_{name}"])) for name in ("p50", "p99", "max")),
-            range_text(cost.p99_us),
-        )
-        for cost in costs_by_interval
+        tuple(CELLS[head](cost) for head in heads) for cost in costs_by_interval
     ]
     intervals = [cost.interval_bytes for cost in costs_by_interval]
-    return heads, cells, intervals.index(today_bytes)
+    texts = [say(head) if "." in head else head for head in heads]
+    return texts, cells, intervals.index(today_bytes)
 
 
 def most_headers(headers_p99: np.ndarray) -> float:
@@ -361,40 +319,38 @@ def _is_drawn(budget: Range | None, most: float) -> bool:
 
 def figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
+    scan = colours["scan"]
     most = most_headers(curve.headers_p99)
     p50 = np.maximum(curve.headers_p50, 1)
     p99 = np.maximum(curve.headers_p99, 1)
     mean = np.maximum(curve.headers_mean, 1)
-    median_line = {"width": 0}
-    p99_line = {"color": colours["scan"], "width": 1.4, "dash": "5px,3px"}
-    mean_line = {"color": colours["scan"], "width": 2.6}
-    band = {"fill": "tonexty", "fillcolor": theme.fade(colours["scan"], 0.16)}
-    chart = go.Figure(
-        [
-            _curve_line(curve, p50, "median", median_line),
-            _curve_line(curve, p99, "p99", p99_line) | band,
-            _curve_line(curve, mean, "mean", mean_line),
-            _hover_points(curve, mean),
-            _dots(curve, "headers_mean", "marks", colours),
-            _dots(curve, "headers_p99", "marks of the p99", colours),
-        ]
-    )
+    p99_line = {"color": scan, "width": 1.4, "dash": "5px,3px"}
+    band = {"fill": "tonexty", "fillcolor": theme.fade(scan, 0.16)}
     line_names = [
         (text, float(line[-1]), "scan_text")
-        for text, line in (("p99", p99), (f"<b>{say('curves.mean')}</b>", curve.headers_mean))
+        for text, line in (("p99", p99), (f"<b>{say('curves.mean')}</b>", mean))
         if len(line)
     ]
     budget = curve.budget if _is_drawn(curve.budget, most) else None
     if budget:
         typical = float(np.clip(budget.typical, 1, most))
         line_names.append((f"<b>{curve.budget_text}</b>", typical, "warning_text"))
-    axis_range = [0.0, float(np.log10(most))]
+    most_power = float(np.log10(most))
     height_px = HEIGHT_PX - TOP - BOTTOM
     name_places = (
-        (text, colours[colour], height_px * (1 - np.log10(max(value, 1e-9)) / axis_range[1]))
+        (text, colours[colour], height_px * (1 - np.log10(value) / most_power))
         for text, value, colour in line_names
     )
-    header_ticks = [value for value in HEADER_TICKS if value <= most]
+    chart = go.Figure(
+        [
+            _curve_line(curve, p50, "median", {"width": 0}),
+            _curve_line(curve, p99, "p99", p99_line) | band,
+            _curve_line(curve, mean, "mean", {"color": scan, "width": 2.6}),
+            _hover_points(curve, mean),
+            _dots(curve, "headers_mean", "marks", colours),
+            _dots(curve, "headers_p99", "marks of the p99", colours),
+        ]
+    )
     chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="x",
@@ -413,8 +369,8 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
         },
         yaxis={
             "type": "log",
-            "range": axis_range,
-            **theme.ticks(header_ticks, format_count),
+            "range": [0.0, most_power],
+            **theme.ticks([value for value in HEADER_TICKS if value <= most], format_count),
             **theme.grid_lines(colours),
             **theme.PLAIN_AXIS,
             "automargin": False,
@@ -435,35 +391,25 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
     return chart
 
 
-def _curve_line(
-    curve: TuningCurveView, y: np.ndarray | list[float | None], name: str, line: dict
-) -> dict:
-    return {
-        "type": "scatter",
-        "x": curve.intervals,
-        "y": y,
-        "mode": "lines",
-        "line": line,
-        "hoverinfo": "skip",
-        "name": name,
-    }
+def _curve_line(curve: TuningCurveView, y: np.ndarray, name: str, line: dict) -> dict:
+    place = {"type": "scatter", "x": curve.intervals, "y": y, "mode": "lines"}
+    return place | {"line": line, "hoverinfo": "skip", "name": name}
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
     """Returns invisible points that have the hover texts, and the interval that a click selects."""
+    intervals = curve.intervals.tolist()
+    invisible = {"marker": {"opacity": 0}}
     return {
         "type": "scatter",
-        "x": curve.intervals.tolist(),
+        "x": intervals,
         "y": y.tolist(),
         "mode": "markers",
         "marker": {"size": 6, "opacity": 0},
-        "selected": {"marker": {"opacity": 0}},
-        "unselected": {"marker": {"opacity": 0}},
+        "selected": invisible,
+        "unselected": invisible,
         "name": "points",
-        "customdata": [
-            [int(interval_bytes), hover]
-            for interval_bytes, hover in zip(curve.intervals, curve.hover_texts, strict=True)
-        ],
+        "customdata": list(map(list, zip(intervals, curve.hover_texts, strict=True))),
         "hovertemplate": "%{customdata[1]}<extra></extra>",
     }
 
@@ -505,12 +451,12 @@ def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    today_line = {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"}
-    lines = [theme.vertical_line(curve.today.x_bytes, today_line)]
-    if curve.considered:
-        considered_line = {"color": colours["ink"], "width": 1.8}
-        lines.append(theme.vertical_line(curve.considered.x_bytes, considered_line))
-    return lines
+    styles = (
+        {"color": colours["ink_3"], "width": 1.2, "dash": "4px,3px"},
+        {"color": colours["ink"], "width": 1.8},
+    )
+    marks = zip(curve.marks, styles, strict=False)
+    return [theme.vertical_line(mark.x_bytes, line) for mark, line in marks]
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
@@ -519,48 +465,38 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
     A name is on the left of its line if the other line is close on the right, or if the curve is
     high on the right. Only today's name is at the foot, and only if it is on the right of its line.
     """
-    marks_with_style = (
-        (curve.today, curve.considered, "ink_2", 400, CLOSE_RATIO * MIN_X, MAX_X / CLOSE_RATIO),
-        (curve.considered, curve.today, "ink", 600, LEFT_ROOM_BYTES, LEFT_BYTES),
-    )
     annotations = []
-    for mark, other_mark, colour, weight, room_bytes, left_bytes in marks_with_style:
-        if mark:
-            is_close = (
-                other_mark is not None
-                and mark.x_bytes < other_mark.x_bytes <= CLOSE_RATIO * mark.x_bytes
-            )
-            is_left = (is_close and mark.x_bytes >= room_bytes) or mark.x_bytes >= left_bytes
-            is_considered = mark is curve.considered
-            is_top = is_considered or is_left
-            top_shift_px = 0 if is_considered else -LINE_PX - 2
-            annotations.append(
-                {
-                    "x": float(np.log10(mark.x_bytes)),
-                    "yref": "paper",
-                    "y": 1 if is_top else 0,
-                    "yanchor": "top" if is_top else "bottom",
-                    "yshift": top_shift_px if is_top else FOOT_PX,
-                    "showarrow": False,
-                    "xanchor": "right" if is_left else "left",
-                    "xshift": -4 if is_left else 4,
-                    "text": mark.name,
-                    "font": {"size": 12, "color": colours[colour], "weight": weight},
-                    "bgcolor": colours["raised"],  # the background covers the line of a budget
-                }
-            )
+    for mark in curve.marks:
+        is_considered = mark is curve.considered
+        room_bytes, left_bytes = CLOSE_RATIO * MIN_X, MAX_X / CLOSE_RATIO
+        if is_considered:
+            room_bytes, left_bytes = LEFT_ROOM_BYTES, LEFT_BYTES
+        is_close = any(
+            mark.x_bytes < other.x_bytes <= CLOSE_RATIO * mark.x_bytes for other in curve.marks
+        )
+        is_left = (is_close and mark.x_bytes >= room_bytes) or mark.x_bytes >= left_bytes
+        place = {"y": 0, "yanchor": "bottom", "yshift": FOOT_PX}
+        if is_considered or is_left:
+            place = {"y": 1, "yanchor": "top", "yshift": 0 if is_considered else -LINE_PX - 2}
+        name = theme.note(
+            mark.name,
+            colours["ink" if is_considered else "ink_2"],
+            x=float(np.log10(mark.x_bytes)),
+            yref="paper",
+            xanchor="right" if is_left else "left",
+            xshift=-4 if is_left else 4,
+            bgcolor=colours["raised"],  # the background covers the line of a budget
+            **place,
+        )
+        name["font"]["weight"] = 600 if is_considered else 400
+        annotations.append(name)
     return annotations
 
 
-def _has_plateau(least_batch_bytes: int | None) -> bool:
-    """Returns whether the axis has intervals below the smallest batch, which change nothing."""
-    return least_batch_bytes is not None and least_batch_bytes > MIN_X
-
-
 def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the area of intervals below the smallest batch; empty without one."""
+    """Returns the area of intervals below the smallest batch, which have the same effect."""
     least_bytes = curve.least_batch_bytes
-    if least_bytes is None or not _has_plateau(least_bytes):
+    if least_bytes is None or least_bytes <= MIN_X:
         return []
     fill = theme.fade(colours["log_soft"], 0.55)
     return [theme.area(fill, x0=MIN_X, x1=min(least_bytes, MAX_X), yref="paper", y0=0, y1=1)]
