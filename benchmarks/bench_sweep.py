@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks import row
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cold_reads import cold_reads
+from kafkaviz.analysis.cost.cold_reads import ColdSweeper
 from kafkaviz.format.batch import BATCH
 
 BATCHES, PLAIN_BATCHES, PLAIN_INTERVAL = 1_000_000, 200_000, 4096
@@ -34,8 +34,9 @@ def run() -> list[str]:
                 appended,
             )
         )
-    cold_reads(appended[:10], sweep.INTERVALS)
-    measured = min(seconds(lambda: cold_reads(appended, sweep.INTERVALS)) for _ in range(2))
+    intervals = np.array(sweep.INTERVALS)
+    ColdSweeper(intervals).observe(appended[:10])
+    measured = min(seconds(lambda: ColdSweeper(intervals).observe(appended)) for _ in range(2))
     return [*rows, _row("the same, device reads of cold lookups", measured, appended)]
 
 

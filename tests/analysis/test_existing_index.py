@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost import cold_reads
 from kafkaviz.analysis.cost.cost_model import lookup_costs
 from kafkaviz.analysis.segment import existing_index
 from kafkaviz.analysis.sweep import sweep_times
@@ -19,6 +18,7 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.analysis import arrays
+from tests.support.tuning import cold_reads
 
 LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}
 FOLLOWER = {
@@ -33,7 +33,7 @@ FOLLOWER = {
 def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
     how = {"by_base_offset": by_base_offset}
     every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
-    cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset=by_base_offset)
+    cold = cold_reads(batches, np.array([interval]), by_base_offset=by_base_offset)
     again = existing_index.cost_from_replay(
         sweep.parts(batches, [interval], **how),
         every,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cold_reads import ColdReads, ColdSweeper
 from kafkaviz.analysis.tuning.measurement import MeasurementBuilder, merge_measurements
 from tests.analysis import arrays
 
@@ -27,3 +28,9 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
         )
         rows.append(gathering.result())
     return merge_measurements(rows)
+
+
+def cold_reads(batches: np.ndarray, intervals, *, by_base_offset: bool = False) -> ColdReads:
+    sweeper = ColdSweeper(np.asarray(intervals), by_base_offset=by_base_offset)
+    sweeper.observe(batches)
+    return sweeper.result()

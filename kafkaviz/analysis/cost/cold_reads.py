@@ -49,12 +49,8 @@ class ColdReads:
     counts: tuple[np.ndarray, ...]
 
     def __add__(self, other: "ColdReads") -> "ColdReads":
-        return ColdReads(
-            self.intervals,
-            tuple(
-                sweep.add_histograms(*pair) for pair in zip(self.counts, other.counts, strict=True)
-            ),
-        )
+        pairs = zip(self.counts, other.counts, strict=True)
+        return ColdReads(self.intervals, tuple(sweep.add_histograms(*pair) for pair in pairs))
 
     def at_interval(self, interval_bytes: int) -> "ColdReads":
         row = int(np.flatnonzero(self.intervals == interval_bytes)[0])
@@ -74,11 +70,6 @@ class ColdReads:
             ),
         )
 
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean device reads per interval, shape (k,); NaN without lookups."""
-        return np.array([sweep.mean(counts) for counts in self.counts])
-
 
 class ColdSweeper(BatchObserver[ColdReads]):
     """Counts the device reads in one segment, while its batches are read in chunks.
@@ -86,12 +77,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
     Only a few numbers per interval are kept between chunks.
     """
 
-    def __init__(
-        self,
-        intervals: np.ndarray,
-        *,
-        by_base_offset: bool = False,
-    ) -> None:
+    def __init__(self, intervals: np.ndarray, *, by_base_offset: bool = False) -> None:
         """Starts at the beginning of a segment.
 
         Args:
@@ -120,23 +106,8 @@ class ColdSweeper(BatchObserver[ColdReads]):
         return ColdReads(self._intervals, tuple(self._counts))
 
 
-def cold_reads(
-    batches: np.ndarray,
-    intervals: np.ndarray,
-    *,
-    by_base_offset: bool = False,
-) -> ColdReads:
-    sweeper = ColdSweeper(intervals, by_base_offset=by_base_offset)
-    sweeper.observe(batches)
-    return sweeper.result()
-
-
 def cold_reads_from_starts(
-    positions: np.ndarray,
-    starts: np.ndarray,
-    intervals: np.ndarray,
-    *,
-    by_base_offset: bool,
+    positions: np.ndarray, starts: np.ndarray, intervals: np.ndarray, *, by_base_offset: bool
 ) -> ColdReads:
     """Returns the counts for an existing index, given the row where each scan starts.
 

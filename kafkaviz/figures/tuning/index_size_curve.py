@@ -97,18 +97,19 @@ def view(
     cold_us = np.array([outcome.cold_us(costs).typical for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     other = outcomes[considered] if considered != today else _comparison(outcomes, outcomes[today])
-    interval_key = "below_today"
-    if safe_today:
-        interval_key = "below_if" if is_today_known else "below_if_assumed"
-    interval_text = say(
-        f"index_size.{interval_key}",
-        interval=format_bytes(safe.interval_bytes),
-        today=format_bytes((safe_today or safe).interval_bytes),
+    interval_key = "below_if" if is_today_known else "below_if_assumed"
+    caption = (
+        say(
+            f"index_size.{interval_key if safe_today else 'below_today'}",
+            interval=format_bytes(safe.interval_bytes),
+            today=format_bytes((safe_today or safe).interval_bytes),
+        ),
+        _comparison_text(outcomes[today], other, costs),
+        say("index_size.below"),
     )
-    compared_text = _comparison_text(outcomes[today], other, costs)
     return IndexSizeCurveView(
         title=_title(cold_us, safe_today or safe, today_bytes),
-        caption=join_sentences([interval_text, compared_text, say("index_size.below")]),
+        caption=join_sentences(caption),
         sizes=np.array([outcome.index_bytes for outcome in outcomes]),
         cold_us=cold_us,
         log_bytes=log_bytes,
@@ -182,10 +183,9 @@ def _title(cold_us: np.ndarray, safe: SafeIndexSize, today_bytes: int) -> str:
 def _comparison_text(today: IndexSizeOutcome, other: IndexSizeOutcome, costs: LookupCosts) -> str:
     """Says what a lookup takes with the other size, and how often segments then roll."""
     ratio = other.rolls_per_gib / today.rolls_per_gib
+    key = "more_rolls" if ratio > 1 else "fewer_rolls"
     if 0.99 < ratio < 1.01:
         key = "same_rolls"
-    else:
-        key = "more_rolls" if ratio > 1 else "fewer_rolls"
     return say(
         f"index_size.{key}",
         other=format_bytes(other.index_bytes),
@@ -204,10 +204,8 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
         return next(default, outcomes[-1])
-    sooner = [
-        each for each in outcomes if each.rolls_per_gib >= TIMES_AS_MANY * today.rolls_per_gib
-    ]
-    return sooner[-1] if sooner else outcomes[0]
+    least = TIMES_AS_MANY * today.rolls_per_gib
+    return ([outcomes[0]] + [each for each in outcomes if each.rolls_per_gib >= least])[-1]
 
 
 def count_text(value: float) -> str:
@@ -304,7 +302,7 @@ def table(
 def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     low, high = curve.log_range
-    x = np.log2(curve.sizes.astype(float))
+    x = np.log2(curve.sizes)
     chart = go.Figure([_time_line(curve, colours), _roll_line(curve, colours)])
     step_us = next(tick for tick in COST_TICKS_US if 3 * tick > curve.most_us)
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
@@ -356,11 +354,10 @@ def _size_ticks(curve: IndexSizeCurveView) -> list[float]:
 
 
 def _time_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
-    is_alone = bool(np.isnan(curve.cold_us).any())
     return go.Scatter(
-        x=np.log2(curve.sizes.astype(float)),
+        x=np.log2(curve.sizes),
         y=curve.cold_us,
-        mode="markers" if is_alone else "lines",
+        mode="markers" if np.isnan(curve.cold_us).any() else "lines",
         line={"color": colours["cold"], "width": 2.4},
         marker={"color": colours["cold"], "size": 8},
         name="cold_us",
@@ -372,7 +369,7 @@ def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
     """Draws the .log size at the roll; a point has the colour of the limit that causes the roll."""
     cause_colours = [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes]
     return go.Scatter(
-        x=np.log2(curve.sizes.astype(float)),
+        x=np.log2(curve.sizes),
         y=curve.log_bytes,
         yaxis="y2",
         mode="lines+markers",
@@ -391,19 +388,9 @@ def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
     until = min(float(np.log2(max(curve.full_until, 1))), end)
     if until <= start:
         return []
-    return [
-        theme.area(
-            colours["time_soft"],
-            opacity=0.5,
-            xref="x",
-            x0=start,
-            x1=until,
-            yref="paper",
-            y0=low,
-            y1=high,
-        )
-        for low, high in ((0, ROLLS_TO), (TIMES_FROM, 1))
-    ]
+    place = {"opacity": 0.5, "xref": "x", "x0": start, "x1": until, "yref": "paper"}
+    panels = ((0, ROLLS_TO), (TIMES_FROM, 1))
+    return [theme.area(colours["time_soft"], y0=low, y1=high, **place) for low, high in panels]
 
 
 def _named_lines(

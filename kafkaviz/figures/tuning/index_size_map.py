@@ -14,11 +14,7 @@ from kafkaviz import config_def
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.figures import theme
-from kafkaviz.figures.tuning.index_size_curve import (
-    COST_TICKS_US,
-    hover_text,
-    least_safe_bytes,
-)
+from kafkaviz.figures.tuning.index_size_curve import COST_TICKS_US, hover_text, least_safe_bytes
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_us
 
@@ -46,7 +42,6 @@ class IndexSizeMapView:
     Attributes:
         cold_us: the mean cost of a lookup, shape (sizes, intervals); NaN where Kafka cannot write
             such a log.
-        log_bytes: the size of a segment's .log at the roll, in the same shape.
         safe_bytes: the least index size with which a full index never rolls a segment, one per
             interval; NaN if no size or every size is safe.
         roll_lines: the index sizes that roll a segment at each .log size in `ROLLS_AT`: one per
@@ -58,7 +53,6 @@ class IndexSizeMapView:
     intervals: np.ndarray
     sizes: np.ndarray
     cold_us: np.ndarray
-    log_bytes: np.ndarray
     safe_bytes: np.ndarray
     roll_lines: Mapping[int, np.ndarray]
     hover_texts: tuple[tuple[str, ...], ...]
@@ -94,43 +88,29 @@ def view(
     """
     # only powers of two, so that all cells have the same size
     intervals = sorted(each for each in outcomes_by_interval if each.bit_count() == 1)
-    sizes = sorted(
-        {
-            outcome.index_bytes
-            for interval in intervals
-            for outcome in outcomes_by_interval[interval]
-            if outcome.index_bytes.bit_count() == 1
-        }
-    )
+    columns = [outcomes_by_interval[interval] for interval in intervals]
+    all_sizes = {outcome.index_bytes for outcomes in columns for outcome in outcomes}
+    sizes = sorted(size for size in all_sizes if size.bit_count() == 1)
     costs_us = np.full((len(sizes), len(intervals)), np.nan)
-    log_bytes = costs_us.copy()
     hover_texts = [[""] * len(intervals) for _ in sizes]
-    for column, interval in enumerate(intervals):
-        for outcome in outcomes_by_interval[interval]:
-            if outcome.index_bytes not in sizes:
-                continue
-            row = sizes.index(outcome.index_bytes)
-            costs_us[row, column] = outcome.cold_us(costs).typical
-            log_bytes[row, column] = outcome.log_bytes
-            hover_texts[row][column] = hover_text(outcome, costs)
-    safe = [least_safe_bytes(outcomes_by_interval[interval]) for interval in intervals]
+    for column, outcomes in enumerate(columns):
+        for outcome in outcomes:
+            if outcome.index_bytes in sizes:
+                row = sizes.index(outcome.index_bytes)
+                costs_us[row, column] = outcome.cold_us(costs).typical
+                hover_texts[row][column] = hover_text(outcome, costs)
+    safe = map(least_safe_bytes, columns)
+    across = [each for row in outcomes_by_interval.values() for each in row]
+    across_us = [each.cold_us(costs).typical for each in across if each.index_bytes == today[1]]
+    up_us = [each.cold_us(costs).typical for each in outcomes_by_interval[today[0]]]
     return IndexSizeMapView(
-        title=_title(
-            [
-                outcome.cold_us(costs).typical
-                for interval, row in outcomes_by_interval.items()
-                for outcome in row
-                if outcome.index_bytes == today[1]
-            ],
-            [outcome.cold_us(costs).typical for outcome in outcomes_by_interval[today[0]]],
-        ),
+        title=_title(across_us, up_us),
         caption=say("index_size.map_below"),
         intervals=np.array(intervals),
         sizes=np.array(sizes),
         cold_us=costs_us,
-        log_bytes=log_bytes,
         safe_bytes=np.array([np.nan if each in (None, sizes[0]) else each for each in safe], float),
-        roll_lines=_roll_lines([outcomes_by_interval[interval] for interval in intervals]),
+        roll_lines=_roll_lines(columns),
         hover_texts=tuple(map(tuple, hover_texts)),
         today=today,
         considered=None if considered == today else considered,
@@ -156,13 +136,12 @@ def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.n
         sizes = []
         for outcomes in columns:
             full = [each for each in outcomes if each.is_index_full]
-            ends = np.log2([each.log_bytes for each in full]) if full else np.array([])
-            is_inside = len(full) > 1 and ends[0] <= np.log2(target) <= ends[-1]
-            sizes.append(
-                2 ** np.interp(np.log2(target), ends, np.log2([each.index_bytes for each in full]))
-                if is_inside
-                else np.nan
-            )
+            size = np.nan
+            if len(full) > 1:
+                ends = np.log2([each.log_bytes for each in full])
+                powers = np.log2([each.index_bytes for each in full])
+                size = 2 ** np.interp(np.log2(target), ends, powers, left=np.nan, right=np.nan)
+            sizes.append(size)
         if np.isfinite(sizes).sum() > 1:
             lines[target] = np.array(sizes)
     return lines
@@ -215,10 +194,15 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
 
 def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:
     low = float(np.nanmin(size_map.cold_us))
-    high = float(np.nanmax(size_map.cold_us))
-    high = max(high, 1.05 * low)
+    high = max(float(np.nanmax(size_map.cold_us)), 1.05 * low)
     ticks = [tick for tick in COST_TICKS_US if low <= tick <= high] or [low]
-    darkest = _mix(colours["raised"], colours["scan"], DARKEST)
+    channels = (
+        round((1 - DARKEST) * int(raised, 16) + DARKEST * int(scan, 16))
+        for raised, scan in (
+            (colours["raised"][at : at + 2], colours["scan"][at : at + 2]) for at in (1, 3, 5)
+        )
+    )
+    darkest = "#" + "".join(f"{channel:02x}" for channel in channels)
     return go.Heatmap(
         x=size_map.x,
         y=size_map.y,
@@ -247,14 +231,6 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatm
     )
 
 
-def _mix(ground: str, colour: str, share: float) -> str:
-    channels = (
-        round(int(ground[at : at + 2], 16) * (1 - share) + int(colour[at : at + 2], 16) * share)
-        for at in (1, 3, 5)
-    )
-    return "#" + "".join(f"{channel:02x}" for channel in channels)
-
-
 def _lines(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
     """Draws where rolls happen at each size in `ROLLS_AT`, and the border of the safe sizes."""
     thin = {"color": colours["ink_2"], "width": 1}
@@ -271,30 +247,40 @@ def _lines(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatt
 
 
 def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
-    return [
-        go.Scatter(
-            x=[_place(mark, size_map)[0]],
-            y=[_place(mark, size_map)[1]],
-            mode="markers",
-            marker={
-                "size": 11,
-                "color": colours["raised" if mark == size_map.today else "ink"],
-                "line": {"color": colours["ink"], "width": 2},
-            },
-            name="today" if mark == size_map.today else "considered",
-            hoverinfo="skip",
-            cliponaxis=False,
+    traces = []
+    for mark in size_map.marks:
+        x, y = _place(mark, size_map)
+        is_today = mark == size_map.today
+        outline = {"color": colours["ink"], "width": 2}
+        marker = {"size": 11, "color": colours["raised" if is_today else "ink"], "line": outline}
+        traces.append(
+            go.Scatter(
+                x=[x],
+                y=[y],
+                mode="markers",
+                marker=marker,
+                name="today" if is_today else "considered",
+                hoverinfo="skip",
+                cliponaxis=False,
+            )
         )
-        for mark in size_map.marks
-    ]
+    return traces
 
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks, above them; if two would overlap, one is below its mark."""
+    """Returns the names of the marks, above them.
+
+    If two would overlap, the name of the lower mark is below it, or today's at the same height.
+    """
+    today = size_map.today
+    below = None
+    if considered := size_map.considered:
+        distances = np.subtract(_place(considered, size_map), _place(today, size_map))
+        if (np.abs(distances) < NAME_CELLS).all():
+            below = considered if considered[1] < today[1] else today
     names = []
-    below = _name_below(size_map)
     for mark in size_map.marks:
-        text = say("curves.word_today" if mark == size_map.today else "common.what_if")
+        text = say("curves.word_today" if mark == today else "common.what_if")
         x, y = _place(mark, size_map)
         place = BELOW if mark == below else ABOVE
         names.append(theme.note(f"<b>{text}</b>", colours["ink"], x=x, y=y, **place))
@@ -308,31 +294,12 @@ def _place(mark: Mark, size_map: IndexSizeMapView) -> tuple[float, float]:
     return float(np.log2(max(interval_bytes, lowest_bytes))), float(np.log2(index_bytes))
 
 
-def _name_below(size_map: IndexSizeMapView) -> Mark | None:
-    """Returns the mark whose name must be drawn below it, because both names above would overlap.
-
-    This is the lower mark, or today's if both are at the same height. Returns None if there is only
-    one mark, or if the marks are far enough apart.
-    """
-    today = size_map.today
-    considered = size_map.considered
-    if considered is None:
-        return None
-    distances = np.subtract(_place(considered, size_map), _place(today, size_map))
-    if (np.abs(distances) >= NAME_CELLS).any():
-        return None
-    return considered if considered[1] < today[1] else today
-
-
 def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
     names = []
     for target, sizes in size_map.roll_lines.items():
         drawn = np.flatnonzero(np.isfinite(sizes))
         third = int(drawn[len(drawn) // 3])
-        x = float(np.log2(size_map.intervals[third]))
-        y = float(np.log2(sizes[third]))
-        text = format_bytes(target)
-        names.append(
-            theme.note(text, colours["ink"], 11.5, x=x, y=y, xanchor="right", yanchor="top")
-        )
+        x, y = float(size_map.x[third]), float(np.log2(sizes[third]))
+        place = {"x": x, "y": y, "xanchor": "right", "yanchor": "top"}
+        names.append(theme.note(format_bytes(target), colours["ink"], 11.5, **place))
     return names

@@ -74,26 +74,18 @@ def figure(rows: SettingRowsView, mode: str) -> PlainFigure:
     }
     data = []
     names = _row_names(rows, colours)
-    shapes = _advised_shapes(rows, colours)
+    shapes = []
+    if rows.advised is not None:
+        place = {"y0": rows.advised - 0.48, "y1": rows.advised + 0.48}
+        shapes.append(theme.area(colours["hover"], xref="paper", x0=-0.2, x1=1, **place))
     for number, quantity in enumerate(rows.quantities):
         start = number * (width + GAP)
         axis = f"x{number + 1}" if number else "x"
         domain = {"domain": [start, start + width]}
         layout[axis.replace("x", "xaxis")] = _axis(quantity, colours) | domain
-        names.append(
-            theme.note(
-                _bold(quantity.name),
-                colours["ink_2"],
-                xref="paper",
-                x=start,
-                xanchor="left",
-                align="left",
-                yref="paper",
-                y=1,
-                yanchor="bottom",
-                yshift=5,
-            )
-        )
+        place = {"xref": "paper", "x": start, "xanchor": "left", "align": "left"}
+        place |= {"yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 5}
+        names.append(theme.note(_bold(quantity.name), colours["ink_2"], **place))
         shapes += _today_shapes(rows, quantity, axis, colours)
         data += _traces(rows, quantity, axis, colours)
     layout |= {"annotations": names, "shapes": shapes}
@@ -124,27 +116,13 @@ def _round_down(value: float) -> float:
 
 
 def _row_names(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
-    return [
-        theme.note(
-            _bold(name) if row in (rows.today, rows.advised) else name,
-            colours["ink" if row in (rows.today, rows.advised) else "ink_2"],
-            xref="paper",
-            x=0,
-            xanchor="right",
-            xshift=-8,
-            y=row,
-            yanchor="middle",
-        )
-        for row, name in enumerate(rows.names)
-    ]
-
-
-def _advised_shapes(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
-    if rows.advised is None:
-        return []
-    top = rows.advised - 0.48
-    bottom = rows.advised + 0.48
-    return [theme.area(colours["hover"], xref="paper", x0=-0.2, x1=1, y0=top, y1=bottom)]
+    place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -8, "yanchor": "middle"}
+    names = []
+    for row, name in enumerate(rows.names):
+        is_marked = row in (rows.today, rows.advised)
+        text = _bold(name) if is_marked else name
+        names.append(theme.note(text, colours["ink" if is_marked else "ink_2"], y=row, **place))
+    return names
 
 
 def _today_shapes(

@@ -40,14 +40,13 @@ def view(recommendation: Recommendation) -> VerdictView:
     return VerdictView(
         mark="info" if kind == "keep" and "over-budget" in codes else MARKS[kind],
         headline=headline(recommendation),
-        reason=join_sentences(map(_short_sentence, reasons)),
+        reason=join_sentences(
+            end_sentence(say(SHORT_KEYS[reason.code], **reason.values))
+            if reason.code in SHORT_KEYS
+            else reason_sentence(reason)
+            for reason in reasons
+        ),
     )
-
-
-def _short_sentence(reason: Reason) -> str:
-    if reason.code not in SHORT_KEYS:
-        return reason_sentence(reason)
-    return end_sentence(say(SHORT_KEYS[reason.code], **reason.values))
 
 
 def headline(recommendation: Recommendation) -> str:
@@ -61,9 +60,10 @@ def headline(recommendation: Recommendation) -> str:
 
 def figure_headline(recommendation: Recommendation) -> str:
     """Returns the verdict, the p99 lookup with its budget, and the saving of the other interval."""
-    is_kept = recommendation.verdict == TuningVerdict.KEEP
-    cost = recommendation.current_cost if is_kept else recommendation.proposed_cost
     allowed_us = _p99_budget_us(recommendation)
+    cost = recommendation.proposed_cost
+    if recommendation.verdict == TuningVerdict.KEEP:
+        cost = recommendation.current_cost
     key = "p99"
     if allowed_us is not None:
         key = "p99_inside" if cost.p99_us.typical <= allowed_us else "p99_over"
@@ -75,26 +75,25 @@ def figure_headline(recommendation: Recommendation) -> str:
         allowed=format_us(allowed_us or 0),
     )
     codes = {reason.code for reason in recommendation.reasons}
-    other = ""
     more_bytes = int(recommendation.proposed_cost.row["index_bytes"] - cost.row["index_bytes"])
     if "unmeetable" in codes:
-        other = say("verdict.unmeetable")
-    elif "faster-too-little" in codes and more_bytes > 0:
-        other = say(
-            "verdict.too_little",
-            to=format_count(recommendation.considered_bytes),
-            saved=format_us(recommendation.gain.p99_us.typical),
-            size=format_bytes(more_bytes),
-        )
-    return join_sentences([end_sentence(text), other]) if other else text
+        return join_sentences([end_sentence(text), say("verdict.unmeetable")])
+    if "faster-too-little" not in codes or more_bytes <= 0:
+        return text
+    other = say(
+        "verdict.too_little",
+        to=format_count(recommendation.considered_bytes),
+        saved=format_us(recommendation.gain.p99_us.typical),
+        size=format_bytes(more_bytes),
+    )
+    return join_sentences([end_sentence(text), other])
 
 
 def misses_p99(recommendation: Recommendation) -> bool:
     """Returns whether today's interval is kept although its p99 may be above the budget."""
-    allowed_us = _p99_budget_us(recommendation)
-    if recommendation.verdict != TuningVerdict.KEEP or allowed_us is None:
-        return False
-    return recommendation.current_cost.p99_us.high > allowed_us
+    allowed_us = _p99_budget_us(recommendation) or float("inf")
+    is_kept = recommendation.verdict == TuningVerdict.KEEP
+    return is_kept and recommendation.current_cost.p99_us.high > allowed_us
 
 
 def _p99_budget_us(recommendation: Recommendation) -> float | None:
@@ -125,14 +124,8 @@ def headers_text(headers: float) -> str:
 
 
 TOPIC_HEADS = (
-    "topic",
-    "log",
-    "batch_mean",
-    "interval",
-    "index_share",
-    "headers_mean",
-    "warm_p99",
-    "answer",
+    *("topic", "log", "batch_mean", "interval", "index_share", "headers_mean"),
+    *("warm_p99", "answer"),
 )
 
 

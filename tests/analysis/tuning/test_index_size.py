@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cold_reads import cold_reads
 from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
 from kafkaviz.analysis.tuning.interval_cost import compute_cost
@@ -18,7 +17,7 @@ from kafkaviz.simulate.config import LogConfig, release_behaviour
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
-from tests.support.tuning import NEW
+from tests.support.tuning import NEW, cold_reads
 
 SIZE, TIME, OFFSET_FULL, TIME_FULL = range(1, 5)
 
@@ -352,7 +351,7 @@ def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
     (row,) = sweep.sweep(batches, (20_000,))
     assert segment["headers"] / 500 == row["headers_mean"]
     reads = cold_reads(batches, np.array([20_000]), by_base_offset=True)
-    assert segment["log_reads"] / 500 == reads.mean[0]
+    assert segment["log_reads"] / 500 == sweep.mean(reads.counts[0])
 
 
 def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
