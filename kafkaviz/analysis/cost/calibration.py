@@ -67,12 +67,11 @@ def _is_calibration(calibration: object) -> bool:
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
     optional = [name for name in OPTIONAL_NAMES if calibration.get(name) is not None]
-    return all(_is_measure(calibration.get(name)) for name in (*CACHED_READ_NAMES, *optional))
-
-
-def _is_measure(measure: object) -> bool:
-    return isinstance(measure, dict) and all(
-        isinstance(measure.get(name), int | float) for name in ("min", "median", "p90")
+    measures = [calibration.get(name) for name in (*CACHED_READ_NAMES, *optional)]
+    return all(
+        isinstance(measure, dict) and isinstance(measure.get(name), int | float)
+        for measure in measures
+        for name in ("min", "median", "p90")
     )
 
 
@@ -109,13 +108,14 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
         file.translate_os_errors(folder),
         tempfile.TemporaryFile(dir=folder, prefix=".kafkaviz-calibrate-") as scratch_file,
     ):
-        _fill(scratch_file.fileno(), file_bytes)
-        hits = {
-            size: _hits(scratch_file.fileno(), file_bytes, size)
-            for size in (MAGIC_END, HEADER_BYTES)
-        }
-        fault = _faults(scratch_file.fileno(), file_bytes)
-        random_read, notes = _random_reads(scratch_file.fileno(), file_bytes)
+        descriptor = scratch_file.fileno()
+        _fill(descriptor, file_bytes)
+        hits = {size: _hits(descriptor, file_bytes, size) for size in (MAGIC_END, HEADER_BYTES)}
+        fault = _faults(descriptor, file_bytes)
+        random_read, notes = _random_reads(descriptor, file_bytes)
+    highest = max(each["p90"] / each["median"] for each in (*hits.values(), fault))
+    if highest > BUSY_P90_FACTOR:
+        notes = [message("calibration.busy", times=highest), *notes]
     machine = {
         "processors": os.cpu_count(),
         "architecture": platform.machine(),
@@ -129,7 +129,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
         "minor_fault_us": fault,
         "random_read_us": random_read,
         "file_bytes": file_bytes,
-        "notes": [*_busy([*hits.values(), fault]), *notes],
+        "notes": notes,
     }
 
 
@@ -195,9 +195,8 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[M
         return None, [message("calibration.cannot_drop")]
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    page_numbers = random.Random(2).sample(
-        range(size_bytes // PAGE_BYTES), min(READ_SAMPLES, size_bytes // PAGE_BYTES)
-    )
+    pages = size_bytes // PAGE_BYTES
+    page_numbers = random.Random(2).sample(range(pages), min(READ_SAMPLES, pages))
     timings_us = []
     for page in page_numbers:
         start_ns = time.perf_counter_ns()
@@ -209,17 +208,6 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[M
     return measure, [message("calibration.cache_below")]
 
 
-def _busy(measures: list[dict]) -> list[Message]:
-    highest = max(measure["p90"] / measure["median"] for measure in measures)
-    note = message("calibration.busy", times=highest)
-    return [note] if highest > BUSY_P90_FACTOR else []
-
-
 def _summarize_timings(timings_us: list[float]) -> dict:
-    low, median, p90 = np.percentile(timings_us, (0, 50, 90)).tolist()
-    return {
-        "min": round(low, 3),
-        "median": round(median, 3),
-        "p90": round(p90, 3),
-        "samples": len(timings_us),
-    }
+    low, median, p90 = (round(us, 3) for us in np.percentile(timings_us, (0, 50, 90)).tolist())
+    return {"min": low, "median": median, "p90": p90, "samples": len(timings_us)}

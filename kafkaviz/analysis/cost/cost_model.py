@@ -148,16 +148,12 @@ class LookupCosts:
             index_pages: index pages touched. A page that was loaded together with another one only
                 costs a page fault.
         """
+        warm = self.warm_us(headers)
         if self.storage.name == "memory":
-            return self.warm_us(headers)
-        device = self.storage.read_us.times(
-            COLD_START_READS + COLD_EACH_READS * reads + index_reads
-        )
-        return (
-            self.warm_us(headers)
-            .plus(device)
-            .plus(self.fault_us.times(max(0.0, index_pages - index_reads)))
-        )
+            return warm
+        device_reads = COLD_START_READS + COLD_EACH_READS * reads + index_reads
+        faults = self.fault_us.times(max(0.0, index_pages - index_reads))
+        return warm.plus(self.storage.read_us.times(device_reads)).plus(faults)
 
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
         """Returns the number of processor cores that lookups keep busy.
@@ -181,10 +177,7 @@ def lookup_costs(
         calibration: the result of `kafkaviz calibrate`, which is used instead of presets. The JVM's
             work on a header is not measured, but computed as a share of the read time.
     """
-    costs = LookupCosts(
-        storage=STORAGES[storage or DEFAULT_STORAGE],
-        reads_once=by_base_offset,
-    )
+    costs = LookupCosts(storage=STORAGES[storage or DEFAULT_STORAGE], reads_once=by_base_offset)
     if calibration:
         costs = _with_calibration(costs, calibration)
         return replace(costs, storage=STORAGES[storage]) if storage else costs

@@ -84,12 +84,13 @@ class RemoteCost:
     @property
     def measured_ms(self) -> float | None:
         """The total measured time of all reads; None unless every read was measured."""
-        times_ms = [read.measured_ms for read in self.reads if read.measured_ms is not None]
-        return sum(times_ms) if times_ms and len(times_ms) == len(self.reads) else None
+        if not self.reads or any(read.measured_ms is None for read in self.reads):
+            return None
+        return sum(self.read_ms(read) for read in self.reads)
 
     def read_ms(self, read: RemoteRead) -> float:
-        is_measured = read.measured_ms is not None
-        return read.measured_ms if is_measured else read.requests * self.request_ms
+        modelled_ms = read.requests * self.request_ms
+        return modelled_ms if read.measured_ms is None else read.measured_ms
 
     def reads_of(self, file: str) -> list[RemoteRead]:
         return [read for read in self.reads if read.file == file]
@@ -116,7 +117,10 @@ def remote_cost(
     for step in lookup.path:
         remote_file = remote_files.get(step.base_offset)
         if remote_file is None:
-            view = _view_of_step(views[step.base_offset], step)
+            segment = views[step.base_offset]
+            view = segment.log
+            if isinstance(step, IndexSearch):
+                view = (segment.index if step.kind == OFFSET else segment.timeindex) or view
             remote = _remote_path(view)
             if remote and view.name not in [read.file for read in reads]:
                 reads.append(_stored_read(step, view, remote))
@@ -126,10 +130,9 @@ def remote_cost(
             opened.add(step.base_offset)
             reads += _index_reads(views[step.base_offset], remote_file)
         if not isinstance(step, IndexSearch):
-            ends = [read.position + read.size for read in step.reads]
-            end = (
-                step.batch.position + step.batch.size_bytes if step.batch else max(ends, default=0)
-            )
+            end = max((read.position + read.size for read in step.reads), default=0)
+            if step.batch:
+                end = step.batch.position + step.batch.size_bytes
             reads += _log_reads(step.base_offset, remote_file, step.from_position, end)
     measured = file_system.store_time(store) if store and request_ms is None else None
     stated_ms = REQUEST_MS if request_ms is None else request_ms
@@ -139,13 +142,6 @@ def remote_cost(
         measured.requests if measured else 0,
         is_tiered=bool(remote_files),
     )
-
-
-def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> FileView:
-    if not isinstance(step, IndexSearch):
-        return segment.log
-    index = segment.index if step.kind == OFFSET else segment.timeindex
-    return segment.log if index is None else index
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
@@ -184,10 +180,8 @@ def _index_reads(segment: SegmentView, remote_file: RemoteFile) -> list[RemoteRe
     if remote_file.layout == AIVEN and remote_file.manifest:
         size_bytes = file.info(remote_file.manifest).size_bytes
         reads.append(RemoteRead(base, remote_file.manifest.name, 1, size_bytes))
-    for index in (segment.index, segment.timeindex, segment.txnindex):
-        if index is not None:
-            reads.append(RemoteRead(base, index.name, 1, index.size_bytes))
-    return reads
+    indexes = (segment.index, segment.timeindex, segment.txnindex)
+    return reads + [RemoteRead(base, index.name, 1, index.size_bytes) for index in indexes if index]
 
 
 def _log_reads(base: int, remote_file: RemoteFile, start: int, end: int) -> list[RemoteRead]:

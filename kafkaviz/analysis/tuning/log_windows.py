@@ -162,16 +162,11 @@ def _topic_windows(
         for segment in segments:
             segment_stop = segment_start + segment.log.size_bytes
             is_inside = (starts < segment_stop) & (stops > segment_start)
-            ranges = np.stack(
-                [
-                    np.maximum(starts[is_inside], segment_start),
-                    np.minimum(stops[is_inside], segment_stop),
-                ],
-                axis=1,
-            )
+            ranges = np.clip(np.stack([starts, stops], axis=1), segment_start, segment_stop)
+            inside = (ranges[is_inside] - segment_start).tolist()
             windows += [
                 LogWindow(partition, segment, start, stop)
-                for start, stop in _move_to_batches(segment, (ranges - segment_start).tolist())
+                for start, stop in _move_to_batches(segment, inside)
             ]
             segment_start = segment_stop
     return windows
@@ -224,12 +219,12 @@ def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int
         batch = batch_at(read, start, segment.log.size_bytes)
     if batch is None or not 0 <= batch["magic"] <= MAGIC_2:
         return 0
-    base_offset = segment.base_offset
-    least_offset = entries["offset"][slot - 1] if slot else base_offset - 1
-    is_next = slot + 1 < len(entries)
-    most_offset = entries["offset"][slot + 1] if is_next else base_offset + MAX_RELATIVE_OFFSET
-    is_named = batch["base_offset"] <= entries["offset"][slot]
-    return start if is_named and least_offset < batch["last_offset"] <= most_offset else 0
+    offsets = entries["offset"]
+    least = offsets[slot - 1] if slot else segment.base_offset - 1
+    most = segment.base_offset + MAX_RELATIVE_OFFSET
+    most = offsets[slot + 1] if slot + 1 < len(offsets) else most
+    is_named = batch["base_offset"] <= offsets[slot]
+    return start if is_named and least < batch["last_offset"] <= most else 0
 
 
 def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:

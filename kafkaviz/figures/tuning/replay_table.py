@@ -52,16 +52,19 @@ def cells(row: ReplayRow) -> tuple[str, ...]:
     return row.name, *map(row.format_value, row.values), change_text(*row.values), row.basis
 
 
+def _mean_bytes(outcome: WhatIf) -> float:
+    return outcome.log_bytes / max(1, outcome.segments)
+
+
 def rows(current: WhatIf, considered: WhatIf) -> list[ReplayRow]:
     """Returns rows of changed settings, segments, rolls, bytes, entries, files and memory maps."""
-    both = current, considered
     settings = []
     for name in SETTINGS:
-        old, new = (getattr(what_if.config, name) for what_if in both)
-        if old != new:
+        values = getattr(current.config, name), getattr(considered.config, name)
+        if values[0] != values[1]:
             setting = name.replace("_", ".")
             basis = say("replay_table.setting")
-            settings.append(ReplayRow(key=setting, name=setting, values=(old, new), basis=basis))
+            settings.append(ReplayRow(key=setting, name=setting, values=values, basis=basis))
     rolls = [
         ReplayRow(
             key=f"rolls_{cause}",
@@ -74,10 +77,7 @@ def rows(current: WhatIf, considered: WhatIf) -> list[ReplayRow]:
     mean_segment = ReplayRow(
         key="segment_bytes_mean",
         name=say("rolls.mean_segment"),
-        values=(
-            current.log_bytes / max(1, current.segments),
-            considered.log_bytes / max(1, considered.segments),
-        ),
+        values=(_mean_bytes(current), _mean_bytes(considered)),
         format_value=format_bytes,
     )
     segments, *counts = (
