@@ -1,8 +1,7 @@
-"""Measurements of this machine: reads from the page cache, page faults, and reads from the disk.
+"""Measurements of this machine: reads from the page cache, page faults, and disk reads.
 
-A temporary file in a folder outside any Kafka directory is used. Each result has the smallest
-value, the median and the 90th percentile, because the median alone can change by half between two
-runs on a busy machine.
+Each has a 90th percentile, because the median alone can change by half between two runs on a busy
+machine.
 """
 
 import ctypes
@@ -94,8 +93,8 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
     """Measures this machine with a file in `folder`, which is on the disk to measure.
 
     Returns:
-        Each measurement as {min, median, p90, samples} in µs. If the reads came from memory, as on
-        a tmpfs, `random_read_us` is None and `notes` says so.
+        Each measurement as {min, median, p90, samples} in µs. `random_read_us` is None if the reads
+        came from memory, as on a tmpfs.
 
     Raises:
         CannotOpen: the folder does not exist, or belongs to a Kafka directory.
@@ -142,10 +141,7 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
-    """Measures reads of `read_bytes` (pread) from the page cache, at random positions.
-
-    The loop is compiled, so that no Python runs between the reads.
-    """
+    """Measures reads from the page cache (pread) at random positions, in a compiled loop."""
     from kafkaviz.binary.lazy_njit import njit
 
     pread = ctypes.CDLL(None, use_errno=True).pread
@@ -173,7 +169,7 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
 
 
 def _faults(descriptor: int, size_bytes: int) -> dict:
-    """Measures the first access to pages of a mapped file which are in the page cache."""
+    """Measures the first access to pages of a mapped file that are in the page cache."""
     timings_us = []
     for _ in range(FAULT_SAMPLES):
         with mmap.mmap(descriptor, size_bytes, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:

@@ -1,9 +1,8 @@
-"""How many device reads a lookup takes when nothing of the .log is in memory.
+"""How many device reads of the .log a lookup takes when nothing is in memory.
 
-This replays the kernel's read-ahead. A scan reads the first bytes of each batch, starting at the
-index entry. If batches are smaller than a page, the kernel sees a sequential read and loads 1, 4,
-8, 16, 32 ... pages at a time. If they are larger, each header is a separate read. With an index
-interval of 1 MiB:
+A scan reads the first bytes of each batch, from the index entry on. The kernel's read-ahead loads
+1, 4, 8, 16, 32 ... pages at a time if batches are smaller than a page. If they are larger, each
+header is a separate read. With an index interval of 1 MiB:
 
 - batches of 1 KB: 500 headers in 500 KB, about 8 reads
 - batches of 16 KB: 34 headers in 540 KB, 34 reads
@@ -41,8 +40,8 @@ BEGIN = (0, 0, -2, -1, 1, 0)
 class ColdReads:
     """For each index interval, how many lookups take 0, 1, 2 ... device reads.
 
-    Each batch's base offset is looked up once. With the interval `intervals[i]`, `counts[i][n]` of
-    these lookups take n reads.
+    Each batch's base offset is looked up once. `counts[i][n]` of these lookups take n reads with
+    the interval `intervals[i]`.
     """
 
     intervals: np.ndarray
@@ -57,11 +56,7 @@ class ColdReads:
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
-        """Returns estimated counts for a whole log, if this object has the counts for parts of it.
-
-        Args:
-            first_lookups: the same as in SweepParts.scaled.
-        """
+        """Returns the estimate for a whole log; SweepParts.scaled explains the arguments."""
         return ColdReads(
             self.intervals,
             tuple(
@@ -72,18 +67,9 @@ class ColdReads:
 
 
 class ColdSweeper(BatchObserver[ColdReads]):
-    """Counts the device reads in one segment, while its batches are read in chunks.
-
-    Only a few numbers per interval are kept between chunks.
-    """
+    """Counts the device reads in one segment, while its batches are read in chunks."""
 
     def __init__(self, intervals: np.ndarray, *, by_base_offset: bool = False) -> None:
-        """Starts at the beginning of a segment.
-
-        Args:
-            by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of
-                61.
-        """
         self._intervals = np.asarray(intervals, np.int64)
         self._header_bytes = scanned_bytes(by_base_offset=by_base_offset)
         self._log_bytes = 0
@@ -91,7 +77,6 @@ class ColdSweeper(BatchObserver[ColdReads]):
         self._counts = [np.zeros(0, np.int64)] * len(intervals)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches of the segment, an array of format.batch.BATCH."""
         sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
         is_single = batches["base_offset"] == batches["last_offset"]
         positions = np.cumsum(sizes) - sizes + self._log_bytes
@@ -113,7 +98,7 @@ def cold_reads_from_starts(
 
     Args:
         positions: positions of all batches of a segment, integers of shape (n,).
-        starts: the row at which each scan starts, integers of shape (n,).
+        starts: the row at which the scan for each batch starts, integers of shape (n,).
         intervals: the interval of the existing index, shape (1,).
     """
     scan = np.array([BEGIN], SCAN)
@@ -127,7 +112,7 @@ def cold_reads_from_starts(
 
 
 def scanned_bytes(*, by_base_offset: bool) -> int:
-    """Returns how many bytes a scan reads of each header."""
+    """Returns how many bytes of each header a scan reads: 17 since Kafka 4.1, before 61."""
     return MAGIC_END if by_base_offset else HEADER_BYTES
 
 
@@ -139,9 +124,9 @@ def _reads_of_interval(
     scans: np.ndarray,
     header_bytes: int,
 ) -> np.ndarray:
-    """Returns how many device reads a lookup takes, for each batch's base offset.
+    """Returns how many device reads a lookup of each batch's base offset takes.
 
-    The same loop simulates an index with this interval, in which each batch may get an entry.
+    The loop also writes the index: each batch may get an entry.
     """
     reads = np.empty(len(positions), np.int64)
     scan = scans[0]
@@ -169,10 +154,7 @@ def _reads(
     scans: np.ndarray,
     header_bytes: int,
 ) -> np.ndarray:
-    """Returns how many device reads a lookup takes, for each row from `first` to `stop` - 1.
-
-    `starts` has the row at which the scan for each row starts.
-    """
+    """Returns how many device reads a lookup takes, for each row from `first` to `stop` - 1."""
     reads = np.empty(stop - first, np.int64)
     scan = scans[0]
     for row in range(first, stop):

@@ -2,14 +2,13 @@
 
 For example, if the 99th percentile of lookups reads 44 headers:
 
-- 1.8 µs per header and 2.2 µs before the first header give 81 µs. With the ranges for both, it is
-  43 to 180 µs.
-- Since Kafka 4.1 each header takes one read instead of two, which gives 42 µs, or 22 to 92 µs.
+- Up to Kafka 4.0: 1.8 µs per header and 2.2 µs before the first one give 81 µs (43 to 180 µs).
+- Since Kafka 4.1: a header takes one read instead of two, which gives 42 µs (22 to 92 µs).
 
 The times were measured with Kafka's own LogSegment on three machines with two cores. The slowest
-machine ran 3.9 and gives the likely values. On the other two machines a header took 0.99 and 1.49
-µs with 3.9.1, 0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times for devices
-are published figures. `kafkaviz calibrate` measures the user's own machine.
+machine ran 3.9 and gives the likely values. On the other two a header took 0.99 and 1.49 µs with
+3.9.1, 0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times for devices are
+published figures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ WARM_PAGES = 3
 
 
 class Range(NamedTuple):
-    """The least and the greatest value that an uncertain number may have, and the likely one."""
+    """The least, the likely and the greatest value of an uncertain number."""
 
     low: float
     typical: float
@@ -48,7 +47,6 @@ class Range(NamedTuple):
         return Range(*(value * share for value, share in zip(self, shares, strict=True)))
 
     def plus(self, other: "Range") -> "Range":
-        """Adds two ranges: the low ends, the typical values and the high ends."""
         return Range(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
@@ -104,9 +102,8 @@ class LookupCosts:
     Attributes:
         header_us: the time per header that a scan reads from the page cache.
         first_us: the time before the first header.
-        reads_once: whether `header_us` is for one read per header, as since Kafka 4.1. Measured in
-            Kafka's own classes, one read takes half as long as two (3.9.1, 4.3.1 and 4.4.0 in one
-            run).
+        reads_once: whether a header takes one read, as since Kafka 4.1. One read takes half as long
+            as two.
         calibrated: when this machine was calibrated; None if presets are used.
         fault_us: the time of the first access to an index page that is in the page cache.
         one_read_share: the share of headers of magic 0 and 1, which always take one read.
@@ -145,8 +142,7 @@ class LookupCosts:
         Args:
             reads: device reads of the .log.
             index_reads: device reads of the index.
-            index_pages: index pages touched. A page that was loaded together with another one only
-                costs a page fault.
+            index_pages: index pages touched. A page that another read loaded costs a page fault.
         """
         warm = self.warm_us(headers)
         if self.storage.name == "memory":
@@ -164,18 +160,14 @@ class LookupCosts:
 
 
 def lookup_costs(
-    *,
-    by_base_offset: bool,
-    storage: str | None = None,
-    calibration: Mapping | None = None,
+    *, by_base_offset: bool, storage: str | None = None, calibration: Mapping | None = None
 ) -> LookupCosts:
     """Returns the costs for a release.
 
     Args:
         by_base_offset: whether each header takes one read, as since Kafka 4.1.
         storage: a name in STORAGES; the default is the calibrated disk, or else nvme.
-        calibration: the result of `kafkaviz calibrate`, which is used instead of presets. The JVM's
-            work on a header is not measured, but computed as a share of the read time.
+        calibration: the result of `kafkaviz calibrate`, which replaces the presets.
     """
     costs = LookupCosts(storage=STORAGES[storage or DEFAULT_STORAGE], reads_once=by_base_offset)
     if calibration:
@@ -193,8 +185,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     """Returns the costs, computed from the read times measured on this machine.
 
-    The read times are multiplied by a factor for the time that Java adds. A header takes one or two
-    reads, depending on the release.
+    Each is multiplied by a factor for the time that Java adds.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
@@ -227,22 +218,17 @@ def footprint(
     *,
     leaves_maps: bool = False,
 ) -> dict[str, int]:
-    """Returns the files, memory maps and memory that segments take, not counting the .log files.
-
-    One segment per partition is active. The keys are:
+    """Returns the files, memory maps and memory that segments take, without the .log files.
 
     - `maps`: the memory maps if every index is loaded
-    - `stale_maps`: the greatest possible number of unused maps, if the JVM has freed none since the
-      rolls
-    - `maps_left`: the maps that vm.max_map_count leaves; if negative, a broker with these logs
-      alone would stop with "Map failed"
+    - `stale_maps`: the most unused maps, if the JVM has freed none since the rolls
+    - `maps_left`: what vm.max_map_count leaves; if negative, a broker would stop with "Map failed"
     - `preallocated_bytes`: the apparent length of the active segments' indexes
     - `resident_bytes`: the part of the indexes that lookups near the end keep in memory
 
     Args:
-        segment_index_bytes: segment.index.bytes of each partition.
-        leaves_maps: whether a roll leaves unused maps that Java's garbage collector frees later, as
-            before KAFKA-19390.
+        segment_index_bytes: segment.index.bytes of each partition, which has one active segment.
+        leaves_maps: whether a roll leaves unused maps, as before KAFKA-19390.
     """
     offset_bytes = offset_index.ENTRY.itemsize
     time_bytes = time_index.ENTRY.itemsize

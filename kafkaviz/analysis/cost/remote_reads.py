@@ -1,21 +1,18 @@
 """The reads that a lookup makes in tiered storage or an object store, and their cost.
 
-For a remote segment a broker first fetches the whole indexes and keeps them in its
-remote-log-index-cache (RemoteIndexCache of Kafka 4.3.1). Then it reads the .log from the position
-in the index on (RemoteLogManager.read). Here the read ends with the batch that answers the lookup.
-The counts are for a broker that has cached nothing yet:
+A broker fetches the indexes of a remote segment whole (RemoteIndexCache of Kafka 4.3.1). Then it
+reads the .log from the position in the index on (RemoteLogManager.read). Here the read ends with
+the batch that answers the lookup. The counts are for a broker that has cached nothing yet:
 
     00000000000000000041.index       1 request      32 B
     00000000000000000041.timeindex   1 request      36 B
     00000000000000000041.log         1 request   1 336 B    from byte 2990 on
 
 In Aiven's layout the manifest is read first, then the .log with one request per compressed chunk.
-In the model, requests are made one after another, and all have the same latency: the mean of this
-process' requests to that store, or a given value.
 
 kafkaviz itself reads a log in an object store through its block cache. The requests, bytes and time
-of this process are counted per file. For a file that was already in the cache, the requests that
-would have been needed are counted, without a time.
+of this process are counted per file. A file that was in the cache counts as if it were not, without
+a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,11 +53,11 @@ class RemoteCost:
     """All reads of a lookup, in the order of its steps.
 
     Attributes:
-        request_ms: the latency of a request in the cost model.
-        measured_requests: `request_ms` is the mean of so many requests of this process; 0 if the
-            latency was given or assumed.
-        is_tiered: whether a broker would read from tiered storage; otherwise kafkaviz itself reads
-            the log from an object store.
+        request_ms: the latency of a request.
+        measured_requests: how many requests of this process `request_ms` is the mean of; 0 if it
+            was given or assumed.
+        is_tiered: whether a broker reads from tiered storage, instead of kafkaviz from an object
+            store.
     """
 
     reads: tuple[RemoteRead, ...]
@@ -78,7 +75,6 @@ class RemoteCost:
 
     @property
     def modelled_ms(self) -> float:
-        """The total time of all requests, if they are made one after another."""
         return self.requests * self.request_ms
 
     @property
@@ -153,7 +149,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """Returns this process' requests for a file, or how many it would need with an empty cache."""
+    """Returns this process' requests for a file, or how many an empty cache would need."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms

@@ -1,8 +1,7 @@
 """Measures topics at many values of index.interval.bytes, in one pass over their logs.
 
-If only parts of the logs (windows) are read, the counts for the whole logs are estimated. Today's
-interval and segment limits come from a log's settings. If these are unknown, they are inferred from
-the index entries and from where segments ended.
+If only parts of the logs (windows) are read, counts for the whole logs are estimated. Unknown
+settings are inferred from the index entries and from where segments ended.
 """
 
 from collections import Counter
@@ -68,8 +67,7 @@ class MeasureOptions(TypedDict, total=False):
 
     Attributes:
         on_progress: called with the name of a .log and the share of it that was read.
-        on_sizes: called once before reading, with the number of bytes to read from each .log, by
-            the names used in `on_progress`.
+        on_sizes: called once before reading, with the bytes to read from each .log, by its name.
         most_bytes: how many bytes to read if the logs are larger; None to read them whole.
     """
 
@@ -79,10 +77,7 @@ class MeasureOptions(TypedDict, total=False):
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns observers that infer index.interval.bytes, by the numbers of the windows to observe.
-
-    These are the windows of the largest segments that have an index.
-    """
+    """Returns observers that infer index.interval.bytes, by the number of the window to observe."""
     logs = {window.segment.log for window in windows if window.segment.index}
     largest = sorted(logs, key=lambda log: log.size_bytes, reverse=True)[:SAMPLE_SEGMENTS]
     evidence = {}
@@ -112,18 +107,11 @@ def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> in
 def current_interval(
     setting: SettingValue, bounds: IntervalBounds
 ) -> tuple[int, str | Message, bool]:
-    """Returns the interval that a log has today.
+    """Returns index.interval.bytes, its source, and whether an entry covers a whole append.
 
-    The interval is inferred from the index entries if the setting is unknown, or if the entries
-    contradict Kafka's default, because the log was then probably copied without its settings.
-    Without entries, Kafka's default is assumed.
-
-    Args:
-        bounds: the bounds between which the interval is, according to the entries.
-
-    Returns:
-        index.interval.bytes, its source, and whether an entry is for a whole append of several
-        batches.
+    The interval is inferred from `bounds` if the setting is unknown, or if `bounds` contradict
+    Kafka's default. The log was then probably copied without its settings. Without entries, Kafka's
+    default is assumed.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -143,8 +131,8 @@ def current_interval(
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
-    Each setting comes from the first partition that shows it. If a crash left the index of an
-    active segment at its preallocated size, this size is segment.index.bytes.
+    Each setting comes from the first partition that shows it. If a crash left an active segment's
+    index at its preallocated size, this size is segment.index.bytes.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -179,11 +167,6 @@ def _untrimmed_bytes(segment: LogSegment) -> int | None:
 
 
 class _WindowEvidence(BatchObserver[IntervalEvidence]):
-    """The evidence about the interval in one window.
-
-    If the window has no index entry, only its first batch can have one.
-    """
-
     def __init__(self, entries: np.ndarray) -> None:
         self._gaps = ChunkedEvidence(entries[np.argsort(entries["position"], kind="stable")])
         self._is_empty = not len(entries)
@@ -210,8 +193,8 @@ def measure_cases(
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
     """Measures every topic at the intervals that the topics have today.
 
-    A topic's interval is estimated first. It is certain only when the topic has been read. If an
-    estimate was wrong, all topics are read again.
+    A topic's interval is estimated first, and known after the topic was read. If an estimate was
+    wrong, all topics are read again.
 
     Returns:
         A case per readable topic, and the faults of the unreadable topics.
@@ -376,7 +359,7 @@ def _add_windows(
 def _scale(
     measurement: LogMeasurement, segments: Sequence[LogSegment], windows: Sequence[LogWindow]
 ) -> LogMeasurement:
-    """Returns the measurement, scaled up to the whole logs if only parts were read."""
+    """Returns the estimate for the whole logs, if only parts were read."""
     sizes = [segment.log.size_bytes for segment in segments]
     log_bytes = sum(sizes)
     if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
@@ -388,7 +371,7 @@ def _scale(
 
 
 def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the entries of both indexes, with positions relative to the start of the window.
+    """Returns the entries of both indexes, with positions from the start of the window.
 
     Returns None if an index is missing.
     """
@@ -422,8 +405,7 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
     """Checks that Kafka can create a log with these settings.
 
     Raises:
-        KafkavizError: Kafka would throw because of a setting that the user gave. The message has
-            Kafka's exception.
+        KafkavizError: Kafka would throw. The message has Kafka's exception.
     """
     try:
         UnifiedLog(config, behaviour, now_ms=0)

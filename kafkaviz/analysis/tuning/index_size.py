@@ -1,20 +1,16 @@
-"""The effects of another segment.index.bytes: when segments roll, and how much a search reads.
+"""The effects of another segment.index.bytes: when segments roll, and what a search reads.
 
-The log's batches are appended to a simulated log, in rounds. Each round appends all batches again,
-with later offsets and times. The rounds end when at least one segment has ended, because a short
-log may not fill a segment in one round. (A formula would work only for equal batches.) For example,
-with batches of 1000 B, one per millisecond, index.interval.bytes 4096 and segment.index.bytes 100
-KiB:
+The log's batches are appended to a simulated log until a segment has ended. If the log is too
+short, its batches are appended again, with later offsets and times. For example, with batches of
+1000 B, one per millisecond, interval 4096 and segment.index.bytes 100 KiB:
 
     offset index   102 400 // 8      = 12 800 entries
     time index     102 400 // 12 - 1 =  8 532 entries, so it is full first
     segment        8 532 * 5000 B    = 42.7 MB, though segment.bytes allows 1 GiB: 25 rolls per GiB
     search         reads 14.4 slots on average, instead of 19.7 at the default size
 
-Sizes are rounded as in AbstractIndex, OffsetIndex and TimeIndex of Kafka 4.3.1: only complete
-entries count, and the last slot of a time index is reserved for the entry that a roll adds. Rolls,
-entries, headers, probes and pages are counted. Device reads and microseconds come from the same
-cost model as in cost/.
+Sizes are rounded as in Kafka 4.3.1: only complete entries count, and the last slot of a time index
+is reserved for the entry that a roll adds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,12 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kafkaviz.analysis.cost.cold_reads import (
-    SCAN,
-    begin_scan,
-    scanned_bytes,
-    touch_header,
-)
+from kafkaviz.analysis.cost.cold_reads import SCAN, begin_scan, scanned_bytes, touch_header
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
 from kafkaviz.analysis.roll_limits import mean_jitter_ms
 from kafkaviz.analysis.tuning.interval_cost import ENTRY_BYTES, REPLAYED_BITS, mean_touched_pages
@@ -71,7 +62,7 @@ INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 
 @dataclass(frozen=True)
 class LogRound:
-    """The batches of one round of appends, and the numbers to add to them in each further round.
+    """The batches of one round of appends, and what each further round adds to them.
 
     Attributes:
         batches: int64, shape (5, n), with one row for each of `COLUMNS`.
@@ -100,11 +91,7 @@ def log_round(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> LogRound | None:
-    """Returns the first batches of a log as a round, or None if the log has no batch.
-
-    Args:
-        most_bytes: reading stops after this many bytes of .log.
-    """
+    """Returns the first batches of a log as a round, or None if the log has no batch."""
     pieces = []
     count = 0
     log_bytes = 0
@@ -137,7 +124,7 @@ def log_round(
 def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
     """Returns one round of appends for each log with a batch.
 
-    If only parts of the logs were measured, no more bytes are read here than there.
+    If the logs were measured in parts, as many bytes are read here.
     """
     logs = source.total.logs or ()
     sample = source.total.sample
@@ -161,9 +148,7 @@ def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
 def close_segments(round_of_log: LogRound, config: LogConfig) -> np.ndarray | None:
     """Appends a log in rounds, and returns its closed segments as an array of SEGMENT.
 
-    Returns:
-        None if Kafka would throw at an append. It does so if the append is larger than a segment,
-        if it needs more entries than fit into the index, or if the index has no room at all.
+    Returns None if Kafka would throw, because an append is too large for a segment or its indexes.
     """
     if not config.usable_time_slots:
         return None
@@ -190,8 +175,7 @@ def _close_segments(
     """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
     Args:
-        scans: the state of one scan. A lookup that starts at the same index entry as the previous
-            one continues its scan.
+        scans: one scan. A lookup from the same index entry as the previous one continues it.
         segments: all zero.
     """
     limit = settings[0]
@@ -303,13 +287,9 @@ def _close_segments(
 
 @dataclass(frozen=True)
 class IndexSearchCost:
-    """The cost of a search in an offset index of a given size.
+    """The slots read (probes) and pages touched by a search in an offset index of a given size.
 
-    Attributes:
-        tail_probes: slots read to find a target above the last key.
-        tail_pages: pages touched to find a target above the last key.
-        mean_probes: mean number of slots read, over all targets.
-        mean_pages: mean number of pages touched, over all targets.
+    `tail_` is for a target above the last key, `mean_` is the mean over all targets.
     """
 
     tail_probes: int
@@ -322,8 +302,7 @@ class IndexSearchCost:
 def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
     """Runs searches in an offset index of a given size and returns their cost.
 
-    The cost for a target above the last key is exact at any size. Means are exact up to 2^18
-    entries. Beyond, each doubling of the size adds a probe and a page, as in a binary search.
+    Means are exact up to 2^18 entries. Beyond, each doubling of the size adds a probe and a page.
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)
@@ -344,11 +323,11 @@ class IndexSizeOutcome:
 
     Attributes:
         segments: the number of closed segments.
-        rolls: the number of closed segments per cause of their end. All attributes below are means
-            over these segments.
+        rolls: closed segments by what ended them. All attributes below are means over these
+            segments.
         open_ms: how long a segment was open, by the broker's clock; 0 if the clock did not move.
         headers: headers that a lookup of a batch's base offset reads.
-        log_reads: device reads that such a lookup makes in the .log, if nothing of it is in memory.
+        log_reads: device reads of the .log by such a lookup, with nothing in memory.
     """
 
     config: LogConfig
@@ -371,7 +350,6 @@ class IndexSizeOutcome:
 
     @property
     def is_index_full(self) -> bool:
-        """Whether a full index ended at least one segment."""
         return any(cause in self.rolls for cause in INDEX_CAUSES)
 
     @property
@@ -393,21 +371,16 @@ class IndexSizeOutcome:
 
     @property
     def cold_index_reads(self) -> float:
-        """Modelled device reads of a search when no part of the index is in memory."""
+        """Modelled device reads of the index by a search, with nothing in memory."""
         return mean_touched_pages(self.entries, READ_AHEAD_BYTES)
 
     def cold_us(self, costs: LookupCosts) -> Range:
-        """Returns the mean time of a lookup when nothing is in memory."""
         pages = mean_touched_pages(self.entries)
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads, pages)
 
 
 def write_with(rounds: Sequence[LogRound], config: LogConfig) -> IndexSizeOutcome | None:
-    """Simulates writing the logs with the settings in `config`; returns the outcome.
-
-    Returns:
-        None without a log, or if Kafka would throw at an append.
-    """
+    """Simulates writing the logs; returns None without a log, or if Kafka would throw."""
     closed = [close_segments(each_round, config) for each_round in rounds]
     segments = [each for each in closed if each is not None]
     if not closed or len(segments) < len(closed):
@@ -431,8 +404,7 @@ def sweep_index_sizes(
 ) -> tuple[IndexSizeOutcome, ...]:
     """Returns the outcome for each segment.index.bytes, the smallest first.
 
-    The size in `config` is included. Sizes with which Kafka cannot write this log are left out. All
-    sizes at which no index gets full give the same log, which is simulated only once.
+    The size in `config` is included. Sizes with which Kafka cannot write this log are left out.
     """
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
@@ -461,11 +433,7 @@ class SafeIndexSize:
 def safe_index_size(
     rounds: Sequence[LogRound], config: LogConfig, outcomes: Sequence[IndexSizeOutcome]
 ) -> SafeIndexSize:
-    """Returns the smallest safe index size in bytes, by binary search between two outcomes.
-
-    Args:
-        outcomes: the result of `sweep_index_sizes` with the same settings.
-    """
+    """Finds the smallest safe index size by binary search between two outcomes."""
     interval_bytes = config.index_interval_bytes
     full = [outcome for outcome in outcomes if outcome.is_index_full]
     if not full:

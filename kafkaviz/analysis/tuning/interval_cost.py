@@ -1,7 +1,7 @@
 """The cost of one interval, how much of the budgets it uses, and its gain over today's.
 
-The gain is a range, for two reasons: the log is only a sample of the data (so blocks of it are
-resampled, a block bootstrap), and the costs of a lookup are ranges themselves.
+The gain is a range for two reasons. The costs of a lookup are ranges. And the log is a sample of
+the data, so blocks of it are drawn again and again (a block bootstrap).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.cost.cost_model import (
-    READ_AHEAD_BYTES,
-    LookupCosts,
-    Range,
-    implied_price_us,
-)
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range, implied_price_us
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.binary.layouts import field_names
@@ -42,13 +37,12 @@ REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.tot
 
 @lru_cache(maxsize=512)
 def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
-    """Returns the mean number of pages, or longer stretches, that an offset index search touches.
+    """Returns the mean number of pages that an offset index search touches.
 
-    Beyond 2^18 entries, each doubling is assumed to add one stretch.
+    Beyond 2^18 entries, each doubling is assumed to add one.
 
     Args:
-        stretch_bytes: the size of a page, or of the range that the kernel reads around a missing
-            page.
+        stretch_bytes: the size of a page, or of the range that the kernel reads around one.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
@@ -60,7 +54,7 @@ def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
 class Budgets:
     """The limits that the user sets for the cost of lookups and indexes; None for no limit.
 
-    A budget is met if even the high end of the cost's range is within it.
+    A budget is met if the high end of the cost's range is within it.
 
     Attributes:
         p99_us: time of the 99th percentile of lookups, with the log in the page cache.
@@ -73,14 +67,12 @@ class Budgets:
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalCost:
-    """The cost of one interval.
+    """The cost of one interval. Each batch's base offset is looked up once.
 
     Attributes:
-        row: the counts if each batch's base offset is looked up. All values below are for these
-            lookups.
         by_target: TARGET_COLUMNS for lookups of base offsets, of every offset, and of timestamps.
-        cold_reads_mean: mean device reads of the .log, if nothing is in memory.
-        index_reads: mean device reads of the offset index, if nothing is in memory.
+        cold_reads_mean: mean device reads of the .log, with nothing in memory.
+        index_reads: mean device reads of the offset index, with nothing in memory.
     """
 
     interval_bytes: int
@@ -182,14 +174,13 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
 class Gain:
     """The savings from a change of the interval; negative if it costs more.
 
-    Each range covers the uncertainty in the costs, and 90 of 100 logs like this one.
+    Each range covers 90 of 100 logs like this one.
 
     Attributes:
         p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
         mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: number of stretches of the log in the bootstrap. With fewer than 8 there is no
-            bootstrap, and ranges come from the costs alone.
+        blocks: how many blocks the log has. With fewer than 8, ranges come from the costs alone.
     """
 
     p99_us: Range
@@ -233,8 +224,7 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
 def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarray]:
     """Divides the log into blocks with equal numbers of batches, and draws logs from them.
 
-    The writer's count of bytes since the last entry continues from one block to the next. For any
-    interval, the same blocks are drawn.
+    Every interval gets the same draws.
 
     Returns:
         The number of blocks; and for each drawn log the mean and the 99th percentile of headers,
@@ -268,8 +258,8 @@ def tiered_cost(
 ) -> dict[str, float]:
     """Returns the costs of two intervals in remote storage.
 
-    For each interval, the result has the number of segments whose indexes fit into the remote index
-    cache, and the share of fetched remote bytes that the reader skips.
+    For each interval, these are the segments whose indexes fit into the remote index cache, and the
+    share of fetched bytes that the reader skips.
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):

@@ -188,7 +188,6 @@ def _segment_size_object(advice: SegmentSizeAdvice, topic: str | None) -> dict:
 
 
 def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
-    """Returns the most important change, and what all changes for the topics save."""
     first = topics[0]
     return {
         "sentence": main_sentence(topics, case.measurement.log_bytes),
@@ -199,7 +198,6 @@ def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
 
 
 def _batching_object(topic: RankedTopic | None) -> dict:
-    """Returns the advice on batches and codecs; both are None if no records were read."""
     if topic is None or topic.batching is None:
         return {"batches": None, "codec": None}
     answer = topic.batching

@@ -1,9 +1,8 @@
 """The parts of large logs that tuning reads: windows of whole batches, evenly spaced.
 
-A batch can only be found if the .index has an entry for it, or if all batches before it are read.
-So a window begins at an entry of the .index, at the start of a .log, or where the previous window
-ends. For example, a sample of 128 MiB of one topic has 16 windows of 8 MiB. In a topic of 10 GiB,
-one begins every 640 MiB.
+Without an index entry, a batch is only found by reading all batches before it. So a window begins
+at an entry of the .index, at the start of a .log, or where the previous window ends. For example,
+128 MiB of a topic of 10 GiB are 16 windows of 8 MiB, one every 640 MiB.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +44,6 @@ class LogWindow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the window is the whole .log."""
         return self.size_bytes == self.segment.log.size_bytes
 
     def batches(self) -> Iterator[np.ndarray]:
@@ -119,12 +117,11 @@ class LogSample:
 def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> list[LogWindow]:
     """Returns the windows to measure, by topic and in the order of the logs.
 
-    Each topic gets windows in proportion to its size, and at least one if it has a batch. Windows
-    in a sample neither overlap nor touch.
+    A topic gets windows in proportion to its size, and at least one if it has a batch.
 
     Args:
-        most_bytes: how many bytes to measure over all logs. If it is None, or if the logs have no
-            more bytes, each segment is one window.
+        most_bytes: how many bytes to measure over all logs. None, or more than the logs have: each
+            segment is one window.
     """
     log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
@@ -175,8 +172,7 @@ def _topic_windows(
 def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
     """Moves ranges of bytes, given in ascending order, so that they contain whole batches.
 
-    Each range is moved back to a batch whose position is known, and keeps about its length. If no
-    batch after the previous range is known, the range continues that one.
+    A range starts at a batch whose position is known, or else where the previous range ends.
     """
     if not ranges:
         return []

@@ -1,7 +1,7 @@
 """The input for a recommendation: exact measurements of a log, and its settings today.
 
-A log is measured segment by segment, and a segment in chunks of batches. Only sums stay in memory,
-and 21 bytes per batch until a segment is finished.
+A segment is read in chunks of batches. Only sums stay in memory, and 21 bytes per batch until the
+segment is finished.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -35,21 +35,17 @@ class LogMeasurement:
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
-        cold: device reads that these lookups make if nothing is in memory.
+        cold: device reads by these lookups, with nothing in memory.
         every_offset: the cost of looking up every offset.
-        timestamps: the cost of lookups by timestamp.
         sizes: an array of SIZES for each segment, for the bootstrap.
-        batch_bytes: the mean batch size.
         spread: the standard deviation of the batch sizes divided by their mean.
         single_share: the share of data batches with one record.
-        bytes_per_s: the write speed, from the batches' largest timestamps; None if these are all
+        bytes_per_s: the write speed by the batches' largest timestamps; None if these are all
             equal.
-        followers: `parts` on a follower, which appends a whole fetch at once; only for releases
-            that write one entry per append.
+        followers: `parts` on a follower that writes one entry per fetch; None for other releases.
         index_cost: the cost of lookups in the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
-        empty_segments: the number of segments without a batch. They have files and memory maps but
-            no lookups, so `parts` does not count them.
+        empty_segments: the number of segments without a batch, which `parts` does not count.
     """
 
     parts: SweepParts
@@ -100,10 +96,7 @@ class LogMeasurement:
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns what lookups in the existing indexes cost.
-
-        Without existing indexes, the cost comes from a replay with this interval.
-        """
+        """Returns what lookups in the existing indexes cost; without indexes, in a replay."""
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
@@ -112,16 +105,13 @@ class CurrentConfig:
     """The settings of a log today.
 
     Attributes:
-        is_tiered: the value of remote.storage.enable.
         is_coarse: whether one index entry is for a whole append (KAFKA-806).
         partitions: the number of logs.
         topic: None for a whole broker.
-        inferred_settings: names of the settings that are in no file. Their values are inferred from
-            where segments ended.
-        unknown_settings: names of the settings that are unknown, because the metadata log is in a
-            log directory that was not opened. Their values here are inferred or Kafka's defaults.
-        index_rooms: segment.index.bytes of each partition, only for a whole broker. Empty if
-            `config` applies to all partitions.
+        inferred_settings: settings that are in no file. Their values come from where segments
+            ended.
+        unknown_settings: settings that are only in a metadata log that was not opened.
+        index_rooms: segment.index.bytes of each partition of a broker; else empty.
         leaves_maps: whether a roll leaves unused memory maps (KAFKA-19390).
         retention_bytes: -1 for no limit, None if unknown.
         retention_ms: -1 for no limit, None if unknown.
@@ -143,7 +133,6 @@ class CurrentConfig:
 
     @property
     def is_interval_known(self) -> bool:
-        """Whether the interval comes from a file, the user or a known default of Kafka."""
         return SETTING not in self.unknown_settings
 
     @property
@@ -163,8 +152,8 @@ class MeasurementBuilder:
     Attributes:
         extra_intervals: intervals to measure in addition to sweep.INTERVALS, including today's.
         per_append: whether a follower's append gets at most one entry.
-        by_append: whether each append gets at most one entry; only for a workload, where batches
-            have the number of their append.
+        by_append: whether each append gets at most one entry. The batches must have the append's
+            number, as in a workload.
         current_interval_bytes: today's interval; None for a workload, which has no indexes.
     """
 
@@ -194,9 +183,8 @@ class MeasurementBuilder:
         """Adds the batches of one segment.
 
         Args:
-            chunks: arrays of format.batch.BATCH, or of appends.INCOMING for a workload.
-            indexes: the segment's entries on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None if
-                an index is missing.
+            chunks: arrays of format.batch.BATCH, or of append_batches.INCOMING for a workload.
+            indexes: OFFSET_ENTRY and TIME_ENTRY of log.segment; None if an index is missing.
             report_share: called after all batches were read, with the share of the work done.
             observers: further observers of the same batches in the same pass.
         """
@@ -285,11 +273,7 @@ class _Statistics(BatchObserver[dict[str, Any]]):
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    """Merges several measurements into one.
-
-    Counts are added. The mean and spread of batch sizes are combined, and the speed is the mean
-    over all logs.
-    """
+    """Adds the counts of several measurements, and combines their means."""
     empty_segments = sum(each.empty_segments for each in measurements)
     # the means of a measurement without batches are NaN
     merged = [each for each in measurements if each.parts.batches] or measurements[:1]

@@ -1,8 +1,4 @@
-"""Recommends an index.interval.bytes: the largest one that meets every budget.
-
-This module has the intervals that may be proposed, the reasons (as values), and the recommendations
-for one log and for a broker's default.
-"""
+"""Recommends an index.interval.bytes: the largest one that meets every budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,8 +41,8 @@ MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a sma
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals that are too long for the storage are left out. With any interval below the smallest
-    batch, every batch is indexed, so only the largest such interval is offered.
+    Intervals that are too long for the storage are left out. Below the smallest batch, all
+    intervals index every batch, so only the largest of these is offered.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -60,7 +56,7 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
-    """Returns the longest interval that remote storage ("tiered") or a seeking disk ("hdd") allows.
+    """Returns the longest interval that remote storage ("tiered") or a disk ("hdd") allows.
 
     A bound that does not apply to this log is left out.
     """
@@ -90,9 +86,9 @@ class Reason:
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Returns whether the existing indexes have far more or far fewer entries than a replay.
+    """Returns whether the existing indexes have far more or fewer entries than a replay.
 
-    The replay uses today's interval. Differences that a few restarts explain do not count.
+    Differences that a few restarts explain do not count.
     """
     cost = measurement.index_cost
     return cost is not None and (cost.gaps.is_coarse or cost.gaps.is_dense)
@@ -171,8 +167,7 @@ class Recommendation:
     Attributes:
         value: the recommended interval; today's if the verdict is keep.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        considered_bytes: the interval that is best for the budgets alone, even if the gain is not
-            worth a change. If no interval meets all budgets, it is the one that exceeds them least.
+        considered_bytes: the best interval for the budgets, even if the gain is not worth a change.
     """
 
     verdict: TuningVerdict
@@ -234,14 +229,10 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Returns the largest interval that meets every budget.
+    """Returns the largest interval that meets every budget, or else the one nearest to them.
 
-    If no interval meets all budgets, returns the one that exceeds them least. If only the index
-    size has a budget, returns the smallest interval that meets it. Without any budget, returns
-    today's interval, because nothing calls for a change.
-
-    Args:
-        is_bound: whether the storage limits the interval.
+    If only the index size has a budget, returns the smallest interval that meets it. Without a
+    budget, returns today's interval, unless the storage limits the interval (`is_bound`).
     """
     choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
     within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]
@@ -270,7 +261,7 @@ def _worth(
     today: CurrentConfig,
     budgets: Budgets,
 ) -> tuple[bool, list[Reason]]:
-    """Returns whether even the low end of the gain is worth a change, and the reasons."""
+    """Returns whether the low end of the gain is worth a change, and the reasons."""
     if best.interval_bytes == current.interval_bytes:
         return False, []
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}
@@ -300,13 +291,11 @@ def recommend_broker(
 ) -> Recommendation:
     """Returns the recommendation for a broker's default interval.
 
-    If topics need different intervals, each topic gets its own setting, and the broker keeps its
-    default.
+    If topics need different intervals, each gets its own setting, and the broker keeps its default.
 
     Args:
         by_topic: the recommendations of all topics with a batch.
-        total: the recommendation for all batches together. It is used only if every topic has the
-            same one.
+        total: the recommendation for all batches together.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
@@ -332,11 +321,7 @@ def recommend_broker(
 def recommend_all(
     cases: Sequence[TuningCase], total: TuningCase, budgets: Budgets, costs: LookupCosts
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
-    """Recommends an interval for each case, and one for all cases together.
-
-    Returns:
-        The recommendations by the name of the case, and the recommendation for all cases.
-    """
+    """Recommends an interval for each case, by its name, and one for all cases together."""
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
     # the only topic may have its own interval, and then the broker needs another recommendation
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:

@@ -1,9 +1,8 @@
 """The size of a log's segments: which limit ends them, and whether segment.bytes should change.
 
-The setting segment.bytes decides when segments roll. Four numbers depend on it:
+Four numbers depend on segment.bytes:
 
-- the bytes that a log keeps beyond its retention: up to one segment, because Kafka deletes whole
-  segments
+- the bytes that a log keeps beyond its retention: up to one segment, which Kafka deletes whole
 - the size of the active segment, which is never compacted, and not deleted before it rolls
 - the bytes that a killed broker reads again when it starts: at most the active segments
 - the memory maps of the broker: two per segment with loaded indexes; vm.max_map_count limits them
@@ -15,12 +14,7 @@ from enum import StrEnum
 from typing import Literal
 
 from kafkaviz.analysis import roll_limits
-from kafkaviz.analysis.cost.cost_model import (
-    JVM_MAPS,
-    MAPS_PER_SEGMENT,
-    MAX_MAP_COUNT,
-    footprint,
-)
+from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAPS_PER_SEGMENT, MAX_MAP_COUNT, footprint
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.recommendation import TuningVerdict
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
@@ -51,11 +45,18 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that the log needs.
 
     Attributes:
+<<<<<<< HEAD
         ends_bytes: the size of the .log at which each limit in `roll_limits.ENDS` ends a segment;
             infinite if it never does. For the time limit, the write speed comes from the batches'
             largest timestamps.
         least_index_bytes: the smallest segment.index.bytes with which no index gets full before
             the segment reaches segment.bytes, at any write speed.
+=======
+        ends_bytes: the size of the .log at which each limit in `limits.ENDS` ends a segment;
+            infinite if it never does.
+        least_index_bytes: the smallest segment.index.bytes with which segment.bytes ends the
+            segments.
+>>>>>>> 1df25bd8 (Shorten the docstrings of tuning, cost and their figures)
         safe_index_bytes: `least_index_bytes` plus a quarter, in case batches become smaller.
     """
 
@@ -96,9 +97,7 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 
 
 def footprint_at(
-    measurement: LogMeasurement,
-    today: CurrentConfig,
-    interval_bytes: int,
+    measurement: LogMeasurement, today: CurrentConfig, interval_bytes: int
 ) -> dict[str, int]:
     """Returns files, maps, memory and preallocated bytes with a measured interval.
 
@@ -139,10 +138,10 @@ class SegmentNumbers:
 
     Attributes:
         ended_bytes: the size of the .log at which a segment of a partition ends.
-        overshoot_bytes: the most that is kept beyond retention.bytes or retention.ms; None if these
-            are unknown or delete nothing.
+        overshoot_bytes: the most that is kept beyond the retention; None if it is unknown or
+            deletes nothing.
         active_bytes: the .log bytes of the active segments.
-        recovered_bytes: the most that the broker, if it is killed, reads again when it starts.
+        recovered_bytes: the most that a killed broker reads again when it starts.
         maps: memory maps of all segments of the broker, once their indexes are loaded.
     """
 
@@ -161,10 +160,8 @@ class SegmentSizeAdvice:
     Attributes:
         considered: the numbers for the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
-        retained_bytes: how many bytes of a partition retention keeps; None if it keeps everything
-            or is unknown.
-        changing: only for a broker: the proposed values, by topic, for the topics that should
-            change.
+        retained_bytes: how many bytes of a partition are retained; None if all, or if unknown.
+        changing: for a broker: the proposed values of the topics that should change.
     """
 
     reason: SegmentReason
@@ -280,7 +277,7 @@ def _power_of_two(number: float) -> int:
 
 
 def _retained_bytes(case: TuningCase) -> float | None:
-    """Returns how many bytes of a partition retention keeps; the stricter limit decides."""
+    """Returns how many bytes of a partition the stricter retention limit keeps."""
     today = case.today
     speed = case.measurement.bytes_per_s
     retained_limits = []
@@ -293,11 +290,7 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the numbers for one value of segment.bytes.
-
-    For today's value, the active segments and maps are counted. For other values, they are
-    modelled.
-    """
+    """Returns the numbers for one value of segment.bytes; only for today's, some are counted."""
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)
     ended_bytes = ends.ends_bytes[ends.binding]

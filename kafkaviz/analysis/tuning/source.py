@@ -117,9 +117,8 @@ def open_source(
     """Opens and measures a path, or a workload that is given by its name or a file.
 
     Args:
-        version: the Kafka release, instead of the one that the directory or the workload suggests.
-        overrides: values that replace settings of the source, by the setting's topic or broker
-            name.
+        version: the Kafka release, instead of the one that the source suggests.
+        overrides: values that replace settings of the source, by topic or broker name.
         broker: the broker of a partition, if it is already open with several log directories.
 
     Raises:
@@ -141,9 +140,8 @@ def open_source(
 def _split_topic(path: Path) -> tuple[Path, str | None]:
     """Splits a path such as BROKER/TOPIC, in which TOPIC is a topic and not a directory.
 
-    Returns:
-        The broker directory and the topic. For any other path, the path and None. If the path is in
-        an archive, the result is in the unpacked directory.
+    Returns the broker directory and the topic; any other path unchanged, and None. A path in an
+    archive becomes the path of the unpacked file.
     """
     path = file.absolute_path(path)
     try:
@@ -165,7 +163,7 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
 
 def _is_partition(path: Path) -> bool:
-    """Returns whether a directory has a .log, or whether an archive has exactly one partition."""
+    """Returns whether a directory has a .log, or an archive exactly one partition."""
     path = archive.locate(path)
     if not path.exists():
         return False

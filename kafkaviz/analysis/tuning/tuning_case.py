@@ -35,8 +35,8 @@ class TuningCase:
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
-        logs: the appends (without payload) and the first offset of each log, for replays. None if a
-            single .log was given.
+        logs: the appends (without payload) and the first offset of each log; None for a single
+            .log.
         sample: the measured parts of the logs; None for a workload, which is measured whole.
     """
 
@@ -73,8 +73,7 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log was left out. Its small batches need their
-            dense index.
+        metadata_left_out: whether KRaft's metadata log, which needs its dense index, was left out.
         inactive_segments: segments that Kafka does not use. They were left out too.
         broker_segments: the number of all segments of the broker; None without a broker directory.
         default_interval: the broker's interval for topics that do not set their own.
@@ -104,10 +103,10 @@ class TuningSource:
 
     @property
     def total(self) -> TuningCase:
-        """The only case; for a broker, the sum of its topics as if all had the broker's interval.
+        """The only case; for a broker, its topics together, as if all had the broker's interval.
 
-        If a setting is in no file of the broker, the largest value of all topics is used, because
-        the index size must be safe for every topic.
+        A setting that is in no file of the broker gets the largest value of all topics, because the
+        index size must be safe for every topic.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -146,10 +145,7 @@ class TuningSource:
         )
 
     def _largest(self, name: str) -> int:
-        """Returns the largest value of a setting over all topics.
-
-        Inferred values are used only if all topics have inferred values.
-        """
+        """Returns the largest value of a setting over all topics, preferring known values."""
         configs = [case.today for case in self.cases]
         known = [each for each in configs if name not in each.inferred_settings]
         return max(getattr(each.config, field_name(name)) for each in known or configs)

@@ -44,11 +44,7 @@ def format_share(part: float) -> str:
 
 
 def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
-    """Returns the recommendation in one line.
-
-    Args:
-        name: the topic's or the broker's name for the setting.
-    """
+    """Returns the recommendation in one line. `name` is the topic's or the broker's setting."""
     return setting_headline(
         name,
         recommendation.current_cost.interval_bytes,
@@ -71,12 +67,11 @@ def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> 
 
 
 def main_reasons(recommendation: Recommendation) -> tuple[Reason, ...]:
-    """Returns the reasons that decide the recommendation, and leaves out details."""
+    """Returns the reasons that decide the recommendation, without details."""
     return tuple(reason for reason in recommendation.reasons if reason.code not in DETAIL_CODES)
 
 
 def describe_reason(reason: Reason) -> Message:
-    """Returns the message for a reason."""
     values = reason.plain_values
     if reason.code == "topic-by-topic":
         return _describe_topics("interval_topics", reason.values["changing"])
@@ -301,9 +296,9 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:
-    """Returns Kafka's command that sets a value for a topic; for all brokers if `topic` is None.
+    """Returns Kafka's command that sets a value for a topic; None: for all brokers.
 
-    For all brokers, it has the broker's name for the setting.
+    Brokers have their own name for the setting.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]

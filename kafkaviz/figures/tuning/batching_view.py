@@ -201,7 +201,6 @@ def producer_cells(facts: ProducerFacts) -> tuple[str, ...]:
 
 
 def producer_values(facts: ProducerFacts) -> tuple[object, ...]:
-    """Returns a producer's values of `PRODUCER_COLUMNS`."""
     values = [getattr(facts, column) for column in PRODUCER_COLUMNS]
     return tuple(round(value, 3) if isinstance(value, float) else value for value in values)
 
@@ -339,7 +338,6 @@ CODEC_COLUMNS = (
 
 
 def codec_values(row: PackedCodec) -> tuple[object, ...]:
-    """Returns a codec's values of `CODEC_COLUMNS`."""
     values = ["" if (value := getattr(row, name)) is None else value for name in CODEC_COLUMNS]
     return tuple(round(value, 6) if isinstance(value, float) else value for value in values)
 
@@ -352,5 +350,4 @@ def _sample_text(answer: BatchingAnswer) -> str:
 
 
 def reason_text(reason: AdviceReason) -> str:
-    """Returns the sentence of a reason."""
     return to_sentence(describe_advice_reason(reason).render(language()))

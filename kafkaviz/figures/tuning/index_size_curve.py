@@ -1,6 +1,6 @@
 """The effect of segment.index.bytes on the time of a lookup, and on the rolls of a log.
 
-The upper panel shows the modelled time of a lookup on cold pages, the lower one the counted size of
+The upper panel shows the modelled time of a lookup on cold pages. The lower panel shows the size of
 the .log at the roll.
 """
 
@@ -48,11 +48,10 @@ class IndexSizeCurveView:
     """The same log written with each index size. Arrays have one value per size.
 
     Attributes:
-        sizes: the values of segment.index.bytes.
         cold_us: the typical time of a mean lookup that finds no page in memory.
         log_bytes: the size of a segment's .log at the roll.
-        safe_sizes: the least size with which an index never ends a segment, and its line's name.
-            The first is for today's interval, the second for the curve's if it is another one.
+        safe_sizes: least sizes at which no index ends a segment, and their names: for today's
+            interval, then for another one.
         full_until: an index ends segments below this size.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
         most_us, log_range: the ends of the upper and of the lower vertical axis.
@@ -127,7 +126,6 @@ def view(
 def _safe_sizes(
     safe: SafeIndexSize, safe_today: SafeIndexSize | None, *, is_today_known: bool
 ) -> Iterator[tuple[float, str]]:
-    """Yields the safe sizes that are drawn as lines, with their names."""
     pairs = [("safe_today" if is_today_known else "safe_assumed", safe_today or safe)]
     if safe_today:
         pairs.append(("safe_what_if", safe))
@@ -181,7 +179,6 @@ def _title(cold_us: np.ndarray, safe: SafeIndexSize, today_bytes: int) -> str:
 
 
 def _comparison_text(today: IndexSizeOutcome, other: IndexSizeOutcome, costs: LookupCosts) -> str:
-    """Says what a lookup takes with the other size, and how often segments then roll."""
     ratio = other.rolls_per_gib / today.rolls_per_gib
     key = "more_rolls" if ratio > 1 else "fewer_rolls"
     if 0.99 < ratio < 1.01:
@@ -199,7 +196,7 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
     """Returns the outcome that today's is compared with if no other size is considered.
 
     If a full index rolls segments today, this is Kafka's default size. Otherwise it is a size with
-    `TIMES_AS_MANY` times as many rolls as today's, or the smallest size.
+    `TIMES_AS_MANY` times as many rolls, or the smallest size.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
@@ -209,10 +206,7 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
 
 
 def count_text(value: float) -> str:
-    """Formats a number: two significant digits below a hundred, grouped digits above.
-
-    A number that is not finite is "–".
-    """
+    """Formats a number: two significant digits below a hundred, grouped digits above."""
     if not np.isfinite(value):
         return MISSING
     return f"{value:.2g}" if value < 99.5 else format_count(round(value))
@@ -396,10 +390,7 @@ def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
 def _named_lines(
     curve: IndexSizeCurveView, colours: dict[str, str]
 ) -> tuple[list[dict], list[dict]]:
-    """Returns the lines of the safe, today's and the considered sizes, and their names.
-
-    The names of safe sizes are in the lower part of the upper panel, the others below it.
-    """
+    """Returns the lines of the safe, today's and the considered sizes, and their names."""
     labelled = [
         (size, text, "time", "solid" if row else "2px,3px", row)
         for row, (size, text) in enumerate(curve.safe_sizes)

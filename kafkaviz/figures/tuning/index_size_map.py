@@ -1,7 +1,7 @@
-"""The map of the cost of a cold lookup, and of rolls, over index interval and index size.
+"""The map of the cost of a cold lookup over index interval and index size.
 
-The colour shows the mean cost of a lookup with nothing in memory. A line connects settings with
-which the .log has the same size at the roll. Rolls are counted, microseconds are modelled.
+The colour shows the modelled mean cost of a lookup with nothing in memory. A line connects settings
+with which the .log has the same size at the roll.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,10 +42,10 @@ class IndexSizeMapView:
     Attributes:
         cold_us: the mean cost of a lookup, shape (sizes, intervals); NaN where Kafka cannot write
             such a log.
-        safe_bytes: the least index size with which a full index never rolls a segment, one per
-            interval; NaN if no size or every size is safe.
-        roll_lines: the index sizes that roll a segment at each .log size in `ROLLS_AT`: one per
-            interval, or NaN.
+        safe_bytes: per interval, the least size with which a full index never rolls a segment; NaN
+            if no size or every size is safe.
+        roll_lines: for each .log size in `ROLLS_AT`, the index size per interval that rolls a
+            segment at it, or NaN.
     """
 
     title: str
@@ -83,8 +83,6 @@ def view(
 
     Args:
         outcomes_by_interval: the outcomes of all sizes for each interval, including today's.
-        today: today's interval and size.
-        considered: the interval and size that are compared with today's.
     """
     # only powers of two, so that all cells have the same size
     intervals = sorted(each for each in outcomes_by_interval if each.bit_count() == 1)
@@ -127,10 +125,7 @@ def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
 
 
 def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
-    """Returns, for each .log size in `ROLLS_AT`, the index sizes that roll a segment at it.
-
-    They are interpolated between the two nearest index sizes, on logarithmic scales.
-    """
+    """Returns `roll_lines`, interpolated between index sizes on logarithmic scales."""
     lines = {}
     for target in ROLLS_AT:
         sizes = []
@@ -288,7 +283,6 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
 
 
 def _place(mark: Mark, size_map: IndexSizeMapView) -> tuple[float, float]:
-    """Returns the coordinates of a mark on the axes."""
     interval_bytes, index_bytes = mark
     lowest_bytes = size_map.intervals[0]
     return float(np.log2(max(interval_bytes, lowest_bytes))), float(np.log2(index_bytes))

@@ -1,7 +1,4 @@
-"""The table that compares a log with the same log written again with other settings.
-
-Each row has the change, and says how the numbers are known (counted or modelled).
-"""
+"""The table that compares a log with the same log written again with other settings."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -32,7 +29,7 @@ class ReplayRow:
     Attributes:
         key: the name of the row in JSON and CSV.
         values: the values with the old and with the new settings.
-        basis: says how the values are known.
+        basis: says how the values are known: counted or modelled.
     """
 
     key: str

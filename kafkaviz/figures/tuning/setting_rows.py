@@ -110,7 +110,7 @@ def _axis(quantity: RowQuantity, colours: dict[str, str]) -> dict:
 
 
 def _round_down(value: float) -> float:
-    """Returns the largest number not above a value that is 1, 2 or 5 times a power of ten."""
+    """Returns the largest 1, 2 or 5 times a power of ten that is not above `value`."""
     power = 10.0 ** np.floor(np.log10(value))
     return max(step * power for step in (1, 2, 5) if step * power <= value)
 

@@ -1,7 +1,6 @@
-"""The cost of each index interval: headers per lookup.
+"""The cost of each index interval: headers per lookup, with today's interval marked.
 
-Today's interval is marked. Headers are counted. Microseconds, at the marks and in the line and the
-band of a budget, are modelled.
+Headers are counted. Microseconds, at the marks and of a budget, are modelled.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,10 +67,10 @@ class TuningCurveView:
     """The cost curve. Arrays have a value per interval, from 64 B on.
 
     Attributes:
-        budget: how many headers use up the budget of a p99 lookup at the model's highest, typical
-            and lowest price per header, so in ascending order. None without a budget.
-        least_batch_bytes: the size of the smallest batch, below which all intervals have the same
-            effect; None if unknown.
+        budget: how many headers use up the p99 budget at the model's highest, typical and lowest
+            price per header; None without a budget.
+        least_batch_bytes: the size of the smallest batch; None if unknown. All smaller intervals
+            have the same effect.
     """
 
     title: str
@@ -107,11 +106,9 @@ def view(
 
     Args:
         costs_by_interval: each swept interval with its costs, including the considered one.
-        current: today's interval with its costs, which is not on the curve if the index on disk
-            differs from its replay.
+        current: today's interval with the costs of the index on disk.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        headline: the verdict on the interval, used as the title; the caption then begins with the
-            comparison of both intervals. If it is "", the comparison is the title.
+        headline: the title; "": the title is the comparison of both intervals.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
     considered = by_interval[considered_bytes]
@@ -163,8 +160,8 @@ def _comparison_point(
 ) -> IntervalCost:
     """Returns the costs that today's are compared with if no other interval is considered.
 
-    These are the costs of a replay of today's interval, batch by batch. If the index on disk equals
-    that replay, they are the costs of 64 KiB.
+    If the index on disk differs from a replay of today's interval, these are the costs of the
+    replay. Otherwise they are the costs of 64 KiB.
     """
     replayed_current = by_interval.get(current.interval_bytes, current)
     if _differs_on_disk(replayed_current, current):
@@ -174,10 +171,7 @@ def _comparison_point(
 
 
 def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
-    """Returns whether the index on disk differs from its replay.
-
-    This is so if a broker appended several batches at once and wrote at most one entry for them.
-    """
+    """Returns whether the index on disk differs from its replay, as on a follower."""
     on_disk = max(float(current.row["headers_mean"]), 1e-9)
     return abs(float(replayed_current.row["headers_mean"]) / on_disk - 1) >= ALIKE_SHARE
 
@@ -293,8 +287,7 @@ def table(
     """Returns the heads and the rows of a table of all intervals, and the index of today's row.
 
     Args:
-        has_share: whether to add a column with the indexes' share of the log, for which a page is
-            too narrow.
+        has_share: whether to add the indexes' share of the log, for which a page is too narrow.
     """
     heads = [head for head in CELLS if has_share or head != "report.of_the_log"]
     cells: list[Sequence[str]] = [
@@ -460,10 +453,10 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks at the top or at the foot, where they do not cover the curve.
+    """Returns the names of the marks at the top or at the foot, off the curve.
 
     A name is on the left of its line if the other line is close on the right, or if the curve is
-    high on the right. Only today's name is at the foot, and only if it is on the right of its line.
+    high on the right. Today's name on the right of its line is at the foot.
     """
     annotations = []
     for mark in curve.marks:

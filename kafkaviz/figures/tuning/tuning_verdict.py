@@ -130,7 +130,6 @@ TOPIC_HEADS = (
 
 
 def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple[str, ...]:
-    """Returns the cells of a topic's row, in the order of `TOPIC_HEADS`."""
     if recommendation is None:
         return case.name, "0 B", *[MISSING] * 5, say("tuning.no_batch")
     cost = recommendation.current_cost
