@@ -75,9 +75,7 @@ def tuning_object(
     if source.kind == BROKER:
         result["topics"] = [_topic_object(topic) for topic in topics]
         result["metadata_left_out"] = source.metadata_left_out
-    result["unused_left_out"] = [
-        inactive_segment.path for inactive_segment in source.inactive_segments
-    ]
+    result["unused_left_out"] = [segment.path for segment in source.inactive_segments]
     result["problems"] = source.problems
     return to_json_object(result)
 
