@@ -45,18 +45,10 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that the log needs.
 
     Attributes:
-<<<<<<< HEAD
         ends_bytes: the size of the .log at which each limit in `roll_limits.ENDS` ends a segment;
-            infinite if it never does. For the time limit, the write speed comes from the batches'
-            largest timestamps.
-        least_index_bytes: the smallest segment.index.bytes with which no index gets full before
-            the segment reaches segment.bytes, at any write speed.
-=======
-        ends_bytes: the size of the .log at which each limit in `limits.ENDS` ends a segment;
             infinite if it never does.
         least_index_bytes: the smallest segment.index.bytes with which segment.bytes ends the
             segments.
->>>>>>> 1df25bd8 (Shorten the docstrings of tuning, cost and their figures)
         safe_index_bytes: `least_index_bytes` plus a quarter, in case batches become smaller.
     """
 

@@ -41,7 +41,7 @@ from kafkaviz.messages import message
 from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
-from kafkaviz.simulate.log_bytes import ByteCounter
+from kafkaviz.simulate.log_bytes import DiscardedLogs
 from kafkaviz.simulate.producers.workload import PRESETS
 
 
@@ -94,7 +94,7 @@ def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
     Raises:
         KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
     """
-    run = simulation.Run(plan, ByteCounter())
+    run = simulation.Run(plan, DiscardedLogs())
     number = 0
     for chunk in plan.chunks():
         run.take(chunk)
