@@ -60,7 +60,7 @@ GIB = 1 << 30
 INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogRound:
     """The batches of one round of appends, and what each further round adds to them.
 
@@ -111,8 +111,8 @@ def log_round(
     mean_gap_ms = max(1, round(span_ms / max(1, len(ends) - 1)))
     most_shift_ms = LONG_MAX - max(int(clock.max()), int(batches[MAX_TIMESTAMP_MS].max()), 0)
     return LogRound(
-        batches,
-        ends,
+        batches=batches,
+        append_ends=ends,
         next_offset=int(batches[LAST_OFFSET].max() + 1 - batches[BASE_OFFSET].min()),
         next_ms=min(span_ms + mean_gap_ms, most_shift_ms),
         most_shift_ms=most_shift_ms,
@@ -323,8 +323,7 @@ class IndexSizeOutcome:
 
     Attributes:
         segments: the number of closed segments.
-        rolls: closed segments by what ended them. All attributes below are means over these
-            segments.
+        rolls: the number of closed segments per cause. What follows are means over the segments.
         open_ms: how long a segment was open, by the broker's clock; 0 if the clock did not move.
         headers: headers that a lookup of a batch's base offset reads.
         log_reads: device reads of the .log by such a lookup, with nothing in memory.

@@ -231,7 +231,9 @@ def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarr
         and the entries per byte, shape (3, RESAMPLES).
     """
     length = max(MIN_BLOCK_BATCHES, -(-sum(map(len, measurement.sizes)) // BLOCKS))
-    block_bytes, entries, counts = [], [], []
+    block_bytes = []
+    entries = []
+    counts = []
     for segment in measurement.sizes:
         headers, indexed = sweep.headers(segment, interval)
         for start in range(0, len(segment), length):

@@ -293,10 +293,10 @@ def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement
     timed = [(each.log_bytes, each.bytes_per_s) for each in merged if each.bytes_per_s]
     seconds = sum(log_bytes / bytes_per_s for log_bytes, bytes_per_s in timed)
     sizes = [segment for each in merged for segment in each.sizes]
-    kept = int((np.cumsum(list(map(len, sizes))) <= KEPT_BATCHES).sum())
+    fitting = int((np.cumsum(list(map(len, sizes))) <= KEPT_BATCHES).sum())
     return LogMeasurement(
         **sums,
-        sizes=tuple(sizes[: max(1, kept)]),
+        sizes=tuple(sizes[: max(1, fitting)]),
         batch_bytes=mean_bytes,
         spread=max(0.0, mean_square / mean_bytes**2 - 1) ** 0.5,
         single_share=mean(each.single_share for each in merged),

@@ -153,7 +153,7 @@ class SegmentSizeAdvice:
         considered: the numbers for the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
         retained_bytes: how many bytes of a partition are retained; None if all, or if unknown.
-        changing: for a broker: the proposed values of the topics that should change.
+        changing: the proposed values of a broker's topics that should change.
     """
 
     reason: SegmentReason

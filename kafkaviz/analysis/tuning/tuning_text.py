@@ -247,8 +247,13 @@ def _describe_entries(case: TuningCase) -> Message:
     key = "exact_as_replayed"
     if case.disk_entries is not None:
         key = "exact_same" if case.disk_entries == case.replayed_entries else "exact_other"
-    there = {"there_offsets": there_offsets, "there_times": there_times}
-    return message(f"tuning_answer.{key}", offsets=offsets, times=times, **there)
+    return message(
+        f"tuning_answer.{key}",
+        offsets=offsets,
+        times=times,
+        there_offsets=there_offsets,
+        there_times=there_times,
+    )
 
 
 # ---- segment.bytes

@@ -382,9 +382,11 @@ def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
     until = min(float(np.log2(max(curve.full_until, 1))), end)
     if until <= start:
         return []
-    place = {"opacity": 0.5, "xref": "x", "x0": start, "x1": until, "yref": "paper"}
-    panels = ((0, ROLLS_TO), (TIMES_FROM, 1))
-    return [theme.area(colours["time_soft"], y0=low, y1=high, **place) for low, high in panels]
+    fill = colours["time_soft"]
+    return [
+        theme.area(fill, opacity=0.5, xref="x", x0=start, x1=until, yref="paper", y0=low, y1=high)
+        for low, high in ((0, ROLLS_TO), (TIMES_FROM, 1))
+    ]
 
 
 def _named_lines(

@@ -44,8 +44,8 @@ class IndexSizeMapView:
             such a log.
         safe_bytes: per interval, the least size with which a full index never rolls a segment; NaN
             if no size or every size is safe.
-        roll_lines: for each .log size in `ROLLS_AT`, the index size per interval that rolls a
-            segment at it, or NaN.
+        roll_lines: the index size per interval that rolls a segment at each .log size in
+            `ROLLS_AT`; NaN if none does.
     """
 
     title: str
@@ -293,7 +293,10 @@ def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
     for target, sizes in size_map.roll_lines.items():
         drawn = np.flatnonzero(np.isfinite(sizes))
         third = int(drawn[len(drawn) // 3])
-        x, y = float(size_map.x[third]), float(np.log2(sizes[third]))
-        place = {"x": x, "y": y, "xanchor": "right", "yanchor": "top"}
-        names.append(theme.note(format_bytes(target), colours["ink"], 11.5, **place))
+        text = format_bytes(target)
+        x = float(size_map.x[third])
+        y = float(np.log2(sizes[third]))
+        names.append(
+            theme.note(text, colours["ink"], 11.5, x=x, y=y, xanchor="right", yanchor="top")
+        )
     return names

@@ -116,12 +116,12 @@ def _round_down(value: float) -> float:
 
 
 def _row_names(rows: SettingRowsView, colours: dict[str, str]) -> list[dict]:
-    place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -8, "yanchor": "middle"}
     names = []
     for row, name in enumerate(rows.names):
         is_marked = row in (rows.today, rows.advised)
         text = _bold(name) if is_marked else name
-        names.append(theme.note(text, colours["ink" if is_marked else "ink_2"], y=row, **place))
+        name = theme.note(text, colours["ink" if is_marked else "ink_2"], y=row, yanchor="middle")
+        names.append(name | {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -8})
     return names
 
 

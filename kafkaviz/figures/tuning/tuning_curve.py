@@ -461,25 +461,25 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
     annotations = []
     for mark in curve.marks:
         is_considered = mark is curve.considered
-        room_bytes, left_bytes = CLOSE_RATIO * MIN_X, MAX_X / CLOSE_RATIO
-        if is_considered:
-            room_bytes, left_bytes = LEFT_ROOM_BYTES, LEFT_BYTES
+        room_bytes = LEFT_ROOM_BYTES if is_considered else CLOSE_RATIO * MIN_X
+        left_bytes = LEFT_BYTES if is_considered else MAX_X / CLOSE_RATIO
         is_close = any(
             mark.x_bytes < other.x_bytes <= CLOSE_RATIO * mark.x_bytes for other in curve.marks
         )
         is_left = (is_close and mark.x_bytes >= room_bytes) or mark.x_bytes >= left_bytes
-        place = {"y": 0, "yanchor": "bottom", "yshift": FOOT_PX}
-        if is_considered or is_left:
-            place = {"y": 1, "yanchor": "top", "yshift": 0 if is_considered else -LINE_PX - 2}
+        is_top = is_considered or is_left
+        top_px = 0 if is_considered else -LINE_PX - 2
         name = theme.note(
             mark.name,
             colours["ink" if is_considered else "ink_2"],
             x=float(np.log10(mark.x_bytes)),
             yref="paper",
+            y=1 if is_top else 0,
+            yanchor="top" if is_top else "bottom",
+            yshift=top_px if is_top else FOOT_PX,
             xanchor="right" if is_left else "left",
             xshift=-4 if is_left else 4,
             bgcolor=colours["raised"],  # the background covers the line of a budget
-            **place,
         )
         name["font"]["weight"] = 600 if is_considered else 400
         annotations.append(name)
