@@ -2,8 +2,8 @@
 
 Start with `open_broker(path)`. `check`, `lookup`, `compare`, `compaction` and `sweep` answer
 questions about it, `simulate` writes a directory as a broker would, and `plot` draws the results.
-`records`, `batches` and `segments` give rows for Arrow, pandas, Polars and DuckDB.
-Errors meant for the user are KafkavizError; CannotOpen and CorruptFile name the file.
+`records`, `batches` and `segments` give rows for Arrow, pandas, Polars and DuckDB. Errors meant for
+the user are KafkavizError; CannotOpen and CorruptFile name the file.
 
 docs/architecture.md lists the packages and which of them may import which.
 """
@@ -82,10 +82,7 @@ _MODULE_BY_NAME = {
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name on its first use.
-
-    `import kafkaviz` alone loads neither numpy nor numba.
-    """
+    """Imports a public name on its first use, so that `import kafkaviz` alone loads no numpy."""
     if name == "plot":
         return import_module(f"{__name__}.figures.plot")
     if name not in _MODULE_BY_NAME:

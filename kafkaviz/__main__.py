@@ -48,10 +48,7 @@ class _CommandLineParser(argparse.ArgumentParser):
     """A parser that reports an error in one line, with the command that prints the usage."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parses like ArgumentParser, but reports unknown arguments as an error of this parser.
-
-        Otherwise the top parser would report them with the usage of the complete command line.
-        """
+        """Reports unknown arguments as an error of this command's parser, not of the top parser."""
         options, extra = super().parse_known_args(args, namespace)
         if extra and self.add_help:
             self.error(say("cli.unrecognized", arguments=" ".join(extra)))
@@ -156,8 +153,6 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 class _TerminationSignal(KeyboardInterrupt):
-    """A signal to end the process, other than Ctrl-C."""
-
     def __init__(self, number: int) -> None:
         super().__init__()
         self.status = 128 + number  # as a shell reports it
@@ -165,10 +160,7 @@ class _TerminationSignal(KeyboardInterrupt):
 
 @contextmanager
 def _interrupt_on_signals() -> Generator[None]:
-    """Makes SIGTERM and SIGHUP end a command as Ctrl-C does, so that partial output is removed.
-
-    Ignored signals stay ignored.
-    """
+    """Makes SIGTERM and SIGHUP end a command as Ctrl-C does, so that partial output is removed."""
     signals = []
     default_handlers = {}
 
@@ -202,10 +194,7 @@ def _is_in_llvm(frame: FrameType | None) -> bool:
 
 
 def _drop_output() -> None:
-    """Discards the output that is not printed yet.
-
-    Otherwise Python would try to print it at exit and report the failure itself.
-    """
+    """Discards the output that is not printed yet, so that Python does not print it at exit."""
     with suppress(OSError, ValueError):  # the stream is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,8 +1,8 @@
 """The settings of a log: Kafka's names, defaults and limits, by release.
 
-All packages share this table. log/settings.py finds the value that a directory was run with. The
-simulator takes the defaults and refuses the values that Kafka refuses. The source is LogConfig and
-KafkaConfig (ConfigDef) of Kafka 4.4.0, with the changes since 0.10.
+log/settings.py finds the value that a directory was run with. The simulator takes the defaults and
+refuses the values that Kafka refuses. The source is LogConfig and KafkaConfig (ConfigDef) of Kafka
+4.4.0, with the changes since 0.10.
 
     setting("segment.index.bytes").default((4, 3))        10485760
     topic_name("log.roll.hours")                          Synonym("segment.ms", 3600000):
@@ -46,7 +46,7 @@ class Synonym(NamedTuple):
 
     Attributes:
         name: the topic's name.
-        factor: the broker's unit in the topic's unit: 3600000 if they are hours and ms.
+        factor: 3600000 if the broker's unit is hours and the topic's is ms.
     """
 
     name: str
@@ -88,8 +88,7 @@ class Setting:
     def broker_names(self) -> tuple[tuple[str, int], ...]:
         """Returns the broker settings for this topic setting, the first one taking precedence.
 
-        Each comes with the factor that converts its value to the topic setting's unit, such as
-        3600000 for log.retention.hours.
+        Each has a factor that converts its value: 3600000 for log.retention.hours.
         """
         if isinstance(self.broker_name, tuple):
             return self.broker_name
@@ -106,7 +105,6 @@ class Setting:
         return _value_in(self.defaults, release)
 
     def topic_minimum(self, release: Release) -> Value:
-        """Returns the least value for a topic in that release, or None without a limit."""
         return _value_in(self.minimum, release)
 
     def parse(
@@ -121,8 +119,7 @@ class Setting:
 
         Args:
             broker_name: the broker's name for the setting, if the value was given under it.
-            within_limits: False for a value that a broker is known to have run with; it may only
-                fit the limits of another release.
+            within_limits: False to accept any value, because a broker has run with it.
 
         Raises:
             RefusedSetting: the release refuses the text, for Kafka's reason.

@@ -56,8 +56,8 @@ SYSTEM_CODES = frozenset(
 class KafkavizError(Exception):
     """An error for the user; its text is one line without a traceback.
 
-    Spark pickles errors to send them from its workers to the driver. So a class whose `__init__`
-    takes more than the message needs `__reduce__`.
+    Spark pickles errors. So a class whose `__init__` takes more than the message needs
+    `__reduce__`.
     """
 
     def __init__(self, message: Message) -> None:
@@ -65,7 +65,6 @@ class KafkavizError(Exception):
         self.message = message
 
     def render(self, language: str) -> str:
-        """Returns the error's line in a language; str(error) is the English line."""
         return self.message.render(language)
 
 
@@ -84,9 +83,7 @@ class FaultKind(Enum):
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format.
-
-    Raised by packages that know no paths; `in_file` adds the path.
+    """Bytes that break their format, in a package that knows no paths.
 
     Attributes:
         position: the byte of the buffer where the fault is.
@@ -107,11 +104,7 @@ class CorruptBytes(KafkavizError):
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """Returns the same fault as an error of a file.
-
-        Args:
-            start: the position in the file where the buffer begins.
-        """
+        """Returns the same fault as an error of a file; the buffer begins at byte `start`."""
         return CorruptFile(path, start + self.position, self.what)
 
 
@@ -208,7 +201,6 @@ def system_problem(error: OSError) -> Message:
 
 
 def too_large(path: Path | str, size_bytes: int, limit_bytes: int) -> CannotOpen:
-    """Returns the error for a read that exceeds the limit."""
     return CannotOpen(
         path, message("errors.file_too_large", size=size_bytes, limit=limit_bytes), kind="large"
     )

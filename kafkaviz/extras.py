@@ -23,9 +23,7 @@ _EXTRA_BY_PACKAGE = {package: extra for extra, packages in PACKAGES.items() for 
 
 
 class MissingPackages(KafkavizError):
-    """The requested feature needs packages that are not installed.
-
-    The message contains the line that installs them.
+    """The feature needs packages that are not installed; the message says how to install them.
 
     Attributes:
         extra: the extra that installs them; "" for packages that are in none.
@@ -53,10 +51,7 @@ def has(extra: str) -> bool:
 
 
 def require(extra: str, *packages: str) -> None:
-    """Checks that packages of an extra are installed.
-
-    Args:
-        packages: the packages to check; by default all of the extra.
+    """Checks that packages of an extra are installed; by default all.
 
     Raises:
         MissingPackages: some are not installed.

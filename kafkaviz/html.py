@@ -40,8 +40,8 @@ def join(parts: Iterable[object], separator: str = "") -> Html:
 def tag(name: str, /, *children: object, **attributes: object) -> Html:
     """Returns an element.
 
-    Underscores in attribute names become hyphens, and a trailing one is dropped: class_,
-    aria_label. True gives an attribute without a value; None and False leave it out.
+    Attribute names: aria_label becomes aria-label, class_ becomes class. True gives an attribute
+    without a value; None and False leave it out.
     """
     attribute_text = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
@@ -70,9 +70,7 @@ def worded(key: str, **values: object) -> Html:
 
 
 def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
-    """Returns a title and a table, for values that a notebook shows through `_repr_html_`.
-
-    After MAX_ROWS rows it only says how many more there are.
+    """Returns a title and a table with at most MAX_ROWS rows, for `_repr_html_` in a notebook.
 
     Args:
         columns: the message keys of the column names.

@@ -1,7 +1,7 @@
 """Background tasks: work in its own thread that other threads watch, wait for and cancel.
 
-A check, a measurement, a query and an ingest are jobs. The work is a function that takes
-`report`. Each call of `report` sets the progress and ends the work if the job was cancelled.
+A check, a measurement, a query and an ingest are jobs. Each call of `report` sets the progress, and
+ends the work if the job was cancelled.
 
     def count(report):
         for number in range(100):
@@ -33,7 +33,7 @@ JobT = TypeVar("JobT", bound="Job[Any, Any]")
 
 
 class JobCancelled(KafkavizError):
-    """The error of a cancelled job; the data it had read is discarded."""
+    pass
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class Job(Generic[ResultT, ProgressT]):
     """Work in a daemon thread; it starts at once and ends once.
 
     Attributes:
-        state: the current state. A job ends as "done", "failed" or "cancelled"; its result or error
-            is then set.
+        state: at the end "done", "failed" or "cancelled"; then the result or the error is set.
         started_at: the start by time.monotonic(), in seconds.
     """
 
@@ -67,10 +66,7 @@ class Job(Generic[ResultT, ProgressT]):
         progress: ProgressT,
         state: str = "running",
     ) -> None:
-        """Starts the thread.
-
-        A subclass must set its own attributes first, because the thread may need them at once.
-        """
+        """Starts the thread. A subclass must set its own attributes first."""
         self.state = state
         self.done_state = "done"
         self.result: ResultT | None = None
@@ -102,10 +98,7 @@ class Job(Generic[ResultT, ProgressT]):
         return self._end_event.wait(seconds)
 
     def wait(self, timeout_s: float | None = None) -> ResultT | None:
-        """Waits for the result.
-
-        Returns:
-            The result, or None if the job takes longer than timeout_s.
+        """Returns the result, or None if the job takes longer than `timeout_s`.
 
         Raises:
             JobCancelled: the job was cancelled.
@@ -243,11 +236,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         _cancel(forgotten)
 
     def _forget_unused(self) -> list[JobT]:
-        """Makes room for one more job.
-
-        Returns:
-            The forgotten jobs; the caller cancels them after it has released the lock.
-        """
+        """Makes room for one more job. Returns the jobs to cancel after the lock is released."""
         forgotten = []
         for key, job in list(self._jobs.items()):
             if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:

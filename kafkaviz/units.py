@@ -93,9 +93,7 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """Returns the Kafka timestamp of a text from moment(), or of another ISO 8601 time.
-
-    A time without a zone is in UTC.
+    """Returns the Kafka timestamp of a text from moment(), or of another ISO 8601 time, in UTC.
 
     Raises:
         ValueError: the text is not such a time.
@@ -150,18 +148,12 @@ def other_unit(timestamp_ms: int) -> OtherUnit | None:
 
 
 def file_stem(base_offset: int) -> str:
-    """Returns the name of a segment's files, without ending: the base offset in 20 digits.
-
-    A negative offset has its sign in front.
-    """
+    """Returns the name of a segment's files, without ending: the base offset in 20 digits."""
     return f"{base_offset:020d}" if base_offset >= 0 else f"{base_offset:021d}"
 
 
 def replace_surrogates(text: str) -> str:
-    """Returns a text that can be encoded as UTF-8.
-
-    Undecodable bytes of a file name, and halves of surrogate pairs, become U+FFFD.
-    """
+    """Returns a text that can be encoded as UTF-8, with U+FFFD for all surrogates."""
     return (
         _LONE_SURROGATE.sub("\ufffd", text)
         .encode("utf-8", "surrogateescape")

@@ -279,10 +279,7 @@ def knows_level(feature: str, level: int) -> bool:
 
 
 def formatting_level(release: Release) -> int:
-    """Returns the metadata.version that `kafka-storage format` sets; for releases since 3.3.
-
-    This is the last level of the release (MetadataVersion.LATEST_PRODUCTION).
-    """
+    """Returns the metadata.version that `kafka-storage format` sets; for releases since 3.3."""
     return (
         min(
             first_level
@@ -298,10 +295,7 @@ def is_known(release: Release) -> bool:
 
 
 def recorded_patch(release: Release) -> Release:
-    """Returns the patch that kafkaviz is tested against: (4, 3, 1) for (4, 3).
-
-    If there is none, returns the release itself.
-    """
+    """Returns the patch that kafkaviz is tested against: (4, 3, 1) for (4, 3)."""
     return next((candidate for candidate in RECORDED_STARTS if candidate[:2] == release), release)
 
 
@@ -352,8 +346,8 @@ class SearchProfile:
 
     Attributes:
         search: "plain", or since 2.1 "warm" (KAFKA-6432).
-        scan: the offset that a scan through the batches compares: "last_offset", which takes a
-            second read per batch, or since 4.1 "base_offset" (KAFKA-18989).
+        scan: the offset that a scan compares: "last_offset", which takes a second read per batch,
+            or since 4.1 "base_offset" (KAFKA-18989).
         metadata_offset: the offset in a fetch's result: the "requested" one, or since 4.0 the base
             offset of the batch found, "batch_base" (KAFKA-17803).
         max_timestamp: how the record with the largest timestamp is found. "shallow" uses the offset
