@@ -54,7 +54,7 @@ class Job(Generic[ResultT, ProgressT]):
     """Work in a daemon thread; it starts at once and ends once.
 
     Attributes:
-        state: at the end "done", "failed" or "cancelled"; then the result or the error is set.
+        state: the current state. A job ends as "done", "failed" or "cancelled".
         started_at: the start by time.monotonic(), in seconds.
     """
 

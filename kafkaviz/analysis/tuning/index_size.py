@@ -323,7 +323,8 @@ class IndexSizeOutcome:
 
     Attributes:
         segments: the number of closed segments.
-        rolls: the number of closed segments per cause. What follows are means over the segments.
+        rolls: the number of closed segments per cause. All attributes below are means over the
+            segments.
         open_ms: how long a segment was open, by the broker's clock; 0 if the clock did not move.
         headers: headers that a lookup of a batch's base offset reads.
         log_reads: device reads of the .log by such a lookup, with nothing in memory.
