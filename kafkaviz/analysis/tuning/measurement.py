@@ -183,7 +183,7 @@ class MeasurementBuilder:
         """Adds the batches of one segment.
 
         Args:
-            chunks: arrays of format.batch.BATCH, or of append_batches.INCOMING for a workload.
+            chunks: arrays of format.batch.BATCH, or of appends.INCOMING for a workload.
             indexes: OFFSET_ENTRY and TIME_ENTRY of log.segment; None if an index is missing.
             report_share: called after all batches were read, with the share of the work done.
             observers: further observers of the same batches in the same pass.

@@ -38,10 +38,9 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import message
-from kafkaviz.simulate.appends import AppendChunk
+from kafkaviz.simulate.appends import AppendChunk, DiscardedLogs
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.directory.simulation import SimulationPlan
-from kafkaviz.simulate.log_bytes import DiscardedLogs
 from kafkaviz.simulate.producers.workload import PRESETS
 
 
