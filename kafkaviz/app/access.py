@@ -1,4 +1,4 @@
-"""Which paths visitors may open, and whether the visitors are several people."""
+"""Which paths visitors may open, and whether several people use the server."""
 
 import ipaddress
 import json
@@ -37,8 +37,8 @@ def samples() -> list[Path]:
 def require_allowed(path: Path) -> Path:
     """Returns the path if this server may open it. Raises CannotOpen (kind "outside") if not.
 
-    Symbolic links are resolved first. A tiered view is allowed if the store and the broker
-    directory are both allowed.
+    Symbolic links are resolved first. A view that joins a store and a broker directory is allowed
+    if both of them are allowed.
     """
     allowed_roots = roots()
     if allowed_roots is None:
@@ -104,7 +104,10 @@ def confine() -> None:
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """Raises CannotOpen if a symbolic link below `root` leaves the allowed roots."""
+    """Raises CannotOpen if a symbolic link below `root` leads outside the allowed roots.
+
+    Checks `depth` levels of directories. A depth of 1 checks only the entries of `root`.
+    """
     with translate_os_errors(root), os.scandir(root) as entries:
         for entry in entries:
             if entry.is_symlink():
@@ -141,7 +144,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns the paths of the tiered view the server was started with, or ()."""
+    """Returns the tiered view the server was started with, then the view's sources, or ()."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()
@@ -151,7 +154,7 @@ def _tiered_sources() -> tuple[Path, ...]:
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
-    """Returns directories separated by colons, or given as a JSON list."""
+    """Returns the paths in "/data/a:/data/b", or in the JSON list ["/data/a", "/data/b"]."""
     try:
         if variable.startswith("["):
             return tuple(map(address.local_path, json.loads(variable)))
@@ -185,10 +188,10 @@ def is_reached_by_others() -> bool:
 
 
 def may_open_class() -> bool:
-    """Returns whether this visitor may open a class.
+    """Returns whether this visitor may start a class.
 
-    On a server for a class, only a visitor on the server's own machine may. The check is no
-    protection, because a browser can send any Host header.
+    On a server started with `kafkaviz app --class`, only a browser on the server's machine may do
+    so. The check gives no security, because a browser can send any Host header.
     """
     if not os.environ.get(CLASS):
         return True

@@ -62,8 +62,8 @@ def frame(
     Args:
         crumbs: draws the breadcrumbs, for a page that shows no directory.
         tools: draws additional controls on the right of the bar.
-        get_subject: returns the name of the practice log that replaces the breadcrumbs, or "" if
-            the page shows a directory.
+        get_subject: returns the name of the practice log that the page shows. It replaces the
+            breadcrumbs. "" if the page shows a directory.
     """
     session_language.sync_address()
     access.confine()
@@ -139,7 +139,7 @@ def _label(name: str, location: Location) -> str:
 
 
 def _remember(name: str, location: Location) -> None:
-    """Keeps the location, so that a link from Segment to Health can lead back to the segment."""
+    """Stores the location in the session, so that links from Health lead back to the segment."""
     page = PAGES[name]
     if page.depth > 1 and location.partition:
         pin = (
@@ -173,7 +173,8 @@ def _link_address(
     """Returns the address parameters for a link to another page.
 
     Args:
-        previous: the location shown last. Used if `previous` is inside the current location.
+        previous: the parameters of the location shown last. They are kept if that location is
+            inside the current one: a segment of the current topic-partition.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
@@ -248,9 +249,9 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 def _link(location: Location) -> tuple[list[str], str]:
     """Returns the parameters that Copy link leaves out, and a note about the link.
 
-    The link has no private parameters and no default directory. On a server with several visitors,
-    the link does not name an upload. For any other path, the note says that the link works on this
-    server only.
+    The link never has private parameters. It has no directory if that is the default directory, or
+    an upload on a server with several visitors. In all other cases, the note says that the link
+    works only on this server.
     """
     private = [name for page in PAGES.values() for name in page.private_parameters]
     path = location.directory

@@ -59,7 +59,7 @@ METRICS_PATH = "/_stcore/metrics"  # sums over all visitors, hidden from them
 
 @cache
 def stylesheet() -> str:
-    """Returns the app's CSS: design tokens, severity icons, and rules config.toml lacks."""
+    """Returns the app's CSS: design tokens, severity icons, and rules."""
     marks = (
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(read_svg(name).strip())}");'
         for name in elements.SEVERITIES
@@ -127,10 +127,10 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 
 
 def fill(html: bytes) -> bytes:
-    """Returns the extended page, or the page unchanged if it has no ROOT element.
+    """Returns the page with stylesheet and skeleton before ROOT. Unchanged without ROOT.
 
-    The addition is inserted before ROOT. There it overrides Streamlit's CSS rules in the head, and
-    pages can override it.
+    There the stylesheet overrides Streamlit's CSS in the head, and CSS in a page overrides the
+    stylesheet.
     """
     return html.replace(ROOT, _look() + ROOT, 1)
 
@@ -158,10 +158,10 @@ def _look() -> bytes:
 
 
 class StaticCompression:
-    """Answers requests for hashed files with gzip, if the browser accepts it.
+    """Sends Streamlit's static files with gzip, if the browser accepts it.
 
-    Only answers that are marked as immutable are kept. Streamlit marks only existing files, so the
-    cache cannot grow without limit.
+    Only answers that Streamlit marks as immutable are compressed and kept. Streamlit marks only
+    existing files with a hash in their name, so the number of kept answers is limited.
     """
 
     def __init__(self, app: "ASGIApp") -> None:

@@ -85,9 +85,10 @@ _queue = RunQueue()
 
 
 def is_later_than_request(looked_s: float) -> bool:
-    """Returns whether `looked_s` (monotonic) is later than the request for the current run.
+    """Returns whether the current run was requested before `looked_s` (monotonic seconds).
 
-    If so, the run can reuse what another run saw at that time. False outside a turn.
+    If so, this run can reuse what another run read from the disk at `looked_s`. False outside a
+    turn.
     """
     return looked_s > _requested_s.get()
 

@@ -31,7 +31,7 @@ def folder() -> Path:
 
 
 def keep_private() -> None:
-    """Makes all uploads readable only for the server's user, also those of earlier releases."""
+    """Makes the folder of uploads readable only for the user who runs the server."""
     with suppress(OSError):
         folder().chmod(0o700)
 
@@ -41,10 +41,10 @@ def catalogs() -> Path:
 
 
 def catalog_suffix(*sources: Path) -> str:
-    """Returns the last part of a catalog's name, independent of the order of log directories.
+    """Returns the suffix of a catalog's name: a hash of the opened paths, in any order.
 
-    The suffix for a directory in an archive ends with the archive's suffix, so both catalogs are
-    removed together.
+    For a path in an archive, the hash of the archive's own path follows. So `sweep` finds all
+    catalogs of an archive by their ending.
     """
     archive_path = next(filter(None, map(archive.enclosing_archive, sources)), None)
     suffix = hashlib.sha256(b"\0".join(sorted(map(os.fsencode, sources)))).hexdigest()[:12]

@@ -27,7 +27,7 @@ def _presets() -> dict[str, Workload]:
 
 
 def preset_name(title: str) -> str:
-    """Returns the name of a preset in the commands, or "" for a custom workload."""
+    """Returns the name of a preset on the command line. "" for a custom workload."""
     return next((name for name, preset in _presets().items() if preset.title == title), "")
 
 
@@ -54,7 +54,7 @@ def own_text() -> str:
 
 
 def parse_own(text: str) -> Workload:
-    """Parses a custom workload. Raises KafkavizError that names a wrong key."""
+    """Parses a custom workload. Raises KafkavizError if the text is not valid."""
     return workload.load(text, "your workload")
 
 

@@ -184,7 +184,7 @@ class Broker:
 
     @property
     def source(self) -> Path:
-        """The path, as the user gave it, that contains the main directory."""
+        """The path that the user gave for the main directory."""
         return self.main_directory.source
 
     @property
@@ -299,7 +299,7 @@ class Broker:
 
     @cached_property
     def directory_names(self) -> Mapping[Path, str]:
-        """The shortest endings of the paths that tell the log directories apart, by path."""
+        """By path, a short ending that only this path has: {/mnt/a/kafka: "a/kafka"}."""
         paths = [directory.path for directory in self.log_directories]
         for depth in range(1, max(len(path.parts) for path in paths)):
             ends = ["/".join(path.parts[-depth:]) for path in paths]
@@ -468,7 +468,7 @@ def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
 
 
 def _log_directory_roots(root: Path) -> list[Path]:
-    """Returns the log directories at a path: the folder itself, or one broker's inside it."""
+    """Returns the log directories in a folder that has several. Otherwise [`root`]."""
     if file.is_there(root / META_PROPERTIES) or tiered_view.sources(root):
         return [root]
     children = _directories(root)
@@ -539,10 +539,10 @@ def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDir
 
 
 def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[Partition]) -> None:
-    """Refuses a folder that is not a log directory.
+    """Raises CannotOpen if a folder is not a log directory.
 
-    The name of a partition proves nothing: gcc-12 may be any folder. An empty folder next to other
-    log directories is accepted, because it may be a replaced disk.
+    A subfolder with a partition's name proves nothing: gcc-12 is such a name too. An empty folder
+    is accepted next to other log directories, because it may be a replaced disk.
     """
     with_segments = {partition.path.parent for partition in partitions if partition.segments}
     for directory in directories:
@@ -561,11 +561,11 @@ def is_empty(path: Path) -> bool:
 
 
 def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
-    """Refuses directories that belong to two brokers.
+    """Raises CannotOpen if log directories surely belong to two brokers.
 
-    Two kinds of directories identify their broker: those with a metadata log, and those from before
-    Kafka 3.7, when a KRaft node had a single log directory (KIP-858). Other directories with
-    different ids may belong to one broker, which then cannot start. A finding reports that case.
+    Compares node.id and cluster.id of log directories that have a metadata log, or that are older
+    than Kafka 3.7, when a KRaft node had a single log directory (KIP-858). Other log directories
+    with different ids may belong to one broker, which cannot start. A finding reports that.
     """
     complete = [
         directory

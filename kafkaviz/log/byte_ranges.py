@@ -1,8 +1,8 @@
 """A range of any file of a broker directory, as bytes and as named spans.
 
-Little more than the range is read. In a .log, the search for its batches begins at an index entry
-that points to a valid batch, or at byte 0 if there is no .index. It continues from batch to batch
-as in log.scans.
+Little more than the range is read. In a .log, reading begins at the last index entry before the
+range that points to a valid batch, or at byte 0 without such an entry. From there it goes from
+batch to batch (see log.scans).
 """
 
 from collections.abc import Iterator

@@ -95,8 +95,9 @@ def _sound_end(
 ) -> int | None:
     """Returns the byte up to which a log can be read without its .index, or None.
 
-    This is the size of the log if one request fetches the log and the log is sound. Else it is the
-    first batch after `last_offset`, if two requests from byte 0 reach this batch.
+    - The size of the log, if one request fetches the whole log and all batches are valid.
+    - Else the position of the first batch after `last_offset`, if at most two requests from
+      byte 0 on fetch all bytes before it.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -164,10 +165,10 @@ def _is_stored(segment: LogSegment) -> bool:
 
 
 def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.ndarray, int]:
-    """Returns the batches from byte 0 up to damage, and the byte after the last batch.
+    """Returns the batches from byte 0 on, and the byte after the last batch.
 
-    Each batch begins where the previous one ends, with a larger offset and a valid checksum. If a
-    checksum or an offset is wrong, no batch is returned.
+    Ends at `stop`, or where no batch begins. If any checksum is wrong, or the offsets do not
+    increase, returns no batch and 0.
     """
     walk = Walk(read, 0, stop)
     end_offset = segment.base_offset
@@ -381,9 +382,9 @@ def _timestamp(entry: np.ndarray) -> float:
 
 
 def _is_written(entry: np.ndarray) -> bool:
-    """Returns whether a slot is not all zeros, as preallocated slots are.
+    """Returns whether a slot has a byte other than 0. Preallocated slots have none.
 
-    An entry of time 0 at the base offset is all zeros too. The search does not need it.
+    An entry with time 0 and the base offset is all zeros too, but the search works without it.
     """
     return any(entry.tobytes())
 

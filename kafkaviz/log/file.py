@@ -178,7 +178,7 @@ def read(
     *,
     limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """Returns a range of a file, by default all bytes from `position` on. Shorter at its end.
+    """Returns up to `length` bytes of a file from `position` on, by default all bytes.
 
     Raises:
         CannotOpen: no length is given, and more than `limit_bytes` are left.
@@ -309,6 +309,6 @@ def _data_end(descriptor: int, size: int) -> int:
 def _size_unless_hole(descriptor: int, size: int) -> int:
     """Returns 0 if the whole file is one hole, else its size.
 
-    Called if the system reports no data, as a file system without holes always does.
+    Called if the system reports no data. Some file systems report this for every file.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size

@@ -256,7 +256,7 @@ class _RecordBudget:
         self._remaining = COMPRESSED_RECORDS
 
     def spend(self, row: np.void, path: Path) -> None:
-        """Subtracts the records of a compressed batch. Raises CorruptFile if too many."""
+        """Subtracts the records of a compressed batch. Raises CorruptFile below 0."""
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
             problem = message("corrupt.too_many_metadata_records", count=COMPRESSED_RECORDS)

@@ -247,9 +247,10 @@ class CheckedScan(ResynchronisingScan):
         return row, position
 
     def _find_hidden(self, batch: np.void) -> int | None:
-        """Returns the position of the next batch, if the length of a damaged batch skips it.
+        """Returns where the batch after `batch` begins, if the length of `batch` is wrong.
 
-        "Damaged": the checksum is wrong. None if the length is plausible or no batch is found.
+        The checksum of `batch` is wrong. Returns the end of the range if `batch` reaches to it.
+        None if the length is plausible, or if no next batch is found.
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])
@@ -293,7 +294,7 @@ class CheckedScan(ResynchronisingScan):
         return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
 
     def _is_valid_to_end(self, batch: np.void) -> bool:
-        """Returns whether the checksum is valid if the batch reaches to the end of the range."""
+        """Returns whether the checksum is valid for all bytes up to the end of the range."""
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
         return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
@@ -381,7 +382,10 @@ def _has_unexpected_successor(batches: np.ndarray, following: np.ndarray) -> np.
 
 
 class SharedScan(BatchObserver[int]):
-    """Gives observers what Segment.scan(fill_wrapper_fields=True) yields from byte 0 on."""
+    """Passes the batches of a CheckedScan to observers, so that a .log is read once.
+
+    They get the same batches as from Segment.scan(fill_wrapper_fields=True).
+    """
 
     def __init__(
         self,

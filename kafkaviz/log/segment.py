@@ -241,9 +241,9 @@ class Segment:
             return False
 
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
-        """Returns where the last complete batch ended when the .log was listed, and its offset.
+        """Returns the end position and the last offset of the last complete batch in the .log.
 
-        If the .log was cut since then, only the remaining bytes count.
+        Counts only bytes that were in the .log when it was listed and are still there.
 
         Args:
             entries: an array of OFFSET_ENTRY. The scan begins at one of the last entries.

@@ -98,8 +98,8 @@ class Settings:
 
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.
-        lacks_metadata_log: see Broker.lacks_metadata_log. If so, only typed settings are known, or
-            those in server.properties if `is_file_from_user`.
+        lacks_metadata_log: see Broker.lacks_metadata_log. If True, a setting is known only if the
+            user typed it, or put it into server.properties (`is_file_from_user`).
         misses_metadata_log: whether server.properties proves that the metadata log should be here.
             See `_misses_metadata_log`.
         is_file_from_user: whether the user put server.properties into the log directory. No broker
@@ -283,10 +283,10 @@ def open_settings(
 def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
     """Returns whether the metadata log is missing although all log directories were opened.
 
-    Kafka keeps it in metadata.log.dir, or in the first of log.dirs (AbstractKafkaConfig, 4.3.1 and
-    4.4.0, according to Kafka's source). A copied directory has another path, so only the last name
-    in each path is compared. False for a node that is only a broker, and for a directory without
-    partitions, which may be new.
+    The opened log directories are compared with log.dirs and metadata.log.dir, one of which has the
+    metadata log (AbstractKafkaConfig, 4.3.1 and 4.4.0, from Kafka's source). Only the last name of
+    each path is compared, because a copied directory has another path. Returns False for a node
+    that is only a broker, and for a broker without partitions, which may be new.
     """
     texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     paths = {text.strip().rstrip("/") for text in texts}

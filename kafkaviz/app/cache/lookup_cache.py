@@ -43,7 +43,8 @@ def default_version(snapshot: BrokerSnapshot) -> str:
 def equivalent_version(version: str) -> str | None:
     """Returns the release in `VERSIONS` that searches like `version`: "3.9" for "3.6".
 
-    "plain" and "warm" are accepted too. Returns None for any other text.
+    "plain" (the old search) becomes "2.0". "warm" (warm section first) becomes the newest
+    release. Returns None for any other text.
     """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
@@ -153,7 +154,7 @@ def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[Stepp
 
 
 def race_payload(context: LookupContext, key: str) -> dict:
-    """Returns the race between the two searches as JSON. {} if the index has no entries."""
+    """Returns the race of the old search and the warm search as JSON. {} for an empty index."""
     race = next(iter(_races(key, context)), None)
     if race is None:
         return {}
@@ -165,7 +166,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Adds to `payload` the index pages that each search reads, and whether each is in memory."""
+    """Returns `payload` with each search's index pages, and which of them are in memory."""
     is_warm = context.result.profile.is_warm
     # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
     # warm-section-first

@@ -62,7 +62,7 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
-    """Returns `source.warm_targets`, cached.
+    """Returns the targets that show the effect of the warm section, cached.
 
     Args:
         warm_entries: the number of entries in the warm section. KAFKAS_WARM stands for 8 KiB.
@@ -72,7 +72,7 @@ def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) ->
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-    """Returns `source.warm_ranges`, cached. `warm_entries` is as in `choose_targets`."""
+    """Returns `source.warm_ranges`, cached. See `choose_targets` for `warm_entries`."""
     return source.warm_ranges(target_kind, warm_entries)
 
 
@@ -89,7 +89,7 @@ def open_partition(
 ) -> LookupSource:
     """Returns a topic-partition as a source of lookups. Raises KafkavizError.
 
-    `open_segment` is the segment that the page shows.
+    The default target is in `open_segment`, the segment that the page shows.
     """
     partition_name = snapshot.broker.partition_name(partition)
     directory = os.fsencode(partition_name)

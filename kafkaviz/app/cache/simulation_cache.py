@@ -154,7 +154,7 @@ def _write(
 
 
 def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends the rows to a log. Returns the exception if Kafka refuses a row, else ""."""
+    """Appends batches to a log. Returns Kafka's exception for a refused batch, else ""."""
     try:
         _write(rows, log.append, lambda: len(log.segments))
     except AppendFailed as fault:

@@ -59,9 +59,9 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
 
 
 def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments with tuples in place of lists in `data`. The JSON is the same.
+    """Replaces lists in `data` by tuples, which become the same JSON.
 
-    Streamlit searches every list for dataframes, but no tuple.
+    Streamlit searches lists for dataframes, which is slow. It does not search tuples.
     """
     data = arguments.get("data")
     if not isinstance(data, dict):
@@ -159,7 +159,7 @@ def focus() -> None:
 
 
 def address(choices: dict[str, str | None]) -> None:
-    """Writes choices into the address. A choice None removes its parameter.
+    """Writes choices into the address. The value None removes a parameter.
 
     Parameters that scripts in the browser wrote stay unchanged.
     """
@@ -171,12 +171,15 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Makes the sidebar keep a click that arrives while a run changes the links."""
+    """Makes links in the sidebar work even if a run redraws them during the click."""
     _sidebar(key="kv_sidebar", data={}, width="content")
 
 
 def one_step(query: str) -> None:
-    """Sets the query part of the address at once, so that one Back undoes the change."""
+    """Makes one Back undo one choice of the reader, even if the choice changes several parameters.
+
+    `query` has the current address parameters.
+    """
     _one_step(key="kv_one_step", data={"query": query}, width="content")
 
 
@@ -251,8 +254,8 @@ def bytes_view(data: bytes, key: str = "bytes_view") -> None:
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
     """Returns the last request for bytes of this content, or {}.
 
-    For a file that is too large to be sent at once, the request holds for each pane the byte that
-    the reader moved to.
+    The browser sends a request if the file is too large to be sent at once. The request has one
+    byte position per pane: the byte that the reader moved to.
     """
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}

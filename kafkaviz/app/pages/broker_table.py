@@ -260,7 +260,7 @@ def style_table(table: pd.DataFrame) -> Styler:
 
 
 def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], str]:
-    """Returns a formatter that also takes whole numbers that pandas stores as floats."""
+    """Returns a formatter that formats 3.0 as 3, because pandas stores some ints as floats."""
     return lambda value: (
         formatter(int(value))
         if isinstance(value, float) and value.is_integer()

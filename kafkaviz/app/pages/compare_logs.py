@@ -149,9 +149,9 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
 
 
 def _choose_step(head: Any, count: int) -> int:
-    """Draws the step control. Returns the number of the step to show, by default the last.
+    """Draws the control for the steps in which a follower truncates its log.
 
-    0 means the follower's log before the first step.
+    Returns the number of the chosen step, by default `count`. 0 means before the first step.
     """
     if count < 2:
         return count

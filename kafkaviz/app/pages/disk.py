@@ -1,6 +1,6 @@
 """The Disk page, and the tab Map: what uses every byte, and which files may be deleted.
 
-The map is drawn first from the directory listing, and again when the check has ended.
+The map is drawn first from the directory listing, and again after the files have been checked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
 
 
 def _checked(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the result of the check. Without one, draws the progress or the failure."""
+    """Returns the result of the check. Until there is one, draws the progress or the error."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None

@@ -277,10 +277,10 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
 
 
 def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
-    """Returns the settings. A value equal to the broker's default becomes None.
+    """Returns the settings for `alter_command`: None for a value that the broker has anyway.
 
-    Only a default from a file counts. Kafka's own default does not, because the broker may have a
-    default that no file here shows.
+    The broker's value must come from a file. Kafka's default does not count, because the broker
+    may have a value that no file here shows.
     """
     values: dict[str, float | None] = {}
     for name, value in settings.items():

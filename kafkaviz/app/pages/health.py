@@ -55,7 +55,8 @@ MAX_LOG_BYTES = 1 << 30  # of a topic-partition; recovery reads all of it while 
 def render_page() -> None:
     """Draws the page.
 
-    For a very large directory, the pipeline finds the problems, always for the inferred release.
+    The ingest pipeline checks very large directories. It always assumes the release inferred from
+    the files, even if the reader has chosen another.
     """
     location = frame("Health")
     apply_print_style()

@@ -162,7 +162,7 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step. Draws the other sections unless `is_projected`."""
+    """Draws the lookup step by step. The projector view (`is_projected`) has nothing else."""
     if isinstance(context.result.error, OffsetOutOfRange):
         return lookup_controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error

@@ -294,7 +294,7 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> int | None:
     """Draws a button for each target that shows the warm section.
 
-    Returns the target of the lagging reader, or None.
+    Returns the target just before the warm section, where a lagging reader looks, or None.
     """
     targets = lookup_sources.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.before_warm)):
@@ -439,7 +439,7 @@ def format_target(target: int, target_kind: str) -> str:
 
 
 def open_source() -> LookupSource:
-    """Returns an index with the keys in the field, or with DEFAULT_KEYS if those are not valid."""
+    """Returns an index of the typed keys, or of `DEFAULT_KEYS` if they are not valid."""
     text = (
         st.session_state.get(page_state.KEYS)
         or st.query_params.get(page_state.KEYS)

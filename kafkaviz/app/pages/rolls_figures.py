@@ -92,7 +92,7 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
-    """Draws a note. `name` is its key, because two notes can have the same `mark`."""
+    """Draws a note with the icon `mark`. The `name` must be unique on the page."""
     elements.state(f"note_{name}", mark, finding, reason)
     st.space(16)
 
@@ -261,7 +261,7 @@ def _render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> Html:
-    """Returns the table row of a roll. `roll` is None for the row of the omitted rolls."""
+    """Returns the table row of a roll. For None: the row with the number of omitted rolls."""
     if roll is None:
         text = say_count("common.more_in_csv", count - MAX_ROWS)
         return tag("tr", tag("td", text, colspan=4, class_="kv-fnt"))
@@ -279,7 +279,7 @@ def _roll_html(roll: tuple | None, count: int) -> Html:
 def render_limits(
     history: RollHistory, load: WriteLoad, key: str, workload: Workload | None = None
 ) -> None:
-    """Draws, over the write rate, the time after which each limit rolls a segment.
+    """Draws the time until each limit rolls a segment. The x-axis is the write rate.
 
     `workload` is None for a log on disk.
     """
@@ -300,7 +300,10 @@ def render_limits(
 
 
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
-    """Returns the smallest safe index size, with a note if today's is smaller."""
+    """Returns the smallest index size with which no index is full before the .log is.
+
+    If the log's index size is smaller, also names a segment that was full nevertheless.
+    """
     config = history.config
     bytes_per_s = history.bytes_per_s
     gap = roll_limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)

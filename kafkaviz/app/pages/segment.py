@@ -516,7 +516,7 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Returns whether the pin is a time entry that has no offset entry."""
+    """Returns whether the pinned row has a time entry but no offset entry."""
     pin = frontend.ruler_state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 

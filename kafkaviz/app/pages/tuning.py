@@ -126,7 +126,7 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Returns where today's interval was found if the metadata log is missing, else ""."""
+    """Names the source of today's interval if the metadata log is missing, else returns ""."""
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -255,7 +255,7 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """Returns one row of TOPIC_COLUMNS per topic. A topic without batches has two values."""
+    """Returns one row of TOPIC_COLUMNS per topic. Without batches: name, log bytes, and ""."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 

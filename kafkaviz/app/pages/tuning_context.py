@@ -67,7 +67,7 @@ class TuningContext:
 
     Attributes:
         kind: "partition", "topic", "broker" or "workload".
-        alternative_bytes: the interval compared with today's.
+        alternative_bytes: the other interval, which the page compares with today's interval.
     """
 
     location: Location
@@ -103,7 +103,7 @@ class TuningContext:
 
     @property
     def today_key(self) -> str:
-        """The message key of the label for today's interval, which may be assumed."""
+        """The message key for "today" or, if the log's interval is not known, for "assumed"."""
         return "tuning.is_today" if self.case.today.is_interval_known else "tuning.is_assumed_today"
 
     @property

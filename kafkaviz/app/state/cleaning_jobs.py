@@ -1,7 +1,7 @@
 """Simulated cleanings of compacted logs: one background job per listing and topic-partition.
 
 The decisions (does the cleaner take this log?) are a job too, which reads no records. A cleaning
-reads most of the log, so only that of a small log starts without a click.
+reads most of the log. So only the cleaning of a small log starts without a click.
 """
 
 from collections.abc import Callable

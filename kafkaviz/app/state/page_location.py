@@ -51,7 +51,7 @@ class Location:
 
     @property
     def partition_name(self) -> str:
-        """The topic-partition's name, with the log directory if two have it: "disk-b/orders-0"."""
+        """The topic-partition's name: "disk-b/orders-0" if two log directories have orders-0."""
         if self.partition is None or self.broker is None:
             return ""
         return self.broker.partition_name(self.partition)
@@ -96,8 +96,8 @@ def parse_address(
     Args:
         depth: 1 for the broker, 2 for the topic-partition, 3 for the segment.
         unpack: called with the directory before it is listed, to unpack its archives.
-        prefers_full_batches: if the address has no topic-partition, choose the largest that has
-            several records per batch.
+        prefers_full_batches: if the address has no topic-partition, choose the largest
+            topic-partition with several records per batch.
 
     Returns:
         A SegmentLocation, PartitionLocation, BrokerLocation or plain Location. The type shows how

@@ -23,7 +23,7 @@ _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language",
 
 
 def language() -> str:
-    """Returns the session's language code. Outside a run, returns that set by `keep_language`."""
+    """Returns the session's language code. Outside a run: the code that `keep_language` set."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return _later_language.get()

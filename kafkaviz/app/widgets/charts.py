@@ -1,8 +1,8 @@
 """Figures on a page: cached per view and theme, with a title and an alternative text.
 
-`keep_click` and `take_click` return the last click in a figure or table. If the contents change in
-the run that a click starts, st.plotly_chart and st.dataframe return no selection. A callback is
-called before that run, and still gets the click.
+A click in a figure or table starts a run. If that run changes the contents, st.plotly_chart and
+st.dataframe return no selection. So a callback, made by `keep_click`, stores the click before the
+run, and `take_click` returns it.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -40,7 +40,7 @@ class Draw(Protocol):
 
 
 def mode() -> str:
-    """Returns "light" or "dark". Paper is always light."""
+    """Returns the theme: "light" or "dark". A printed page is always light."""
     return "light" if st.query_params.get(page_state.PAPER) else st.context.theme.type or "light"
 
 
@@ -88,7 +88,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 def with_page_layout(
     plotly_figure: Any, selecting: Mapping[str, str] = MappingProxyType({})
 ) -> "PlainFigure":
-    """Returns the figure with a layout that saves the browser a second drawing."""
+    """Returns the figure with its final layout, so that the browser draws it only once."""
     from kafkaviz.figures.theme import PlainFigure
 
     plain = plotly_figure.to_dict()
@@ -132,7 +132,7 @@ def keep_click(key: str, read: Callable[[Any], Target | None]) -> Callable[[], N
 
 
 def take_click(key: str) -> Any:
-    """Returns the target of the last click in the element `key`, once. None without a click."""
+    """Returns the target of a new click in the element `key`. None without a new click."""
     address, target = st.session_state.pop(_state_key(key), ("", None))
     return target if address == _address() else None
 
@@ -143,7 +143,7 @@ def first_point(selection: Any) -> Any:
 
 
 def _address() -> str:
-    """Returns the address of the run. A click must not count at another address."""
+    """Returns the page's address. It is stored with a click, which counts only there."""
     return f"{st.context.url} {st.query_params.to_dict()}"
 
 

@@ -167,9 +167,9 @@ def take_from_address(
 
 
 def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
-    """Writes choices into the address again, after a link to another location that lacks them.
+    """Writes choices into the address again if the reader has gone to another location.
 
-    Call this before the controls are drawn.
+    Choices that the address has stay unchanged. Call this before the controls are drawn.
 
     Args:
         address: the address of the current location.
@@ -220,9 +220,9 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Stores for the next run the word in the address, and the word of each label.
+    """Stores the state of a choice for the next run, in which `_control_word` reads it.
 
-    The labels of the next run may be in another language.
+    The word of each label is stored too, because the next run may be in another language.
     """
     words = {label: word for word, label in labels.items()}
     settled_word = _previous_run(name).settled_word if settled_word is None else settled_word
@@ -257,9 +257,9 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds to the address the tab that has a control for one of its parameters.
+    """Adds a tab to the address: the first with a control for an address parameter.
 
-    Call this before drawing.
+    Keeps a tab that the address already has. Call this before drawing.
     """
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:

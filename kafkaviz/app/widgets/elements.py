@@ -74,7 +74,8 @@ def mono(text: str) -> Html:
 def label(name: str, value: str) -> Html:
     """Returns a name and its value, for a line above a control.
 
-    For a topic setting, the first name of the broker's setting follows. A tooltip has all names.
+    For a topic setting, the broker's name of the setting follows, such as log.roll.ms. If a broker
+    has several names for it, the first is shown. A tooltip lists all.
     """
     name_html = tag("span", escape(name))
     if about := broker_names(name):
@@ -100,7 +101,7 @@ def title(html: Html | str, lead: str = "", gap: int = 20) -> None:
 
 
 def chips(items: Iterable[tuple[str, Html | str]], note: str = "") -> None:
-    """Draws a row of chips and a note. An item is a severity or "", and the HTML of the chip."""
+    """Draws a row of chips and a note. An item is (severity or "", HTML of the chip)."""
     row = (tag("span", escape(html), class_=f"kv-chip {kind}") for kind, html in items)
     after = tag("span", escape(note), class_="kv-sm kv-fnt kv-after")
     st.html(tag("div", *row, after, class_="kv-chips"))
@@ -181,7 +182,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> Html:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """Shows the number of rows on each tab. CSS draws it, so links to a tab do not contain it."""
+    """Shows a row count on each tab. CSS adds the counts, so labels and links lack them."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
         f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'

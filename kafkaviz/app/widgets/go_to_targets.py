@@ -194,7 +194,7 @@ def setting_place(name: str) -> tuple[str, str] | None:
 
 
 def is_named(setting: str, name: str) -> bool:
-    """Returns whether a setting matches a name. A name ending in * matches by its beginning."""
+    """Returns whether a name means a setting. "log.*" means all settings that begin with "log."."""
     return setting == name or (name.endswith("*") and setting.startswith(name[:-1]))
 
 

@@ -136,7 +136,7 @@ def lanes_legend(names: Iterable[str]) -> Html:
 
 
 def transactions_legend(lanes_view: TransactionLanesView) -> Html:
-    """Returns the legend of the transaction lanes and of the strip with their offsets."""
+    """Returns the legend of the transactions figure: of its lanes, and of the strip below."""
     legend = lanes_legend(lanes_view.legend)
     counts = [(f"txn-{fate}", words) for fate, words in lanes_view.counts.items()]
     if not counts:

@@ -149,9 +149,10 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
 
 
 def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the path itself. A path into an archive becomes the unpacked file.
+    """Returns the path on disk for a path that the user gave.
 
-    kafka.tar.gz/orders-0 is such a path.
+    A path in an archive (kafka.tar.gz/orders-0) becomes its unpacked copy. A path in a store of
+    remote segments becomes the path in its view. Any other path is returned unchanged.
     """
     path = file.absolute_path(path)
     refresh(path)

@@ -118,9 +118,9 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that refuses to read more than DIRECTORY_BYTES at once.
+    """A file that raises BadArchive if more than DIRECTORY_BYTES are read at once.
 
-    Only the directory of a broken .zip is longer.
+    zipfile reads the directory of a .zip at once. Only a broken .zip has a longer directory.
     """
 
     def read(self, size: int | None = -1) -> bytes:
@@ -160,7 +160,7 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    """Refuses members that share bytes: a small file of them could unpack to any size."""
+    """Raises BadArchive if members share bytes: a small .zip could then unpack to any size."""
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:

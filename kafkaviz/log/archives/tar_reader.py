@@ -81,7 +81,7 @@ class TarStream:
             pass
 
     def notes(self, count: int) -> bytes:
-        """Returns the content of a header about the next member, without the padding."""
+        """Reads the content of an extra header, such as a long name. Drops the padding."""
         if count > NOTES_BYTES:
             raise BadArchive(message("archive.notes_too_long", count=count))
         block = b"".join(self.pieces(_pad_to_block(count)))
@@ -157,7 +157,7 @@ def describe_cut(position: int) -> Message:
 
 
 def _has_valid_checksum(block: bytes) -> bool:
-    """Returns whether the sum of all bytes is right. The checksum field counts as blanks.
+    """Returns whether the sum of all bytes is right. The checksum field itself is summed as blanks.
 
     Old archives sum signed bytes.
     """

@@ -144,7 +144,7 @@ def views_root() -> str:
 
 
 def may_hold_mirrored(directory: Path) -> bool:
-    """Returns whether files in this directory may be in a mirror."""
+    """Returns whether a directory is in a mirror, or in a view that may link to one."""
     return f"{directory}/".startswith(_roots())
 
 
@@ -202,9 +202,9 @@ def _is_store(folder: str) -> bool:
 
 
 def display(path: PurePath | str) -> str:
-    """Returns the path to show to the user. A file in a mirror is shown as its remote address.
+    """Returns the path to show to the user. For a file in a mirror: its remote address.
 
-    A refused address is shortened to the part that the error message shows.
+    An address that cannot be used is shortened as in its error message.
     """
     text = str(path)
     try:

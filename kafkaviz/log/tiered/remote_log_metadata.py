@@ -7,10 +7,11 @@ these arrows is ignored:
                          \________________________/^
 
 The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
-epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. If
-a finished copy ends at or after all earlier copies of an epoch, it replaces the earlier copies that
-begin at or after its own start. These are the rules of RemoteLogMetadataCache and
-RemoteLogLeaderEpochState in Kafka 4.3.1.
+epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2.
+
+Two copies may overlap in an epoch. If the later copy ends at or after all earlier ones, it replaces
+the earlier copies that begin at or after its own start: a copy of 0 to 99 replaces one of 20 to 59.
+These are the rules of RemoteLogMetadataCache and RemoteLogLeaderEpochState in Kafka 4.3.1.
 
 KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them. A
 tombstone then marks a deleted segment. Kafka and kafkaviz ignore an update without a key if its

@@ -114,7 +114,7 @@ class RemoteSegmentFiles:
     def parts(self) -> dict[str, FilePart]:
         """Returns the segment's files, by kind, as they would be in a partition directory.
 
-        Without an empty .txnindex, which a broker does not keep.
+        An empty .txnindex is left out, because a broker does not keep one.
 
         Raises:
             CannotOpen: the segment is incomplete or encrypted.
@@ -240,7 +240,7 @@ def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
 def _named_by_manifest(
     partition: TopicIdPartition, segments: list[RemoteSegmentFiles]
 ) -> TopicIdPartition:
-    """Returns the topic-partition in a manifest. The name of a folder may have a prefix."""
+    """Returns the topic-partition that a manifest names, else `partition` (the folder's name)."""
     for segment in segments:
         try:
             manifest = segment.manifest

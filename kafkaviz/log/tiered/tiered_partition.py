@@ -523,9 +523,9 @@ def _describe_unannounced(
     stored: Sequence[RemoteSegmentFiles],
     problems: list[KafkavizError],
 ) -> int:
-    """Adds copied segments that the metadata updates but never announces.
+    """Adds copied segments for which the metadata has updates but no announcement.
 
-    The store gives their offsets. Returns the number of these segments.
+    Their offsets come from the store. Returns the number of added segments.
     """
     count = 0
     for stored_segment in stored:

@@ -57,8 +57,8 @@ class TieredState:
     Attributes:
         store: None if only a broker directory was given.
         local: the broker directory, or None for a store alone.
-        partitions: the partitions with remote segments or metadata, and those that were asked for,
-            by directory name.
+        partitions: the partitions with remote segments or metadata, and the `directories` that
+            `read_state` was given. Sorted by directory name.
         is_metadata_whole: whether all partitions of __remote_log_metadata were read to their ends.
     """
 
@@ -71,7 +71,7 @@ class TieredState:
 
 @dataclass(frozen=True)
 class TieredOffsets:
-    """Two offsets of a partition with tiered storage that other partitions do not have.
+    """Two offsets that only a partition with tiered storage has.
 
     Attributes:
         local_log_start: the base offset of the first local segment, or None without a directory.
@@ -161,7 +161,7 @@ def _gap_object(gap: RemoteGap) -> dict[str, Any]:
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
-    """Returns the store and broker directory of the view around a path, or None."""
+    """Returns the store and the broker directory of the view that contains a path, or None."""
     home = _home_of(path)
     if home is None:
         return None
@@ -178,7 +178,7 @@ def remote_store(path: Path) -> Store | None:
 
 
 def given_store(path: Path) -> Path | None:
-    """Returns a view's store as the user gave it. The folder with the topics may be inside."""
+    """Returns the store as the user gave it, for a path in a view. None for other paths."""
     home = _home_of(path)
     if home is None:
         return None
@@ -256,7 +256,7 @@ def read_state(
     """Returns where the segments of each topic-partition are. Raises CannotOpen.
 
     Args:
-        store: None for the broker directory alone, whose metadata is then trusted.
+        store: the store, or None to trust the metadata in the broker directory alone.
         local: the broker directory to which the store belongs.
         directories: partition directories to return even if nothing was copied.
     """
@@ -377,8 +377,8 @@ def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
 def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
     """Returns one partition per directory.
 
-    A topic that was deleted and created again has a folder for each topic id. The local directory
-    decides which folder is current, else the folder that was written last.
+    A topic that was deleted and created again has a folder for each topic id. The folder with
+    the topic id of the local directory is current, else the folder that was written last.
     """
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
@@ -449,9 +449,9 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
 def _write_own_files(
     folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
 ) -> set[str]:
-    """Writes the other files of a partition directory, if the store has their content.
+    """Writes partition.metadata and leader-epoch-checkpoint, as far as their content is known.
 
-    `last` is the last segment that can be read.
+    `last` is the last readable segment in the store. Returns the names of the written files.
     """
     contents = {}
     if topic_id:
@@ -507,7 +507,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """Returns a file in the block cache for a part. Replaces the file if the bytes changed."""
+    """Returns a file in the block cache for a part. Replaces it if its size or time changed."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
@@ -623,7 +623,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Returns the folder in the block cache with the bytes of a path in a view."""
+    """Returns the path in the block cache that has the bytes of a path in a view."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 
