@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """Returns the environment variables that tell the pages the options.
+    """Returns the environment variables that pass the options to the app.
 
     kafkaviz.app and kafkaviz.cli do not import each other.
     """
@@ -194,9 +194,9 @@ def _check_listening_address(address: str, port: int | None) -> None:
 
 
 def _readable(path: Path) -> str:
-    """Returns the absolute path of a readable file or directory; for a remote path, its URL.
+    """Returns the absolute path of a file or directory; for a remote path, the URL.
 
-    The pages explain other faults of the directory.
+    Raises an error if the path cannot be read. The app's pages report all other faults.
     """
     if remote := address.parse(str(path)):
         return str(remote)

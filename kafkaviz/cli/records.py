@@ -207,10 +207,10 @@ def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
 
 
 def _release_code() -> None:
-    """Frees the resident memory of library code, about 100 MB. Only on Linux.
+    """Releases about 100 MB of memory that holds the code of libraries. Only on Linux.
 
-    Importing numba and loading compiled functions runs much of LLVM, but only once. The kernel maps
-    code that is needed again from the page cache.
+    Much of this code belongs to LLVM and runs only once, when numba loads compiled functions. The
+    kernel maps code that is needed again from the page cache.
     """
     import ctypes
     import mmap

@@ -287,10 +287,10 @@ def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
 
 
 def _copy_group(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
-    """Returns a key that all unfinished copies of one local segment share.
+    """Returns a key that is equal for all unfinished copies of one local segment.
 
-    Other segments have a key of their own. If a local segment lacks its producer snapshot, each
-    upload attempt leaves another unfinished copy.
+    A segment that is not unfinished has a key of its own. If a local segment lacks its producer
+    snapshot, each upload attempt leaves another unfinished copy.
     """
     if segment.place == "unfinished":
         return segment.start_offset, segment.end_offset

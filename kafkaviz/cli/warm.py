@@ -84,7 +84,7 @@ def _dump(broker: "Broker") -> None:
 
 
 def _clean(broker: "Broker") -> None:
-    """Computes the cleaning of a log as if it were compacted. Nothing is written."""
+    """Computes how the cleaner would clean a log with cleanup.policy=compact. Writes nothing."""
     from kafkaviz.analysis.compaction.compaction import compaction
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings

@@ -1,7 +1,7 @@
 """The widgets of a class: the join button, the strip above a step, and the bars of answer counts.
 
-The teacher's page reads the room once per second. A learner's browser waits for the next step of
-the class (class_seat.ClassFeed) and then reruns only the fragments in PARTS.
+The teacher's page reads the room once per second. A learner's browser waits for the next revision
+of the room (class_seat.ClassFeed). Then only two fragments of the page rerun, see PARTS.
 """
 
 import threading
@@ -71,9 +71,9 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """Draws a part. Waits first until no other learner's page is being drawn.
+    """Draws a part. Only one learner's part is drawn at a time; the others wait.
 
-    Reruns the whole page if the session has left the class.
+    If the session has left the class, reruns the whole page instead.
     """
     if class_seat.current() is None:
         st.rerun()
@@ -86,12 +86,12 @@ def set_picker_lesson(name: str) -> None:
 
 
 def set_picker_track(track: str) -> None:
-    """Stores the track that the track picker shows. Reruns of PARTS do not draw the picker."""
+    """Stores the track that the track picker shows, for `rerun_outdated_page`."""
     st.session_state[workshop.CLASS_PICKER_TRACK] = track
 
 
 def rerun_outdated_page(lesson: str, track: str) -> None:
-    """Reruns the whole page if a rerun of PARTS cannot show `lesson` and `track`."""
+    """Reruns a learner's whole page if the pickers are outdated or the page shows no step."""
     if class_seat.is_learner() and (
         st.session_state.get(workshop.CLASS_PICKER) != lesson
         or st.session_state.get(workshop.CLASS_PICKER_TRACK) != track
@@ -174,7 +174,7 @@ def _take_seat() -> None:
 
 
 def render_strip(step: ClassStep) -> None:
-    """Draws the strip above a step: one for the teacher, one for learners, one for visitors."""
+    """Draws the class controls above a step, for the teacher, a learner or a visitor."""
     code = class_seat.code()
     if not code:
         return

@@ -191,7 +191,7 @@ class ClassRoom:
             self._move(ClassPosition())
 
     def close(self) -> None:
-        """Ends the class. Sessions that still refer to this room read `is_closed`."""
+        """Ends the class and sets `is_closed` for sessions that still hold this room."""
         with self._lock:
             self.is_closed = True
             self.clear()
@@ -226,7 +226,7 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls `watcher` at each new revision, in the thread that made the revision."""
+        """Calls `watcher` after each new revision, in the thread that changed the room."""
         with self._lock:
             self._watchers.append(watcher)
         try:
@@ -292,7 +292,7 @@ class ClassRoom:
             return StepTally(dict(letters), solved, tried, seats)
 
     def stuck_seats(self, *, has_question: bool, has_task: bool) -> list[StuckSeat]:
-        """Returns the learners who may need the teacher at the current step, raised hands first."""
+        """Returns learners who may need the teacher at the current step. Raised hands are first."""
         with self._lock:
             step = self.position.step
             if step is None:

@@ -147,8 +147,8 @@ def is_learner() -> bool:
 def is_revealed(step: StepKey) -> bool | None:
     """Returns whether the teacher has revealed the answers of a step.
 
-    Returns None outside a class, and if this learner is at another step than the class: then the
-    right answer is shown as soon as the learner has chosen.
+    Returns None outside a class, and for a learner at another step than the class. Then the page
+    shows the right answer as soon as the learner has chosen.
     """
     attendance = current()
     if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):
@@ -181,10 +181,10 @@ NO_CLASS = -1  # the answer if the room is closed or the token has no seat in it
 
 
 class ClassFeed:
-    """ASGI middleware that answers requests for PATH and passes all others to the app.
+    """ASGI middleware that answers browsers' requests for the next revision of a room.
 
     Attributes:
-        is_served: whether this process answers such requests; False under `streamlit run`.
+        is_served: whether this process has the middleware; False under `streamlit run`.
     """
 
     is_served: ClassVar[bool] = False
@@ -207,7 +207,7 @@ class ClassFeed:
         await response(scope, receive, send)
 
     async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
-        """Answers with the next revision; HTTP 429 if MAX_WAITS requests wait for this token."""
+        """Returns the next revision; HTTP 429 if MAX_WAITS requests with this token are waiting."""
         if self._waits[token] >= MAX_WAITS:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1

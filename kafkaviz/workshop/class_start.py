@@ -37,7 +37,7 @@ HALVES = " ▀▄█"  # index: 1 if the upper module is set, plus 2 if the lowe
 
 
 def addresses() -> list[str]:
-    """Returns this machine's IPv4 addresses that others may reach, the likeliest first."""
+    """Returns this machine's IPv4 addresses that other machines may reach, the likeliest first."""
     candidates: list[str] = []
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(NOWHERE)
@@ -119,7 +119,7 @@ async def open_class(_app: object) -> AsyncGenerator[None, None]:
 def announcement(
     room: ClassRoom, address: str, port: int, *, language: str, has_picture: bool
 ) -> str:
-    """Returns the text to print: room code, links for learners and teacher, served directories.
+    """Returns the text to print: room code, links, and which directories learners can open.
 
     Args:
         address: the address that the server listens on.

@@ -65,7 +65,7 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
 
 
 def restore_address() -> None:
-    """Restores this session's last position if the address has none, as after a sidebar click."""
+    """Writes this session's last position into the address if the address has no position."""
     if not any(key in st.query_params for key in SESSION_PARAMETERS):
         for key, value in st.session_state.get(workshop.WORKSHOP, {}).items():
             st.query_params[key] = value
@@ -78,7 +78,7 @@ def remember_address() -> None:
 
 
 def open_lab(name: str, part: int) -> None:
-    """Opens the lab after `part`, the last step of a lesson."""
+    """Opens the lab of the lesson `name`. `part` is the last step of the lesson."""
     open_step(name, part)
     st.query_params[workshop.LAB] = "1"
 
@@ -122,7 +122,7 @@ def answers() -> dict[tuple[str, int, bool], str]:
 
 
 def record_answer(name: str, part: int, letter: str) -> None:
-    """Stores an answer in the address and in the class. It replaces an earlier answer."""
+    """Stores an answer in the address and, in a class, in the room. Replaces an earlier answer."""
     class_seat.record_answer((name, part), letter)
     _write_answers(answers() | {(name, part, letter == SOLVED): letter}, _lab_answers())
 
@@ -188,7 +188,7 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether answers are never hidden: for the teacher, with notes, or on a projector."""
+    """Returns whether to show all answers: to a teacher, with notes, or on a projector."""
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (workshop.NOTES, page_state.PROJECTOR)
     )
@@ -218,7 +218,7 @@ def parts(lesson: Lesson, name: str | None = None) -> list[int]:
 def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
     """Returns lesson and step number before this position; None at the first step.
 
-    Before a lab comes the last step of the lesson.
+    If a lab is open, returns the last step of its lesson.
     """
     if is_lab_open(position.lesson):
         return position.lesson.name, position.part
@@ -282,9 +282,9 @@ def letter(block: LessonBlock, name: str, part: int) -> str | None:
 
 
 def is_answered(position: LessonPosition) -> bool:
-    """Returns whether the question of a step is answered; True if the step has none.
+    """Returns whether the question of a step is answered; True for a step without a question.
 
-    For the current step of a class: whether the teacher has revealed the answers.
+    At the current step of a class, returns whether the teacher has revealed the answers.
     """
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     if is_revealed is not None and position.step.blocks("predict"):

@@ -510,7 +510,7 @@ def follow(place: str, on_place: Callable[[str], None]) -> None:
 
     Args:
         place: this window's position, as from `step_name`.
-        on_place: called with the other window's position when that changes.
+        on_place: called when the other window has moved, with the new position.
     """
 
     def follow() -> None:

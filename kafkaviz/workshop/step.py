@@ -192,7 +192,7 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _reset(count: int) -> None:
-    """Draws the button that deletes all answers; it asks first if there are any."""
+    """Draws the button that deletes all answers. Asks for confirmation if `count` is above 0."""
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
@@ -214,7 +214,7 @@ def _reset(count: int) -> None:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws the figures, but only the first that waits for an answer."""
+    """Draws all complete figures, but only the first of those that wait for an answer."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)
@@ -228,14 +228,14 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
-    """Returns whether the reader has given the answer that the complete figure waits for."""
+    """Returns whether to draw the complete figure. The key `after` names the required answer."""
     if block["after"] == "task":
         return lesson_state.is_solved(position)
     return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the widget key of a figure. A stepper has the same name in the address."""
+    """Returns the widget key of a figure, which is also a stepper's name in the address."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
@@ -431,7 +431,7 @@ def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
-    """Draws the fields of a rule. Returns the rule as text; "" if it is incomplete."""
+    """Draws the fields of a rule. Returns the rule as text; "" for an incomplete rule."""
     rule = exercise.read(address_answer)
     branches = []
     for place in range(exercise.MAX_BRANCHES):

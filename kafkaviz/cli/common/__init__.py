@@ -37,7 +37,7 @@ def add_setting_option(
 
 
 def add_tiered_option(parser: argparse.ArgumentParser) -> None:
-    """Adds --tiered, whose value is for `join_tiered`."""
+    """Adds --tiered. `args.tiered` is the `store` for `join_tiered`."""
     parser.add_argument(
         "--tiered",
         metavar="STORE",
@@ -48,7 +48,7 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns a path that lists the store's segments too; `path` itself if `store` is None."""
+    """Returns a path that joins a directory with a store of remote segments, if there is one."""
     if store is None:
         return path
     from kafkaviz.log import broker
@@ -57,7 +57,7 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns `paths`; with a store, one path that lists the store's segments too.
+    """Returns `paths`; with a store, a single joined path as from `join_tiered`.
 
     Raises:
         CannotOpen: there is a store and more than one path.

@@ -57,7 +57,7 @@ def set_up() -> None:
 
 
 def to_one_line(text: Text) -> str:
-    """Returns the text as one line, without control characters and without grouped digits."""
+    """Returns the text as one line, with control characters escaped and digits not grouped."""
     return units.escape_line(
         units.ungroup(text if isinstance(text, str) else text.render(language()))
     )
@@ -163,7 +163,7 @@ def say_json(form: str, value: dict) -> None:
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """Warns on stderr that a directory is from a newer release than kafkaviz knows."""
+    """Prints on stderr that a newer release than kafkaviz knows wrote a directory."""
     if warning:
         note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 

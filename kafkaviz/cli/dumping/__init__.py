@@ -29,7 +29,7 @@ class DumpOptions:
     """The options of Kafka's tool, under Kafka's names.
 
     Attributes:
-        decoder: one of `DECODERS`; None: the decoder classes are used.
+        decoder: one of `DECODERS`; None to use `key_decoder_class` and `value_decoder_class`.
         prints: whether keys and values are printed.
         deep: whether records are printed.
         max_bytes: the most bytes to read from a .log; MAX_INT: all.
@@ -113,11 +113,11 @@ class Report:
     """The faults to report at the end, by the absolute path of the file.
 
     Attributes:
-        mismatches: the offset of each wrong entry of an .index, and the offset in the .log.
+        mismatches: per wrong entry of an .index: its offset, and the offset found in the .log.
         timestamp_mismatches, out_of_order, not_found: wrong entries of a .timeindex, in file order.
             An entry may be in several lists.
-        non_consecutive: the offsets before and after each gap in a .log. A second gap after the
-            same offset replaces the first.
+        non_consecutive: per gap in a .log: the offset before the gap, and the offset after it. A
+            second gap after the same offset replaces the first.
     """
 
     mismatches: Pairs = field(default_factory=dict)

@@ -51,12 +51,12 @@ _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
 
 @dataclass
 class LineBuffer:
-    """Buffers that several calls fill: lines, and pairs of offsets around a gap.
+    """Two buffers that the compiled code fills: lines of text, and gaps between offsets.
 
     Attributes:
-        last_offset: the offset of the last record; -1 before the first record.
-        room: the bytes of lines, filled up to `used_bytes`.
-        gaps: the pairs of offsets, filled up to `used_gaps`.
+        last_offset: the offset of the last record written; -1 before the first record.
+        room: the bytes of the lines; the first `used_bytes` are in use.
+        gaps: the offsets before and after each gap; the first `used_gaps` rows are in use.
     """
 
     last_offset: int = -1
@@ -95,8 +95,8 @@ def write(
     Args:
         data: the decompressed records of a batch are `data[start:end]`.
         prints: whether keys and values are printed.
-        lines: the lines of the batches (uint8).
-        line_ends: the start of the first line in `lines`, then the end of each line.
+        lines: the lines of the batches, as bytes (uint8).
+        line_ends: positions in `lines`: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
 
     Returns:
         The number of batches written, and why the call stopped: `DONE`, `NEEDS_ROOM`, or `OTHER` (a

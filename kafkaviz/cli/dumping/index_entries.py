@@ -1,8 +1,8 @@
 """An .index or .timeindex as text: its entries, and whether each entry matches the .log.
 
-For each entry of a .timeindex, Kafka's tool reads the .log from the position in the .index to the
-end. This module reads the .log once, and again only from positions that are not the start of a
-batch.
+For each entry of a .timeindex, Kafka's tool looks up a position in the .index, and reads the .log
+from there to the end. This module reads the .log once for all entries. Only positions that are not
+the start of a batch need further reads.
 """
 
 from collections.abc import Iterator
@@ -333,15 +333,15 @@ def _floor_slot(keys: np.ndarray, target: int) -> int:
 
 @dataclass
 class Matches:
-    """The batch with which Kafka's tool compares each time entry.
+    """For each entry of a .timeindex, the batch with which Kafka's tool compares the entry.
 
-    The tool reads batches from the entry's position in the .index, up to the first batch whose last
-    offset is the entry's offset or later.
+    The tool looks up a position in the .index. From there, the batch is the first whose last offset
+    is the entry's offset or later.
 
     Attributes:
-        rows: the batch, by slot.
-        exceptions: the exception that ends Kafka's tool, by slot. The tool first reads all batches
-            after the entry's position, so the fault may be in any of them.
+        rows: the batch, by slot of the .timeindex.
+        exceptions: the exception that ends Kafka's tool, by slot of the .timeindex. The tool reads
+            the .log from the position to the end, so the fault may be in any later batch.
     """
 
     rows: dict[int, np.void] = field(default_factory=dict)
@@ -355,9 +355,9 @@ class Matches:
 
     @classmethod
     def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """Finds the batches in one pass over the .log.
+        """Finds the batch for each entry, given the entries' positions and offsets.
 
-        Further passes begin at positions that are not the start of a batch.
+        Reads the .log once, and again from positions that are not the start of a batch.
         """
         matches = cls()
         open_slots = np.arange(len(positions))
@@ -382,7 +382,7 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads batches from `start`. Returns the slots whose position starts no batch."""
+        """Reads batches from `start`. Returns the slots at whose position no batch starts."""
         unique_positions = np.unique(positions[slots])
         batch_starts = set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))

@@ -1,6 +1,6 @@
 """The behaviour of Java that is visible in the output of Kafka's tools.
 
-It covers hash maps, paths, numbers, text, and the exception that ends a tool.
+This module imitates hash maps, paths, numbers, text, and the exception that ends a tool.
 """
 
 import os

@@ -300,7 +300,7 @@ def _dump_range(
     """Prints the batches from `start` to the next unreadable range.
 
     Returns:
-        The end of the unreadable range; None after the last batch.
+        The end of the unreadable range; None if no batch follows.
     """
     batches = log.batches(start, stop)
     for chunk in batches:
@@ -331,7 +331,7 @@ def _dump_range(
 def _print_unread_range(
     unread_range: UnreadRange, message: str, stop: int, console: Console
 ) -> int | None:
-    """Prints an unreadable range. Returns the position of the next batch, or None."""
+    """Prints an unreadable range. Returns the position after the range; None from `stop` on."""
     console.write(
         problem(
             "batch-bad-length",
@@ -481,9 +481,10 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the base offsets of batches, and whether each is known.
+    """Returns the base offset of each batch, and whether the offset is known.
 
-    A compressed wrapper (magic 0 and 1) has the base offset of its first message.
+    For a compressed wrapper (magic 0 and 1), this is the offset of the first message. The offset is
+    unknown if the wrapper has no readable message.
     """
     offsets = batches["base_offset"].copy()
     is_present = np.ones(len(batches), np.bool_)

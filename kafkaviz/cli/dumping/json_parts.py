@@ -102,7 +102,7 @@ class FileChecker:
         return self._last_reading[1]
 
     def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
-        """Returns a .log's first unreadable range that starts at one of `positions`."""
+        """Returns the first unreadable range of a .log that starts at one of `positions`."""
         position_set = set(positions.tolist())
         return next(
             (
@@ -141,7 +141,7 @@ class FileChecker:
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
-        """Yields a line per finding about a .txnindex that does not need the .log."""
+        """Yields a line per finding about a .txnindex. Does not read the .log."""
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
         parsed = names.parse_file(file_path.name)

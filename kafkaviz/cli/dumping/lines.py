@@ -38,7 +38,7 @@ _TEXT, _NUMBER, _WORD, _MASKED = range(4)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A column of words. Each row shows `words[index]`."""
+    """A column of words: line `i` contains `words[index[i]]`."""
 
     index: np.ndarray
     words: tuple[str, ...]

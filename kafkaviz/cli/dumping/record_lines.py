@@ -76,12 +76,12 @@ def exception_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lines:
-    """Batches to print.
+    """Batches to print, and the line that is printed before the records of each batch.
 
     Attributes:
-        data: the bytes of the batches; `data[start:stop]` follows a batch's header.
-        lines: the batches' lines, without their records.
-        line_ends: the start of the first line in `lines`, then the end of each line.
+        data: the bytes of all batches. A batch's records are `data[start:stop]`.
+        lines: the lines of the batches, as bytes (uint8).
+        line_ends: positions in `lines`: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
     """
 
     batches: np.ndarray
@@ -154,7 +154,7 @@ class RecordLines:
 
         Args:
             data: the bytes of the batches, one after another.
-            ends: the start of the first batch's line in `lines`, then the end of each line.
+            ends: positions in `lines`: line `i` is `lines[ends[i]:ends[i + 1]]`.
         """
         starts = batches["position"] - batches["position"][0]
         stops = starts + batches["size_bytes"]

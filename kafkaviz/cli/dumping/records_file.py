@@ -41,7 +41,7 @@ LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 @dataclass(frozen=True)
 class RecordsFile:
-    """An open .log. Messages show `path`."""
+    """An open .log. `path` is the name that error messages contain."""
 
     path: str
     size_bytes: int
@@ -72,7 +72,7 @@ class RecordsFile:
         return min(self.size_bytes, position + length_bytes)
 
     def batches(self, start: int, stop: int) -> "Batches":
-        """Returns the batches of a slice, which can be iterated as arrays."""
+        """Returns the batches between two positions, as an iterable of arrays."""
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
@@ -130,7 +130,7 @@ class RecordsFile:
 
 
 class Batches:
-    """The batches of a slice. After the iteration, `end` says where and why they ended."""
+    """The batches of a slice, as arrays. Iteration sets `end`: where and why the batches end."""
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
         self._log = log

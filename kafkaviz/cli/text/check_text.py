@@ -35,7 +35,7 @@ MAX_FAILED_NAMES = 3  # most partitions that are named for the same cause of a f
 
 
 def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
-    """Yields the lines of a check. Without `read_rate` (bytes per second), a rate is assumed."""
+    """Yields the lines of a check. `read_rate` is in bytes per second; None: ASSUMED_RATE."""
     groups = list(group_findings(health.findings))
     counts = count_severities(chain.from_iterable(groups))
     yield say(
@@ -195,7 +195,7 @@ def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _label_directory(broker: Broker, log_directory: str, text: str) -> str:
-    """Returns the text after the log directory's short name, if there are several directories."""
+    """Returns `text`, after the name of its log directory if the broker has several."""
     for directory in broker.log_directories:
         if len(broker.log_directories) > 1 and directory.text == log_directory:
             name = broker.directory_names[directory.path]
@@ -311,7 +311,7 @@ def _render_failures(health: Health) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns a key for steps with the same cause: texts without partition and numbers."""
+    """Returns a step's texts without partition and numbers: equal for steps with one cause."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]

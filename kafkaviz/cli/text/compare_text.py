@@ -57,9 +57,10 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
 
 
 def _verdict(equal: int, total: int, problems: int, compared: str = "records") -> Message:
-    """Returns whether both sides are the same, given numbers of partitions.
+    """Returns a sentence that says whether both sides are the same.
 
     Args:
+        equal, total, problems: numbers of partitions: the same on both sides, all, and not read.
         compared: "records"; "batches" for catalogs, which have no records.
     """
     if equal < total:

@@ -217,7 +217,7 @@ def _render_segment_size(source: TuningSource, topic: str | None) -> Iterator[st
 
 
 def _render_unset(case: TuningCase) -> Iterator[str]:
-    """Yields the settings that no file contains: inferred from rolls, or Kafka's defaults."""
+    """Yields the settings inferred from rolls, then the settings assumed to be Kafka's defaults."""
     if case.today.inferred_settings:
         inferred_settings = (
             f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
@@ -246,7 +246,7 @@ def _render_unset(case: TuningCase) -> Iterator[str]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields the table of costs: today's interval, the considered interval, 1 KiB to 1 MiB."""
+    """Yields a table of costs per index interval: 1 KiB to 1 MiB, today's, the considered one."""
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),
@@ -266,10 +266,10 @@ def _render_table(
 def _rows(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[tuple[IntervalCost, str]]:
-    """Yields (interval with costs, word that marks the row).
+    """Yields a table row per index interval: (cost, mark). The mark is a word such as "today".
 
-    Today's costs are measured on the index on disk. If a replay of today's interval differs, the
-    replay has its own row.
+    The cost of today's interval is measured on the index on disk. If a replay with today's
+    interval gives another cost, the replay has a second row.
     """
     today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}

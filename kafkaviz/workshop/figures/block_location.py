@@ -63,8 +63,8 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
 def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
     """Returns the path and the listing of a sample.
 
-    Checks at most every LOOK_S seconds whether the listing is current. The check takes
-    milliseconds, and learners who open a step together would wait for each other.
+    The listing may be up to LOOK_S seconds old. A check per call would take milliseconds, and
+    learners who open a step together would wait for each other.
     """
     key = (access.SAMPLES, name)
     now = time.monotonic()
@@ -107,7 +107,7 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """Returns the rows of the segment's files around the block's offset.
+    """Returns the batch that holds the block's offset, and the slot for the batch in each index.
 
     Raises:
         NoValue: the segment does not hold the offset.

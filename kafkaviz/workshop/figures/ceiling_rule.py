@@ -1,7 +1,7 @@
 """The figure of the exercise on the ceiling, the smallest key that is not below a target.
 
-The reader's rule is applied to all targets, one per row. A ring marks the slot that `lookup`
-returns, a green cell the ceiling, and a disc the slot that the rule returns. The column left of
+Each row shows one target. A ring marks the slot that `lookup` returns, a green cell marks the
+ceiling, and a disc marks the slot that the reader's rule returns. The column left of
 slot 0 means "no slot" (-1). The column right of the last slot means a slot that does not exist.
 """
 

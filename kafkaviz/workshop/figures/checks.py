@@ -58,7 +58,7 @@ def _health(snapshot: BrokerSnapshot, directory: str) -> Health:
 def _draw(
     findings: Sequence[Finding], block: LessonBlock, key: str, *, is_answered: bool = True
 ) -> list[Part]:
-    """Returns the table of findings. Before the answer, broker start-up is left out."""
+    """Returns the table of findings. Before the answer, hides what broker start-up will do."""
     rows = [
         _row(finding, is_answered=is_answered)
         for finding in findings
@@ -174,7 +174,7 @@ def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str
 
 
 def _draw_unordered(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    """Returns both logs before any truncation, without a leader."""
+    """Draws the two logs before truncation. Does not show which replica is the leader."""
     return [_axis(comparison, block, key, steps=0), replica_logs.epochs_html(comparison)]
 
 

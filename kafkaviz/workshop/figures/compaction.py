@@ -70,7 +70,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 
 
 def _newest(log) -> tuple[int, str, int]:
-    """Returns the newest timestamp of a .log, "record", and the last offset of that batch."""
+    """Returns the last three fields of `SegmentAge`, for the batch with the newest timestamp."""
     newest = max(
         (int(batch["max_timestamp_ms"]), -int(batch["last_offset"]))
         for chunk in BatchChunks(log)
@@ -357,10 +357,10 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Returns the offset and kind of each record that the cleaner leaves for a key.
+    """Returns a text with the offset and kind of a key's records after a check.
 
     Args:
-        unread: the records to use if the log of `check` cannot be read.
+        unread: the key's records; used if the log of `check` cannot be read.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

@@ -1,7 +1,8 @@
 """The compacted log of the lesson on the cleaner, on any day of a simulated story.
 
-The story writes one batch per day. The cleaner checks the log once per week, when a segment was
-closed. Decisions and cleanings are computed by the same code as for a broker directory.
+The story writes a batch on every second day of a week, from Monday. By default, a segment is closed
+each Monday. Then the cleaner checks the log. Decisions and cleanings are computed by the same code
+as for a broker directory.
 """
 
 from collections import defaultdict
@@ -108,9 +109,10 @@ STANDARD = TopicSettings()
 
 @cache
 def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
-    """Returns the cleaner's checks up to a day: one per week, and one on that day.
+    """Returns the cleaner's checks before a day, one per Monday, and a check on the day.
 
-    Day 0 is the first Monday. The cleaner checks the log at 8 o'clock, after that day's batch.
+    Day 0 is the first Monday. The first check is on day 7. The cleaner checks the log at 8
+    o'clock, after that day's batch.
     """
     done: list[CleanerCheck] = []
     for number in (*range(7, day, 7), day):

@@ -50,7 +50,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Component:
-    """A component of app/frontend. `draw` draws it."""
+    """An element with its own JavaScript, from app/frontend. `draw()` puts it on the page."""
 
     draw: Callable[[], None]
 
@@ -222,21 +222,21 @@ def block_key(block: LessonBlock) -> str:
 
 
 def start_parameters(block: LessonBlock) -> dict[str, str]:
-    """Returns the first step of the block's stepper as a URL parameter; {} if not set."""
+    """Returns the URL parameter for the step at which the block's stepper starts; {} if not set."""
     return {page_state.STEP: str(block["step"])} if block["step"] else {}
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Returns the current stepper step as a URL parameter.
+    """Returns the URL parameter for the current step of the stepper `key`.
 
-    Returns {} if the address is at a step of another stepper.
+    Returns {} if the address contains no step, or a step of another stepper.
     """
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """Returns the stepper's name in the address, and its first step from 0."""
+    """Returns the name of a stepper in the address, and the step to start at, counted from 0."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 

@@ -48,8 +48,9 @@ class LessonFile:
     """A file whose bytes a lesson shows.
 
     Attributes:
-        selected_rows: the rows around the block's offset, if the file belongs to a segment.
-        other_file: a file of the partition that belongs to no segment.
+        selected_rows: the batch that holds the block's offset, and the slot for the batch in each
+            index; None if the file belongs to no segment.
+        other_file: the file, if it belongs to no segment.
     """
 
     location: SegmentLocation
@@ -58,9 +59,9 @@ class LessonFile:
     other_file: FileInfo | None = None
 
     def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
-        """Returns the bytes that the browser requested, and a cache key for them.
+        """Returns the bytes where the reader is in the file, and a key for the file's content.
 
-        The view without a request is the same for all readers and is cached.
+        The bytes that a reader sees first are the same for all readers and are cached.
         """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
         request = byte_request(content_key, key)

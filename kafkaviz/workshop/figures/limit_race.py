@@ -34,7 +34,7 @@ NARROW_PX = 7.0
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """Where a label is drawn: a row, from 0 next to the axis, and the label's side at its point."""
+    """The place of a label: the row, where 0 is next to the axis, and the Plotly `xanchor`."""
 
     row: int
     anchor: str
@@ -90,7 +90,8 @@ class RaceLine:
     """A line of the figure: how a segment approaches one limit.
 
     Attributes:
-        early_text: the amount after `LimitRaceView.early_ms`.
+        roll_text, early_text: the amount that counts toward the limit, at the roll and at
+            `LimitRaceView.early_ms`.
         points: (n, 2) array: ms since the segment's first append, share of the limit from 0 to 1.
         reached_ms: when the segment would reach the limit if no other limit rolled it; None if
             after the end of the figure.
@@ -111,8 +112,8 @@ class LimitRaceView:
     """The lines of a segment, one per limit.
 
     Attributes:
-        question: the title before the answer.
-        early_ms: a time soon after the first append.
+        question: the title until the reader has answered.
+        early_ms: a power of ten, about 1 % to 10 % of `roll_ms`.
     """
 
     title: str

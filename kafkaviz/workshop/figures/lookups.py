@@ -156,8 +156,9 @@ def entries(data: dict[str, Any], key: str) -> None:
     """Draws an index above its batches.
 
     Args:
-        data: `slots` as (key, position), and `batches` as (position, size, first offset, last
-            offset). After the answer also `slot`, `from`, `passed` and `batch` of the lookup.
+        data: `slots` holds (key, position), `batches` (position, size, first offset, last offset).
+            After the answer also: `slot` (the slot that is found), and positions in the .log:
+            `from` (where the read begins), `passed` (batches before `batch`), `batch` (the result).
     """
     _entries(key=key, data=data)
 
@@ -230,9 +231,10 @@ MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 
 
 def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
-    """Returns the race of two searches for an index's newest entry.
+    """Returns the race of Kafka's search and plain binary search for an index's newest entry.
 
-    If that entry made plain binary search wait, the race before the entry was added comes second.
+    If only the newest entry makes plain search wait for the disk, returns two races: the second
+    is in the index without that entry.
     """
     entries = block["entries"]
     if not 0 < entries <= MAX_RACE_ENTRIES:

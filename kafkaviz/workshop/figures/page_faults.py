@@ -41,15 +41,14 @@ class ImageNote:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
-    """The image of the lookups.
+    """The image of the lookups. x is the number of entries in the index, y is the page.
 
     Attributes:
         end_page: the size of the index in pages, not rounded.
         row_pages: the number of pages in a row of the image.
-        lookup_counts: (rows, columns) array of numbers of lookups. All columns have equally many
-            entries.
-        dots: (n, 3) array: entries, page and number of page faults. More than MAX_DOTS dots are
-            drawn as an image.
+        lookup_counts: (rows, columns) array: the lookups that read a page, summed over the pages of
+            the row. Each column stands for the same number of new entries.
+        dots: (n, 3) array: entries, page and number of page faults.
     """
 
     title: str
@@ -64,7 +63,7 @@ class PageFaultsView:
 
     @property
     def is_dense(self) -> bool:
-        """Whether there are more than MAX_DOTS dots."""
+        """Whether there are more than MAX_DOTS dots, which are drawn as an image instead."""
         return len(self.dots) > MAX_DOTS
 
 
@@ -195,7 +194,7 @@ def _cell_heatmap(
     hover: str,
     opacity: float,
 ) -> go.Heatmap:
-    """Draws the cells. Row 0 is centred on 0, so that axis and hover text show page numbers."""
+    """Draws the cells. The middle of a row is the mean of the row's page numbers."""
     column_entries = faults_view.entries / max(cells.shape[1], 1)
     row_height = faults_view.row_pages
     return go.Heatmap(

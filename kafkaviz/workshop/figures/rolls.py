@@ -58,7 +58,8 @@ class RollClockView:
     Attributes:
         batches: the largest timestamp of each batch in the segment.
         incoming: the first and the largest timestamp of the batch whose append rolled the segment.
-        between: a text that compares the waited time with `segment_ms`.
+        between: a text such as "604 900 000 ms > 604 800 000 ms": the time between the two batches,
+            and `segment_ms`.
     """
 
     title: str

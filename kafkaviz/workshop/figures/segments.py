@@ -109,7 +109,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns the location, and the base offset of the segment that holds the block's offset."""
+    """Returns the segment that a block names, and the base offset of the segment to highlight."""
     location = block_location.locate(block)
     return location, None if block["offset"] is None else page_location.find_segment(
         location.partition, block["offset"]
@@ -310,7 +310,7 @@ class IndexDump:
     Attributes:
         entries: a line per entry; only the first entries if the file has many.
         count: the number of entries in the file.
-        mismatches: the lines about wrong entries at the end of the dump.
+        mismatches: the last lines of the dump, one per wrong entry.
     """
 
     path: str

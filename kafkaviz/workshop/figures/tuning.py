@@ -1,4 +1,4 @@
-"""The cost of other index settings for a real log, and of a lookup within a fetch.
+"""Figures about tuning: what other index settings would cost, and what a lookup costs in a fetch.
 
 The last figure lists the broker's names for topic settings, in order of precedence.
 """
@@ -290,7 +290,7 @@ def sending_us(size_bytes: int) -> float:
 
 
 def share_rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
-    """Yields response size, lookup time, sending time, and the lookup's share of both times."""
+    """Yields (response size, lookup time, sending time, lookup time as a share of their sum)."""
     lookup = fetch_share.lookup_us
     for size_bytes in FETCH_BYTES:
         sending = sending_us(size_bytes)

@@ -128,8 +128,8 @@ class Damage:
         start, stop: the byte range that was changed or removed; empty if the file grew.
         before, after: the file's content; None if the file does not exist.
         new_name: the new name of a renamed file.
-        target_offset: the offset of the record whose timestamp the client looks up; None for other
-            clients.
+        target_offset: the client looks up the timestamp of the record at this offset; None for a
+            client that looks up no timestamp.
     """
 
     copy: LogCopy
@@ -186,7 +186,7 @@ def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Da
 
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
-    """Renames the .index to the next higher offset."""
+    """Renames the .index, so that the offset in its name is higher by 1."""
     name = copy.name("index")
     before = copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
@@ -256,7 +256,7 @@ def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
 
 
 def _set_clock(copy: LogCopy, days: int) -> Damage:
-    """Moves a batch to a later day, with a valid checksum and rebuilt indexes."""
+    """Adds days to the timestamps of a batch. The checksum and the indexes stay correct."""
     batch = _middle_batch(copy)
     data = bytearray(copy.content("log"))
     start = int(batch["position"])
@@ -287,7 +287,7 @@ def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """Returns the base offset of the next segment; if there is none, of the last batch."""
+    """Returns the base offset of the next segment. In the last segment: that of the last batch."""
     later = [base for base in copy.bases if base > copy.segment]
     return later[0] if later else int(copy.batches()["base_offset"][-1])
 
@@ -385,7 +385,7 @@ def _delay_timestamp(copy: LogCopy, slot: int) -> Damage:
 
 
 def _padding_bytes(copy: LogCopy) -> range:
-    """Returns the numbers of zero bytes to append, in whole slots."""
+    """Returns the possible numbers of zero bytes to append, each a multiple of the slot size."""
     entry_bytes = INDEXES["index"].ENTRY.itemsize
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 

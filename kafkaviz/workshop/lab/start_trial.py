@@ -62,7 +62,7 @@ class ReadOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class DeliveredRange:
-    """The records that a consumer got from one batch, and the place of that batch."""
+    """The offsets of the records that a consumer got from one batch, and the batch's position."""
 
     first: int
     last: int
@@ -92,7 +92,7 @@ class ClientReading:
 
     @property
     def record_count(self) -> int:
-        """The number of delivered records. The lab's logs are not compacted."""
+        """The number of delivered records, computed from offsets: the logs have no gaps."""
         return sum(part.last - part.first + 1 for part in self.ranges)
 
 
@@ -195,7 +195,7 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
     """Reads the whole log, or looks up a timestamp.
 
-    Each fetch returns one batch (max.partition.fetch.bytes=1), so each batch is looked up. The
+    To read the log, the consumer fetches each batch on its own (max.partition.fetch.bytes=1). The
     consumer verifies checksums, as by default.
     """
     profile = versions.search_profile(RELEASE)
@@ -249,10 +249,9 @@ _lock = Lock()
 
 
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """Returns the timestamp at `target_offset`, and the client's result without damage.
+    """Returns (timestamp at `target_offset`, what a client reads in the undamaged copy).
 
-    Returns None instead of the timestamp if `target_offset` is None. The result is cached while the
-    copy exists.
+    The timestamp is None if `target_offset` is None. The result is cached while the copy exists.
     """
     with _lock:
         readings = _undamaged_readings.setdefault(copy, {})

@@ -267,7 +267,7 @@ class TrialView:
     """Broker start-up on a damaged copy, and a client's reading.
 
     Attributes:
-        rows: (actor, a line per action) for the check, the broker and the client.
+        rows: (name, a line per action), for `kafkaviz check`, the broker and the client.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The lessons of the Workshop: Markdown files in this folder and in those of KAFKAVIZ_LESSONS.
+"""The lessons of the Workshop: Markdown files in this folder and the folders in KAFKAVIZ_LESSONS.
 
 Each language of a lesson is a file, such as warm-section.en.md and warm-section.zh.md. README.md
 explains how to write a lesson. New and changed files are used at the next rerun of the page.
@@ -39,9 +39,9 @@ ENGLISH = "en"
 
 
 def folders() -> list[Path]:
-    """Returns the folders with lessons: this one, and those in KAFKAVIZ_LESSONS.
+    """Returns the folders with lessons: this folder, then the folders in KAFKAVIZ_LESSONS.
 
-    Folders in KAFKAVIZ_LESSONS are separated as in KAFKAVIZ_ALLOW_ROOT.
+    KAFKAVIZ_LESSONS has its folders separated by os.pathsep, or is a JSON list.
     """
     return [LESSONS_FOLDER, *parse_directories(os.environ.get(LESSONS, ""))]
 
@@ -253,7 +253,7 @@ class _LessonParser:
 
     @staticmethod
     def _is_fence_end(line: str, *, is_block: bool) -> bool:
-        """Returns whether a line ends a block. Fences and headings end a kafkaviz block too."""
+        """Returns whether a line ends a block. Any fence or heading ends a kafkaviz block."""
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
     def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:

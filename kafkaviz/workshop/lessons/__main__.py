@@ -32,7 +32,7 @@ TRANSLATED_KEYS = {
 
 
 def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:
-    """Returns the number of lesson files in `folders`, by default the app's, and their faults."""
+    """Returns (number of lesson files, their faults). `folders` defaults to the app's folders."""
     translations = {}
     lesson_faults = []
     count = 0
@@ -125,7 +125,7 @@ def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonF
 
 
 def structure(block: LessonBlock) -> tuple:
-    """Returns what all languages of a block must share: kind, keys, and values without text."""
+    """Returns what must be equal in all languages: a block's kind, keys and untranslated values."""
     return block.kind, tuple(
         (key, "" if key in TRANSLATED_KEYS else text) for key, text in block.lines
     )

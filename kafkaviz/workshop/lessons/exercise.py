@@ -77,7 +77,7 @@ class CeilingRule:
         return f"{''.join(branches)}{self.otherwise}"
 
     def answer(self, context: RuleContext) -> int:
-        """Returns a slot, NONE or BASE; NO_ANSWER if the rule reads the key of a missing slot."""
+        """Returns the slot that the rule gives, or one of NONE, BASE and NO_ANSWER."""
         try:
             for condition, answer in self.branches:
                 if CONDITIONS[condition](context):
@@ -145,7 +145,7 @@ class RuleCheck:
         return not self.wrong_cases
 
     def counts(self, kind: str) -> tuple[int, int]:
-        """Returns (number of cases, number of wrong cases) of a kind."""
+        """Returns (number of targets, number of wrong results) for a kind of target."""
         cases = [case for case in self.cases if case.kind == kind]
         return len(cases), sum(not case.is_right for case in cases)
 

@@ -1,7 +1,7 @@
-"""The glossary of the Workshop, and the Workshop's results in Go to.
+"""The glossary of the Workshop, and the Workshop's entries in "Go to", the search of the app.
 
-Each word has a meaning, a page of the app that shows the thing, and a lesson that teaches the word.
-TERMS holds the parts that all languages share. The message file `glossary` holds the texts: name,
+Each word has a meaning, a page of the app that shows an example, and a lesson that teaches the
+word. TERMS holds pages and lessons. The message file `glossary` holds the texts: name,
 meaning, and class in Kafka.
 """
 
@@ -28,7 +28,7 @@ class GlossaryTerm:
 
     Attributes:
         key: the prefix of the word's message keys; also the word's name in addresses.
-        page: the page of the app that shows the thing.
+        page: the page of the app that shows an example.
         lesson: the name of the lesson that teaches the word.
     """
 
@@ -130,7 +130,7 @@ def find_term(key: str) -> GlossaryTerm | None:
 
 
 def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
-    """Returns the glossary words in a text that no earlier lesson teaches, in order of appearance.
+    """Returns the glossary words in a text, in order, without those of earlier lessons.
 
     Args:
         taught: the names of earlier lessons.
@@ -176,7 +176,7 @@ SETTING_TERMS = {
 
 
 def list_targets() -> tuple[Target, ...]:
-    """Returns all targets of Go to: lessons, steps, words and settings.
+    """Returns what "Go to" finds in the Workshop: lessons, steps, words and settings.
 
     The list is rebuilt after a lesson file has changed.
     """
@@ -224,9 +224,9 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns the searchable text of a step, without its answers.
+    """Returns the text in which "Go to" searches a step: prose and questions, without answers.
 
-    The numbers of issues and proposals (KAFKA-1234, KIP-12) are added from all blocks of the step.
+    The text ends with all numbers of issues and proposals (KAFKA-1234, KIP-12) in the step.
     """
     texts = [part for part in step.parts if isinstance(part, str)]
     texts += [block["ask"] for block in step.blocks("predict", "exercise")]

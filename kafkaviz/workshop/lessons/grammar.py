@@ -79,7 +79,8 @@ class BlockKind:
 
     Attributes:
         is_wide: whether the figure is drawn below the text instead of next to it.
-        setting_key: parses values of log settings; None: no log settings in this block.
+        setting_key: parses the values of keys that are log settings; None if the block must not
+            contain log settings.
     """
 
     keys: Mapping[str, Key]
@@ -121,7 +122,7 @@ class LessonStep:
     parts: tuple[str | LessonBlock, ...]
 
     def blocks(self, *kinds: str) -> tuple[LessonBlock, ...]:
-        """Returns the blocks of these kinds; all blocks without arguments."""
+        """Returns the blocks of the given kinds. If no kind is given, returns all blocks."""
         return tuple(block for block in self._blocks if not kinds or block.kind in kinds)
 
     @cached_property

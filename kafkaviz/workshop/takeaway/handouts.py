@@ -1,6 +1,7 @@
 """The hand-outs of all lessons as one HTML file for printing.
 
-All questions come first and all answers last: one file for learners and teacher.
+The answers are at the end of the file. An edition without answers, and one with teacher's notes,
+are separate files.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from kafkaviz.workshop.takeaway.page_file import PageFile
 
 
 class HandoutEdition(Enum):
-    """An edition of the hand-outs. Its value is part of the file name."""
+    """Which parts the hand-outs have. The value is part of the file name."""
 
     ANSWERS = ""
     QUESTIONS = "-questions"
@@ -116,7 +117,8 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> G
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
     """Returns whether a figure reveals an answer of its step.
 
-    Such a figure is hidden on screen until the answer, or shows the lookup of the exercise.
+    True for a figure that is incomplete on screen until the answer, and for a stepper that shows
+    the lookup of the step's exercise.
     """
     lookups = (
         (exercise["set"], exercise["target"])
@@ -184,7 +186,7 @@ def _answer(block: LessonBlock, part: int) -> Markdown:
 
 
 def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Group:
-    """Returns the teacher's notes of a step, which begins at minute `begin` of `total` minutes."""
+    """Returns the teacher's notes of a step. The step begins at minute `begin` of `total`."""
     minutes = f"{step.minutes:g}"
     time_text = say("workshop.about_minutes", minutes=minutes)
     if begin is not None:

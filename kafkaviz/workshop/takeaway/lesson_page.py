@@ -1,8 +1,8 @@
 """A lesson as one HTML file with text, working figures and questions.
 
 A figure that reveals the answer is hidden until the reader has answered. The file contains no
-teacher's notes and stores no answers. It cannot test a rule for the ceiling; the reader compares
-the rule with the solution.
+teacher's notes and stores no answers. In the exercise on the ceiling, the file does not test the
+reader's rule, but shows the solution.
 """
 
 import json

@@ -147,9 +147,9 @@ def _stylesheets() -> tuple[str, ...]:
 
 
 def _as_expression(module: str) -> str:
-    """Turns a bundle, an ES module, into an expression that returns the module's function.
+    """Turns the code of an ES module into an expression, whose value is what the module exports.
 
-    A single HTML file cannot import modules from other files.
+    The HTML file cannot import modules from other files.
     """
     body, count = MODULE_END.subn(r"return \1;", module)
     if not count:
