@@ -138,8 +138,8 @@ def decompress(
     """Decompresses the data of a batch or message.
 
     Check the checksum of the batch first: a damaged byte can decompress to wrong data without an
-    error. This function refuses an incomplete second gzip member, zstd frame or snappy stream,
-    before which Kafka 4.3 may stop reading.
+    error. An incomplete second gzip member, zstd frame or snappy stream is refused here, although
+    Kafka 4.3 may stop reading before it.
 
     Args:
         limit_bytes: the most bytes that the data may expand to.
@@ -362,9 +362,9 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Returns whether this is the header of a second or later xerial stream.
+    """Returns whether `header` begins a second or later xerial stream.
 
-    snappy-java checks the version only in these headers.
+    snappy-java checks the version in these headers, but not in the first one.
     """
     return (
         len(header) == _XERIAL.size and header[:8] == XERIAL_MAGIC and _XERIAL.unpack(header)[1] > 0

@@ -98,7 +98,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Sums groups of three blocks. Returns the sum and the position after the last group."""
+    """Sums groups of three blocks. Returns (sum, position after the last complete group)."""
     while end - start >= 3 * block_bytes:
         first = crc
         second = np.uint64(0)
@@ -114,7 +114,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns a sum extended by zero bytes. The table determines how many."""
+    """Returns the sum of the same data with zero bytes after it. `table` determines how many."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -221,7 +221,7 @@ def _byte_sums() -> np.ndarray:
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
     """Returns the sum of each byte value with 0 to 7 zero bytes after it.
 
-    The array is uint32, shape (8, 256).
+    The array is uint32, shape (8, 256): number of zero bytes, byte value.
     """
     tables = [byte_sums]
     for _ in range(7):
@@ -230,9 +230,9 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns how zero bytes change each of the four bytes of a sum.
+    """Returns the table with which `_shift` adds `zero_bytes` (a power of 2) to a sum.
 
-    The array is uint32, shape (4, 256).
+    The array is uint32, shape (4, 256): byte of the sum, value of this byte.
     """
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]

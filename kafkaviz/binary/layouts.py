@@ -74,8 +74,8 @@ class FieldDisplay(NamedTuple):
 
     Attributes:
         is_grouped: whether the number is shown with its digits grouped.
-        value: returns the text for a complete row; None shows the number.
-        note: the key of a message, or a function that returns the note for a complete row.
+        value: called with a complete row, returns the field's text. None: the number is shown.
+        note: a message key, or a function that is called with a complete row and returns the note.
     """
 
     name: str
@@ -108,7 +108,7 @@ def field_spans(
 
     Args:
         position: the position of `data` in the file.
-        prefix: text before the first name.
+        prefix: text before the name of the first field.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
     is_whole = len(data) >= layout.itemsize

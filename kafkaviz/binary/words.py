@@ -24,7 +24,7 @@ COPY_BYTES = 16  # the number of bytes that copy_16 copies
 def _pointer(
     context, builder: "ir.IRBuilder", array_type: Any, array: Any, position: Any, bits: int
 ) -> Any:
-    """Returns the address of `bits` bits in an array of uint8. Checks bounds if numba does."""
+    """Returns the address of `bits` bits in a uint8 array. Checks bounds only if numba does."""
     from llvmlite import ir
     from numba.core import cgutils
     from numba.np.arrayobj import make_array
@@ -105,5 +105,5 @@ def trailing_zeros(typing_context, word):
 
 
 def first_word(data: bytes) -> np.uint64:
-    """Returns `load_64` of the first 8 bytes."""
+    """Returns the first 8 bytes as one little-endian number."""
     return np.uint64(int.from_bytes(data[:8], "little"))

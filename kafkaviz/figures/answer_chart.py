@@ -1,4 +1,4 @@
-"""The chart of a query's result: bars, or a line if the first column rises."""
+"""The chart of a query's result: bars, or a line if the values of the first column rise."""
 
 import math
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """Returns the chart of a column, by default the first drawable one. None: nothing to draw."""
+    """Returns the chart of `column` (default: the first drawable column), or None."""
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
     if column is None or not rows.num_rows:
@@ -249,9 +249,9 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """Returns the first column if its numbers rise from row to row.
+    """Returns the name of the first column if its numbers rise from row to row, else None.
 
-    Returns None if a column is text.
+    None also: fewer than 3 rows, a single column, or any column of text.
     """
     if (
         rows.num_rows < 3
@@ -397,9 +397,9 @@ def _round_ticks(low: float, high: float, column: str) -> list[float]:
 
 
 def _round_step(least_step: float, column: str) -> float:
-    """Returns the next larger round step.
+    """Returns a round distance between two ticks, at least `least_step`.
 
-    For bytes this is a power of two. For other numbers it is 1, 2 or 5 times a power of ten.
+    For bytes it is a power of two. For other numbers it is 1, 2 or 5 times a power of ten.
     """
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:

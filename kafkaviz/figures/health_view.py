@@ -188,7 +188,7 @@ def _byte_reader(
     directories: Sequence[tuple[LogDirectory, str]],
     may_show: Callable[[str], bool],
 ) -> ByteReader:
-    """Returns a reader. It returns b"" for a file that is unreadable or must not be shown."""
+    """Returns a function that reads bytes of a file; b"" if that fails or is forbidden."""
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name
@@ -393,7 +393,7 @@ def _count_text(key: str, count: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that the start-up reads, failing and cut logs first. None: it reads none."""
+    """Returns the logs that the start-up reads, or None. Failing logs come first, then cut logs."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps
@@ -638,7 +638,7 @@ def start_payload(view: HealthView) -> dict:
 
 
 def findings_payload(view: HealthView, key: str) -> dict:
-    """Returns the verdict and the findings as plain data."""
+    """Returns the verdict and the findings as plain data. `key` changes with the content."""
     return {
         "key": key,
         "words": _words(),

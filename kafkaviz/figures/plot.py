@@ -106,7 +106,7 @@ def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
 
 
 def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":
-    """Returns the batch headers that a fetch reads, by index.interval.bytes.
+    """Returns the number of batch headers that a fetch reads, as a curve over index.interval.bytes.
 
     Args:
         source: anything that `kafkaviz tune` takes, including a workload.

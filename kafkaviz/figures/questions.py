@@ -1,6 +1,6 @@
-"""The questions of the Explore page: queries over the catalog, and the texts of their figures.
+"""The questions of the Explore page: SQL queries over the catalog, and the texts of their figures.
 
-A title is computed from the rows of the result. It is used only while the query is unchanged.
+The title of a figure is computed from the rows of the result. An edited query has no such title.
 """
 
 from collections.abc import Callable, Mapping, Sequence

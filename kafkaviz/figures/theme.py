@@ -132,6 +132,7 @@ def line_names(
     Args:
         names: text, colour, and distance in px from the top of the chart to the end of the line.
         height_px: the height of the chart without its margins.
+        gap_px: the least distance of two names.
         lowest_px: no name is placed lower than this.
     """
     ordered = sorted(names, key=lambda name: name[2])

@@ -3,8 +3,8 @@
 A token is a light and a dark colour for one meaning. Charts cannot use CSS variables, so the
 stylesheet is parsed here.
 
-The page states are hot, cold and in the warm section. HTML uses the classes of page_legend.css, SVG
-`pageFill` in dom.js, and Plotly `bar_marker`.
+The page states are hot, cold and in the warm section. Their looks are in page_legend.css for HTML,
+in `pageFill` (dom.js) for SVG, and in `bar_marker` for Plotly.
 """
 
 import re
@@ -42,7 +42,7 @@ PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names of fill patte
 
 
 def page_legend(*kinds: Kind) -> Html:
-    """Returns the legend of some kinds, by default all three."""
+    """Returns the legend of the page states in `kinds`, by default of all three."""
     entries = (
         tag("span", tag("i", class_=f"kv-{kind}"), say(f"page_legend.{kind}"))
         for kind in kinds or KINDS
@@ -51,7 +51,7 @@ def page_legend(*kinds: Kind) -> Html:
 
 
 def bar_marker(kind: Kind, mode: str) -> dict:
-    """Returns the marker of Plotly bars for one kind. `mode` is "light" or "dark"."""
+    """Returns the marker of Plotly bars for one page state. `mode` is "light" or "dark"."""
     palette = colours(mode)
     return {
         "color": palette[f"{kind}_soft"],

@@ -100,7 +100,7 @@ class Drawing:
 
     Attributes:
         name: a part of the id of the HTML element.
-        draw: returns the Plotly figure in a mode, "light" or "dark". Its layout has a height.
+        draw: called with "light" or "dark"; returns the Plotly figure. Its layout sets the height.
         table: the same data as HTML, for readers who cannot see the figure.
     """
 

@@ -92,7 +92,7 @@ def list_offset(
 
 
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
-    """Returns the offset for a special value that needs no search. None: the log is not tiered."""
+    """Returns the offset for a special value such as LATEST, or None if there is none."""
     start = bounds.start_offset
     tiered = log.tiered
     if timestamp_ms == LATEST:

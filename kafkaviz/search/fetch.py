@@ -53,7 +53,7 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 @dataclass(frozen=True)
 class Bounds:
-    """The start and end of a log, and the first offset that is not visible."""
+    """The start and end of a log, and the first offset that the consumer cannot see."""
 
     start_offset: int
     end_offset: int  # the last record's offset plus 1
@@ -63,11 +63,11 @@ class Bounds:
 
 
 class FailedBounds(FailedRead):
-    """Kafka's exception while it looks for the end or last stable offset of a log.
+    """Kafka's exception while it determines the end or last stable offset of a log.
 
     LogSegment.readNextOffset throws it at broker start-up, or
     UnifiedLog.fetchLastStableOffsetMetadata in a fetch (4.3.1, according to Kafka's source).
-    `search` and `scan` lead to the damaged bytes.
+    `search` and `scan` show the way to the damaged bytes.
     """
 
     def __init__(self, fault: FailedRead, search: IndexSearch, scan: ForwardScan) -> None:
@@ -281,8 +281,8 @@ def aborted_transactions(
 ) -> AbortedSearch:
     """Finds the aborted transactions that a read_committed fetch returns.
 
-    They begin below an upper bound. As in LocalLog.addAbortedTransactions, the bound is an offset
-    after the fetched bytes, but not always the first such offset.
+    These begin below an upper bound, an offset after the fetched bytes. The bound comes from the
+    .index, as in LocalLog.addAbortedTransactions. So it may be larger than needed.
 
     Raises:
         FailedRead: Kafka refuses to read a .txnindex.

@@ -213,7 +213,7 @@ def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
 
 
 class LookupOutcome(StrEnum):
-    """The result for the batch that a lookup found."""
+    """How the batch that a lookup found relates to the consumer's record."""
 
     NO_BATCH = "no_batch"
     CORRUPT = "corrupt"  # the consumer throws
@@ -230,10 +230,10 @@ class LookupOutcome(StrEnum):
 
 
 class WrongEntry(NamedTuple):
-    """An .index entry whose batch begins above the offset of the entry.
+    """An .index entry that points to a batch above the entry's own offset.
 
-    A search that begins there cannot find the offsets between the entry's offset and `base_offset`.
-    Unlike with Aim.PAST of analysis/segment/links.py, these offsets may be in no batch at all.
+    A search that begins there misses the offsets from the entry's offset to `base_offset`. Unlike
+    for Aim.PAST of analysis/segment/links.py, a batch with these offsets need not exist.
     """
 
     search: IndexSearch  # the search that found the entry
@@ -268,7 +268,7 @@ class Lookup:
         timestamp_ms: the target in ms or a negative special value, or None for a lookup by offset.
         fetches: all fetches that were needed to get the record.
         error: the exception of the broker, or of the consumer at the last fetch, or None.
-        outcome: the result for the batch, or None if no batch was searched for.
+        outcome: how the batch found relates to `record`. None: no batch was searched for.
     """
 
     partition: str
@@ -475,7 +475,7 @@ def _failed_lookup(
     offset: int | None = None,
     timestamp_ms: int | None = None,
 ) -> Lookup:
-    """Returns a lookup whose steps lead to the bytes at which Kafka throws `fault`."""
+    """Returns a lookup that ends in `fault`. Its steps show how Kafka gets to the damaged bytes."""
     start = log.log_start_offset
     target = cast("int", timestamp_ms if offset is None else offset)
     return Lookup(

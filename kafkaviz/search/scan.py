@@ -234,7 +234,7 @@ class FileBatch:
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
-        """Yields offset and timestamp of each record."""
+        """Yields offset and time of each record. `is_streamed`: also of those before a fault."""
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
@@ -295,7 +295,7 @@ class FileBatch:
 
 
 class HeaderOutcome(StrEnum):
-    """The decision of a scan after it has read the header of a batch."""
+    """The decision of a scan about one batch, after it has read the header or more."""
 
     BASE_BELOW = "base_below"  # the batch starts below the target and may hold it
     BASE_EQUAL = "base_equal"
@@ -313,7 +313,7 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """A decision of a scan after it read a header or more of a batch."""
+    """One decision of a scan about a batch, and the value that it compared."""
 
     position: int
     outcome: HeaderOutcome
@@ -341,7 +341,7 @@ class ForwardScan:
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-    """Runs a search in the .log of a segment. Raises CorruptFile."""
+    """Opens the .log of a segment and calls `search` with its reader. Raises CorruptFile."""
     with segment.log.open_reader() as read:
         try:
             return search(LogReader(read, segment.log.size_bytes, log_path(segment)))
@@ -394,8 +394,8 @@ def find_timestamp(
 ) -> ForwardScan:
     """Finds the first record at or after a time (searchForTimestamp).
 
-    Records below `start_offset` are skipped. `is_streamed`: faults after the record are not noticed
-    (since 4.4).
+    Records below `start_offset` are skipped. With `is_streamed`, a fault after the record does not
+    matter (since 4.4).
     """
     scan = _Scan(log, base_offset, target_ms, position)
     try:
@@ -409,7 +409,7 @@ def find_largest_timestamp(
 ) -> ForwardScan:
     """Finds the first record with the largest timestamp of the segment (since 3.8).
 
-    Magic 0 has no such record (RecordBatch.offsetOfMaxTimestamp).
+    In a batch of magic 0 no record is found (RecordBatch.offsetOfMaxTimestamp).
     """
     scan = _Scan(log, base_offset, largest_ms, position)
     try:

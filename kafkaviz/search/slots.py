@@ -93,14 +93,14 @@ def upper_bound(
 ) -> SlotSearch:
     """Returns the smallest slot whose key is not below the target, or -1.
 
-    As in OffsetIndex.fetchUpperBoundOffset, the search misses an exact match in a slot that it does
-    not probe: if the target equals the key of slot 0, the answer is slot 1.
+    As in OffsetIndex.fetchUpperBoundOffset, slot 0 cannot match exactly: if the target equals its
+    key, the answer is slot 1.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=True)
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns the first warm slot: AbstractIndex.warmEntries before the last slot."""
+    """Returns the first warm slot: `warm_entries` slots before the last slot, or slot 0."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
@@ -223,10 +223,10 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Searches once just above each key, and returns how many pages are read in total.
+    """Returns how many pages one search per entry reads, in total.
 
-    The result is the sum of the last column of `floors` for these targets. Searches that begin with
-    the same probes are simulated together.
+    The target of each search is just above the entry's key. The result is the sum of the last
+    column of `floors` for these targets. Searches with equal first probes are simulated together.
     """
     warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)
     return _sum_pages(entries, entry_bytes, warm_from, page_bytes) if entries else 0
@@ -264,7 +264,7 @@ def _sum_pages(entries: int, entry_bytes: int, warm_from: int, page_bytes: int) 
 
 @njit(cache=True)
 def _add_pages(pages: np.ndarray, count: int, slot: int, entry_bytes: int, page_bytes: int) -> int:
-    """Adds the pages of an entry to the first `count` of `pages`. Returns the new count."""
+    """Appends the pages of an entry to pages[:count] if missing there. Returns the new count."""
     first, last = page_span(slot, entry_bytes, page_bytes)
     for page in range(first, last + 1):
         is_known = False

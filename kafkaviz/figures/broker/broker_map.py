@@ -394,7 +394,7 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
 
 
 def _densest_alone(overview: BrokerOverview) -> int | None:
-    """Returns the index of the partition that the title calls the densest, or None."""
+    """Returns the index of the densest partition. None: a tie, a torn segment, or one partition."""
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)
@@ -576,7 +576,7 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """Draws the bars of one kind. Each bar is 1.5 px too short, which leaves a gap."""
+    """Draws the bars of one kind. Each bar ends 1.5 px early, so that a gap follows."""
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",

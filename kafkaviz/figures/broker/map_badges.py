@@ -38,7 +38,7 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """Returns the badge of a row. None: no segments, or neither findings nor a torn end."""
+    """Returns the badge of a row with findings or a torn end. Returns None for other rows."""
     if not base_offsets or not (badges or tail):
         return None
     row_bases = set(base_offsets)

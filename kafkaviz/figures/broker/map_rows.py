@@ -1,7 +1,7 @@
 """The rows of the broker map: their order, their pages and their density strips.
 
 A strip shows how close together the offset entries are. Each segment is divided into columns of
-about 3 px. All strips use one grid: `CELLS` cells across the longest row.
+about three cells, and each column has one shade. The longest row has `CELLS` cells.
 
 This module does not import Plotly, so a page can use it before it draws the map.
 """
@@ -22,12 +22,13 @@ DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
 def build_strip(
     segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
 ) -> np.ndarray:
-    """Returns the darkness of each cell of a row, 0 to 1, as float32. NaN: no entry or no bar.
+    """Returns the darkness (0 to 1) of each cell of a row; NaN where nothing is drawn.
 
     Args:
         segments: rows of analysis.overview for one topic-partition.
         positions: positions of the index entries, in bytes from the start of the row. None if only
             the number of entries is known; then each segment has one shade.
+        longest_bytes: the length of the longest row of the map.
         gap_bytes: the space after each bar.
     """
     sizes = segments["log_bytes"].astype(float)

@@ -76,7 +76,8 @@ class BatchPairsView:
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
     """Returns the pairs, and the bytes of one pair.
 
-    This is a differing pair if there is one, and the pair that holds `offset` if possible.
+    This pair differs and holds `offset`. Without such a pair, it is any differing pair, or else a
+    pair that holds `offset`.
     """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(

@@ -1,6 +1,6 @@
 """The map of a comparison: one row per topic-partition.
 
-Each row has the log of side `a` above the log of side `b`, and ends with their relation.
+Each row has the log of side `a` above the log of side `b`. A text at its end says how they relate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,7 +102,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 
 
 def title(comparison: BrokerComparison) -> str:
-    """Says which partitions are wrong. If none is wrong, says how many differ."""
+    """Names the diverged and damaged partitions, or else says how many others differ."""
     total = len(comparison.partitions)
     wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
@@ -193,7 +193,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Joins ranges with small gaps if there are more than `MAX_RANGES`."""
+    """Joins ranges whose gap is at most `length` / `MAX_RANGES`, if there are too many ranges."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

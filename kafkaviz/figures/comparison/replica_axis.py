@@ -1,7 +1,7 @@
 """Two logs of a topic-partition on one offset axis.
 
-Each log is a lane of leader epochs with its segments below. If a side is chosen as the leader, the
-figure shows what the follower truncates in each step.
+Each log has two rows: its leader epochs, and its segments below. If a side is chosen as the leader,
+the figure shows what the follower truncates in each step.
 """
 
 from collections.abc import Iterator, Mapping
@@ -125,7 +125,7 @@ def view(
 
 
 def can_zoom(comparison: PartitionComparison) -> bool:
-    """Returns whether the offsets around the first difference are a small part of the axis."""
+    """Returns whether the axis is much longer than its part around the first difference."""
     parting = first_difference(comparison)
     full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])

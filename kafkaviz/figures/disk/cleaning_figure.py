@@ -47,8 +47,8 @@ class RecordCell:
         value: the value, "null", or the type of a transaction marker.
         look: `GONE_BEFORE`, `CLEAN`, `DIRTY` or `UNCLEANABLE`.
         is_mapped: whether the offset map has this offset. False before the step `MAP`.
-        after: `KEEPS`, `GOES_NOW`, or "" before the step that shows it.
-        why, fate: the reason in a few words, and in a sentence.
+        after: `KEEPS` or `GOES_NOW`. "": the drawn step does not show this decision yet.
+        why, fate: the reason for the decision, in a few words and in a sentence.
         marks: names of this offset, such as the first dirty offset.
     """
 
@@ -94,8 +94,8 @@ class LogBars:
 
     Attributes:
         before, after: the segments before and after the cleaning.
-        removed: the fraction of removed records in each column of offsets. The last columns are
-            missing if the cleaning does not list all offsets.
+        removed: the fraction of removed records in each column of the axis. The last columns are
+            missing if the cleaning lists only the first removed or kept records.
         marks: place (a fraction of the width) and text of each named offset.
     """
 
@@ -129,11 +129,11 @@ def view(
     records: Sequence[LogRecord] | None,
     step: int = RESULT,
 ) -> CleaningView:
-    """Returns a log before and after one cleaning, up to one of `STEPS`.
+    """Returns the view of one cleaning of a log at one of `STEPS`.
 
     Args:
         cleaning: None if the log is not cleaned; then only the first step can be drawn.
-        records: the result of log_records. None draws the log as bars.
+        records: the result of log_records. If None, the log is drawn as bars.
     """
     if cleaning is None:
         step = RANGE
@@ -400,7 +400,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
 
 
 def _listed_end(cleaning: Cleaning) -> int | None:
-    """Returns the offset where the list of ranges is cut off. None: the list is complete."""
+    """Returns the offset from which `cleaning` lists no more records. None: it lists all."""
     ends = [
         int(offsets.ranges[-1, 1]) + 1
         for offsets in (cleaning.removed, cleaning.retained)

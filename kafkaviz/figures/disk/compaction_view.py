@@ -65,7 +65,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says when the cleaner would decide, and how many keys fit into its offset map."""
+    """Says which time the cleaner takes as now, and how many keys fit into its offset map."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),
@@ -75,7 +75,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs in the order of the cleaner, then the others by dirty ratio."""
+    """Returns the logs that the cleaner takes, in its order, then the others by dirty ratio."""
     places = _places(decisions)
     return sorted(
         decisions.logs,

@@ -180,8 +180,8 @@ def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
 def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTable:
     """Returns one row per use of bytes and one column per log directory.
 
-    Two more rows are the length of all files and their space on the disk. `names` has the short
-    names of the log directories by path.
+    The last two rows are the length of all files, and their space on the disk. `names` has the
+    short names of the log directories by path.
     """
     by_directory = _group(shares, "log_directory")
     columns = [by_directory[path] for path in names]
@@ -295,9 +295,9 @@ def group_text(group: str) -> str:
 
 
 def space_per_use(share: DiskShare) -> dict[Use, int]:
-    """Returns the bytes on disk for each use, without the holes of sparse files.
+    """Returns the bytes on disk for each use. Holes of sparse files do not count.
 
-    A share from a catalog has no hole size. The holes are then estimated, a little too small.
+    If the size of the holes is unknown (`hole_bytes` is None), it is estimated, a little too small.
     """
     spaces = dict(share.uses)
     hole_bytes = share.hole_bytes
@@ -370,7 +370,8 @@ def freeing_title(steps: Sequence[FreeingStep]) -> str:
 def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> DiskTable:
     """Returns one row per kind of file and log directory.
 
-    `names` has the short names of the log directories by path. A single name is not shown.
+    `names` has the short names of the log directories by path. The table names them if there are
+    several.
     """
     rows = []
     for step in steps:

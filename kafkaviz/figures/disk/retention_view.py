@@ -33,7 +33,7 @@ MAX_COMMAND_TOPICS = 50
 
 
 def named_logs(health: "Health") -> list[LogRetention]:
-    """Returns the logs that have segments, named with their log directory if there are several."""
+    """Returns the logs with segments. A name includes its log directory if there are several."""
     prefixes = health.broker.name_prefixes
     return [
         replace(log, partition=f"{prefixes.get(log.log_directory or '', '')}{log.partition}")
@@ -270,7 +270,7 @@ def schedule_table(
 ) -> ScheduleTable:
     """Returns when bytes of each log are deleted under the proposed limits.
 
-    The current limits of `logs` have a column only if `is_changed`.
+    If `is_changed`, one more column shows what the current limits of `logs` delete.
     """
     pairs = sorted(zip(logs, proposed_logs, strict=True), key=lambda pair: -pair[0].log_bytes)
     values = [_schedule_values(log, proposed) for log, proposed in pairs]

@@ -17,7 +17,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 @dataclass(frozen=True, kw_only=True)
 class LookupContext:
-    """A finished lookup, with the data that is drawn around it."""
+    """A finished lookup, and the data that its figures show."""
 
     result: Lookup
     log: LogView

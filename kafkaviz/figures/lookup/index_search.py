@@ -1,6 +1,6 @@
 """A search in an index: the text of each probe, and the figure of the slots.
 
-Only the slots that a search reads are sent, unless the index is small.
+The browser gets only the slots that a search reads, unless the index is small.
 """
 
 from collections.abc import Iterator

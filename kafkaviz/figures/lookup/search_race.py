@@ -3,8 +3,8 @@
 The browser animates the race, and computes the times for the chosen disk. Each search has a strip
 with one cell per page of the index. Hot pages are in memory when the search begins.
 
-A new entry may move the probes of plain binary search to cold pages. Then the race in the index
-without that entry is sent too.
+A new entry may move the probes of plain binary search to cold pages. Then a second race is sent
+too: in the index without this entry.
 """
 
 from collections.abc import Sequence
@@ -68,14 +68,14 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """Returns the views of both races. The index of `before` has one entry less."""
+    """Returns one view per race. `before` is the race in the index without the newest entry."""
     if before is None:
         return (view(race),)
     return view(race, JUMP), view(before, BEFORE_JUMP)
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """Returns the view of a race. `entry` is `JUMP`, `BEFORE_JUMP`, or "" for any other race."""
+    """Returns the view of a race. `entry`: `JUMP`, `BEFORE_JUMP`, or "" for a single race."""
     cells = drawn_cells(race)
     lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
     cold = len(race.plain.cold_pages)
@@ -120,7 +120,7 @@ def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
 
 
 def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCell]) -> RaceLane:
-    """Returns the lane of one search. `name` is `PLAIN` or `WARM`."""
+    """Returns the lane of `raced`, one of the searches of `race`. `name` is `PLAIN` or `WARM`."""
     places = {cell.page: place for place, cell in enumerate(cells)}
     steps = tuple(
         RaceStep(probe.slot, tuple(places[page] for page in probe.pages)) for probe in raced.probes

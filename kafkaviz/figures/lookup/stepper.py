@@ -476,14 +476,14 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
 
 
 def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """Returns the payload with one step, before the first probe."""
+    """Returns the payload for the state before the first probe. It has a single step."""
     payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}
 
 
 def _base_step(stepper: StepperView) -> LookupStep:
-    """Returns the step that chooses a segment. For an index alone, the step has no text."""
+    """Returns the step before the first probe: the choice of a segment, or a step without text."""
     first_step = stepper.steps[0]
     if first_step.phase == "segment":
         return first_step

@@ -1,7 +1,7 @@
 """How a lookup at the end of an index changes as the index grows, page by page.
 
-The browser draws it, and gets all sizes of the index at once. Each size has a lane for each of the
-two searches.
+The browser draws it, and gets all sizes of the index at once. Each size has one lane for plain
+binary search and one for warm-section-first search.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm
 
 
 class PageWait(NamedTuple):
-    """A page that a lookup waited for. `idle` and `entries` were written since its last use."""
+    """A page that a lookup waited for, because it was not in memory."""
 
     page: int
-    idle: str
-    entries: str
+    idle: str  # .log bytes written since the last use of the page
+    entries: str  # entries in the index at the time of the lookup
 
 
 class GrowthLane(NamedTuple):
@@ -39,8 +39,8 @@ class GrowthLane(NamedTuple):
 
     Attributes:
         slots: the slots that are read, in order.
-        moves: the page of each probe before and now.
-        hot: the pages in memory now, without those that were waited for.
+        moves: (page before, page now) of each probe, without repetitions.
+        hot: the pages in memory after the search, without those in `waits`.
         warm_from: the start of the warm section in pages; None for plain binary search.
     """
 
@@ -58,10 +58,10 @@ class GrowthLane(NamedTuple):
 
 
 class GrowthSize(NamedTuple):
-    """A size of the index.
+    """A size of the index, with the lanes of both searches.
 
-    `size` is the number of pages and entries in words. `lookups` says how many lookups waited, if
-    more than one.
+    `size` is the number of pages and entries in words. `lookups` says how many lookups waited; ""
+    for none or one.
     """
 
     pages: int
@@ -80,7 +80,7 @@ class TailGrowthView:
 
 
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
-    """Returns the lookups in an index of 1, 2, 3 … pages, in words."""
+    """Returns the view of an index that grows. `steps` has its lookups at 1, 2, 3 … pages."""
     note = say(
         "tail_growth.note",
         cold=format_megabytes(memory.cold_after_bytes),

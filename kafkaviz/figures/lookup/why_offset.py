@@ -114,7 +114,7 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns offsets, newest timestamps and running maxima. None ends the line of a segment."""
+    """Returns (offsets, newest timestamps, running maxima) to draw. None separates segments."""
     offsets = []
     newest_ms = []
     running_ms = []
@@ -139,10 +139,10 @@ class _Point(NamedTuple):
 
 
 def _sample(batches: BatchTable, most: int) -> list[_Point]:
-    """Returns at most `most` batches of a segment.
+    """Returns all batches of a segment, or a sample of at most `most`.
 
-    A larger segment is split into `most // 3` stretches. Each stretch gives its first, its oldest
-    and its newest batch.
+    For a sample, the segment is split into `most // 3` stretches. Each stretch gives its first, its
+    oldest and its newest batch.
     """
     size, larger = divmod(len(batches), most // 3)
     sizes = [size + 1] * larger + [size] * (most // 3 - larger)

@@ -62,7 +62,7 @@ PHASE_KEYS = {
 
 @dataclass(frozen=True)
 class GrowthView:
-    """The input of the stepper. `key` changes with the content. There is one sentence per step."""
+    """A log that grows, with one sentence per step. `key` changes with the content."""
 
     key: str
     growth: LogGrowth
@@ -237,7 +237,7 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
 
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
-    """Returns the view as plain values. Numbers to draw are numbers, numbers to read are text."""
+    """Returns the view as plain values. Values to draw are numbers, values to read are texts."""
     growth = growth_view.growth
     config = growth_view.growth.config
     steps = []

@@ -42,7 +42,7 @@ class LimitCurvesView:
     Attributes:
         speeds: bytes per second.
         lowest: the shortest of `seconds` at each speed.
-        causes: the limit that is reached first at each speed, as an index in roll_limits.CAUSES.
+        causes: the limit reached first at each speed, as an index in roll_limits.CAUSES.
         log_point: write speed and seconds of this log; None if its speed is not on the axis.
     """
 

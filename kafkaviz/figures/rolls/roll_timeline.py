@@ -158,7 +158,7 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
 
 
 def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """Returns `RollRow.lines`. At the roll, the limit that caused it has the share 1."""
+    """Returns `RollRow.lines` of a segment. The limit that caused its roll ends at 1."""
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
     lines[:, 0] = [
@@ -225,7 +225,7 @@ def _find_write_spans(
 def _find_stretches(
     bytes_per_bin: np.ndarray, batches_per_bin: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Returns the first and last bin of each period of similar write speed.
+    """Returns (first bin, last bin) of each period of similar write speed. Bins are equally long.
 
     A single bin between two periods is joined with a neighbour. If many bins are single, or if they
     hold many bytes, all bins become one period.
@@ -480,7 +480,7 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
 
 
 def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
-    """Returns the end of a row in ms. A drawn row is at least 2 px wide."""
+    """Returns where the bar of a row ends, in ms. The bar is drawn at least 2 px wide."""
     return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 

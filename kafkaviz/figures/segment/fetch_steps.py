@@ -1,8 +1,8 @@
 """One fetch of a read_committed consumer, as numbered sentences and two tables.
 
 The first table has the .txnindex entries that the broker reads, the second the batches that it
-sends. Consecutive batches with the same fate share a row, and so do entries that ended before the
-fetch.
+sends. Consecutive batches with the same fate share a row. Consecutive entries share one too if
+their transactions ended before the fetched offset.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +70,8 @@ class FetchStepsView:
 def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:
     """Returns the first offset of the last aborted transaction in a segment.
 
-    A fetch from there skips records. Without such a transaction: the start of the segment or log.
+    A fetch from there skips records. If no transaction is aborted, returns the start of the
+    segment, or of the log if that is larger.
     """
     stable_offset = transactions.last_stable_offset
     aborted = [

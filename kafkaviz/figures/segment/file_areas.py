@@ -147,7 +147,7 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
 
 
 def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
-    """Draws the .log, and the sizes of the .index among which the reader chooses."""
+    """Draws the .log, and the possible .index sizes from which the reader chooses."""
     colours = theme.colours(mode)
     log_bytes = areas.files[0].size_bytes
     shapes = []

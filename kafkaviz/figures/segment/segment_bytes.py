@@ -1,8 +1,8 @@
 """The data of the bytes view: bytes of a file, and spans that name them.
 
-A .log shows the pinned batch. Any other file is shown completely; an index begins at the pinned
-slot. A compressed batch has a second pane with its decompressed records. Only 4 KiB are sent, and
-the browser asks for more as it scrolls.
+The view of a .log shows the pinned batch. Any other file is shown whole, with an index scrolled to
+the pinned slot. A compressed batch has a second pane with its decompressed records. Only 4 KiB are
+sent, and the browser asks for more as it scrolls.
 """
 
 import json
@@ -55,7 +55,7 @@ PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 class Pane(NamedTuple):
     """A pane that shows bytes `start` to `end` of a file or of decompressed records.
 
-    Only `data` is sent, with its spans. It begins at `first`.
+    Only `data` is sent to the browser, with its spans. `data` begins at byte `first`.
     """
 
     of: str  # what positions are counted in: "batch", "file" or "records"
@@ -91,7 +91,7 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """The byte to show first: `byte` from the URL, or else the pinned field."""
+    """The byte to show first: `byte` of the URL. None: a field of the pinned batch or slot."""
 
     byte: int | None = None
     is_by_time: bool = False  # whether the pinned offset was chosen by a time entry
@@ -180,10 +180,10 @@ def view(
 
 
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
-    """Returns a view whose bytes can be read and decoded, but have no names.
+    """Returns a copy of the view without names. Its bytes can still be read and decoded.
 
-    In a .log, `byte` is the first byte without a name. In an index, it selects the only entry that
-    is shown.
+    In a .log, the bytes before `byte` keep their names. In an index, only the entry that holds
+    `byte` is shown.
     """
     pane = bytes_view.outer
     entry_bytes = ENTRY_BYTES.get(bytes_view.file)
@@ -210,9 +210,9 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
 
 
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
-    """Returns the kinds of spans and their names.
+    """Returns (kind, name) of each kind of span.
 
-    A .log always has the six kinds of batches. Other kinds are listed only if they occur.
+    A .log always has the kinds in `BATCH_KINDS`. Other kinds are listed only if they occur.
     """
     kinds_present = {
         span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
@@ -237,7 +237,7 @@ def _batch_offset(batch: np.void) -> int:
 
 
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
-    """Returns the bytes of a batch. The pane of the last batch ends at the end of the .log."""
+    """Returns the pane of a batch. For the last batch, it extends to the end of the .log."""
     batch = anatomy.batches.row(row)
     start = int(batch["position"])
     size_bytes = int(batch["size_bytes"])
@@ -294,7 +294,7 @@ def _read_pane(
     first_look: int,
     wanted_byte: int | None,
 ) -> Pane:
-    """Returns a pane of at most `PANE_BYTES`, with the `SENT_BYTES` around the wanted byte."""
+    """Returns a pane around `first_look`, with `SENT_BYTES` of data around `wanted_byte`."""
     if end - start > PANE_BYTES:
         start += (
             max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
@@ -329,7 +329,7 @@ def _window_start(start: int, end: int, wanted_byte: int) -> int:
 def _inner_pane(
     log: FileInfo, batch: np.void, wanted_byte: int | None
 ) -> tuple[Pane | None, str, str]:
-    """Returns (pane of decompressed records, title, fault). The pane is None without records."""
+    """Returns (pane of decompressed records or None, title, error text)."""
     window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
     try:
         records_bytes = byte_ranges.read_decompressed(

@@ -1,8 +1,8 @@
 """The data of the segment ruler: title, lanes, overview, and the batches around the visible window.
 
-A segment of up to 5000 batches is sent completely. A larger one is sent in slices of 2000 batches,
-each of which starts at a multiple of 1000. Offsets are relative to the base offset of the segment,
-because JavaScript's numbers are exact only to 2**53.
+A segment of up to 5000 batches is sent completely. A larger one is sent in slices of 2000 batches.
+Each slice but the last starts at a multiple of 1000. Offsets are relative to the base offset of the
+segment, because JavaScript's numbers are exact only to 2**53.
 """
 
 import json
@@ -103,7 +103,7 @@ STEP_ROWS = 1000
 
 
 class Slice(NamedTuple):
-    """The rows that are sent, and the slots that belong to them. Ends are exclusive.
+    """The rows (batches) that are sent, and their slots in both indexes. Ends are exclusive.
 
     `rows` is the number of rows of the whole segment.
     """
@@ -160,9 +160,10 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
-    """Returns the batches of a slice and the slots of both indexes, with their links.
+    """Returns columns of the batches in a slice, and of the slots in both indexes.
 
-    The keys are "batch", "entry" and "time". The links are from analysis.segment.links.Links.
+    The keys are "batch", "entry" and "time". Columns that link them come from
+    analysis.segment.links.Links.
     """
     links = anatomy.links
     rows = (row_slice.from_row, row_slice.to_row)
@@ -250,7 +251,7 @@ def view(
 ) -> RulerView:
     """Returns the ruler of a segment with at least one batch.
 
-    `centre_row` is the middle of the slice, by default the requested row.
+    Batches around `centre_row` are sent, by default around the requested or the default row.
     """
     centre = (
         row_selection.row
@@ -361,7 +362,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
 def _header_fields(
     layout: np.dtype, displays: Mapping[str, FieldDisplay]
 ) -> list[tuple[str, int, str, bool]]:
-    """Returns (Kafka's name, bytes, our name, is hexadecimal) of each field."""
+    """Returns (name in Kafka, bytes, name in `layout`, is hexadecimal) of each field."""
     return [
         (displays[name].name, layout[name].itemsize, name, name in HEX_FIELDS)
         for name in field_names(layout)

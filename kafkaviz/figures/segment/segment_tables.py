@@ -81,8 +81,8 @@ def find_pinned_row(
 ) -> PinnedRow:
     """Returns a row with its slot in each index.
 
-    A slot that is not given is one whose entry points to the batch. Without such an entry, it is
-    the slot that a search for the batch finds.
+    If `slot` is `NONE`, it is found by `time_slot`, by an entry that points to the batch, or by a
+    search for the batch, in this order.
     """
     links = anatomy.links
     if slot == NONE:

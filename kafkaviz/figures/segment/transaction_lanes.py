@@ -75,11 +75,11 @@ class TransactionLanesView:
 
     Attributes:
         held_by: a sentence on the transaction that holds the last stable offset, or "".
-        runs: the fate of all offsets for read_committed; empty if unknown.
-        first_offset: the start of the range. Older transactions before it are left out.
+        runs: the offsets that read_committed gets, skips or waits for; empty if unknown.
+        first_offset: the start of the range. If old transactions are left out, it is after them.
         end_offset: the end of the range, exclusive.
         stable_offset: the last stable offset; None if it is after the range, or unknown.
-        stop_segment: the base offset of the other segment in which read_committed stops, or None.
+        stop_segment: the base offset of the other segment that has the last stable offset, or None.
         transactions: the drawn ones, the newest first.
     """
 
@@ -133,7 +133,8 @@ def view(
     Args:
         segment_offset: the base offset of the segment.
         base_offsets: the base offsets of all segments of the log.
-        read_runs: returns what a read_committed consumer gets from a range of the segment.
+        read_runs: called with (first offset, end offset); returns what a read_committed consumer
+            gets from this range.
         newest_ms: the newest timestamp of the log directory; None if unknown.
     """
     base_offsets = tuple(base_offsets)
@@ -438,7 +439,7 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    """Draws a gap between two transactions of a producer that directly follow each other."""
+    """Draws a gap between two transactions of a producer if no offset is between them."""
     placed = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}

@@ -129,7 +129,7 @@ def _place(location: FileLocation) -> Message:
 
 
 def field_text(name: str) -> Text:
-    """Returns the name of a batch's field, or words for another kind of difference."""
+    """Returns the name of a batch's field, or words such as "the size" for another difference."""
     in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 

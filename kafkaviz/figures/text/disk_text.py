@@ -26,7 +26,7 @@ def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
 
 
 def freeing_text(kind: FreeingKind) -> str:
-    """Returns the name of deletable files, such as "waiting for deletion"."""
+    """Returns what the deletable files are, in words such as "waiting for deletion"."""
     if kind == FreeingKind.RETENTION:
         return say("disk.freeing_retention")
     return use_text(Use(kind.value))

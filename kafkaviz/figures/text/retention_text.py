@@ -27,7 +27,7 @@ def held_text(state: str) -> str:
 
 
 def newest_text(segment: SegmentAge) -> str:
-    """Returns the time that retention uses and where it is from.
+    """Returns the timestamp by which retention judges a segment, and its source.
 
     For example: "2026-11-21 09:29:44.123, offset 7 304".
     """

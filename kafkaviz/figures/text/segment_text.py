@@ -1,6 +1,6 @@
-"""Texts about a segment: the title of its figure, the sentences around the figure, and notes.
+"""Texts about a segment: the title of its figure, explanations next to it, and notes.
 
-A note says whether a number includes segments that are not in use.
+A note says whether a number counts segments that Kafka does not use, such as deleted ones.
 """
 
 from collections.abc import Iterable, Sequence
@@ -103,7 +103,7 @@ def no_time_reason(anatomy: Anatomy) -> str:
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """Returns which event may have written a .timeindex entry without an offset entry.
+    """Returns the event that may have added a .timeindex entry but no .index entry.
 
     "stop": broker shutdown. "roll": the roll of the segment. "": the files do not show it.
     """

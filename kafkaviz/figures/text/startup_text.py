@@ -92,7 +92,7 @@ def read_again_text(forecast: RestartForecast) -> str:
 
 
 def evidence_text(release: Release) -> str:
-    """Says that the prediction follows Kafka's source; "" if recordings of start-up confirm it."""
+    """Says that the prediction rests only on Kafka's source; "" if recordings confirm it."""
     if release in versions.RECORDED_STARTS:
         return ""
     release_text, *recorded_texts = (
@@ -238,7 +238,7 @@ def _severity(step: StartupStep) -> str:
 
 
 def _length_text(step: StartupStep, size_bytes: int) -> str:
-    """Returns a size. For a deleted file this is the length, and the text says so."""
+    """Returns a number of bytes. For a deleted file, it adds that this is the file's length."""
     size = units.format_bytes(size_bytes)
     return say("health.in_length", size=size) if step.action == "delete" else size
 

@@ -9,7 +9,7 @@ _MARKS = {True: "< ", None: "≤ ", False: ""}
 
 
 def start_cell(transaction: Transaction) -> str:
-    """Returns when a transaction began, such as "< 2026-11-21 09:29:45.807"."""
+    """Returns a start time, such as "< 2026-11-21 09:29:45.807" (before the log's first batch)."""
     if transaction.start_ms is None:
         return units.MISSING
     return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)
