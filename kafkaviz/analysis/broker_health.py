@@ -82,8 +82,8 @@ class Health:
         assumed_release: the Kafka release that the prediction assumes, with a reason.
         restart: the predicted start-up. None: it cannot be predicted, for example because a file
             cannot be read.
-        retention: why each segment is kept, for each topic-partition in use. The metadata log is
-            not in it.
+        retention: why each segment is kept, per topic-partition in use. The metadata log is left
+            out.
         disk: how each partition uses its bytes. Empty: unknown.
         now_ms: the time at which retention is computed. None: unknown.
         settings: the settings that the check used. None: those in the broker's files.
@@ -116,7 +116,7 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns `disk` and, per log directory, the DiskShare of its other files."""
+        """Returns `disk` and one DiskShare per log directory, for its files outside partitions."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
@@ -225,7 +225,7 @@ def compose_health(
     retentions: Iterable[LogRetention],
     shares: Iterable[DiskShare],
 ) -> Health:
-    """Returns the health, made from the predicted start-up and the results for all partitions."""
+    """Combines the results for all partitions with the predicted start-up."""
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.prevents_prediction, findings)) else restart
     if restart is not None:
@@ -323,9 +323,10 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Adds facts that a catalog does not have to a health that was read from it.
+    """Completes a health that was read from a catalog.
 
-    These are `now_ms`, the last remote offset of tiered logs, and why segments are not uploaded.
+    Adds what a catalog lacks: `now_ms`, the last remote offset of tiered logs, and why segments are
+    not uploaded.
     """
     broker = health.broker
     partitions = {

@@ -59,7 +59,7 @@ class CommitFate(StrEnum):
 
 
 class CommitState(StrEnum):
-    """The position of the committed offset in the log of this directory."""
+    """Where the committed offset is in the partition's log, or why this is unknown."""
 
     BEHIND = "behind"
     AT_END = "at-end"
@@ -158,7 +158,7 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class _GroupRecord:
-    """A record of a group. `fate` is CURRENT if it is valid, even if a later record replaces it."""
+    """A record of a group. `fate` does not say whether a later record replaces this record."""
 
     decoded: CoordinatorRecord
     at_offset: int

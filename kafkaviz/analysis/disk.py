@@ -1,9 +1,9 @@
 """Shows what each byte in a broker's log directories is used for.
 
 Each byte has exactly one use, so the uses add up to the lengths of all files. Names and sizes come
-from the directory listing. The .log files and indexes are UNREAD at first. The summaries of a check
-divide a .log into records, batch headers and other uses, and an index into entries and preallocated
-slots.
+from the directory listing. The .log files and indexes are UNREAD at first. `with_summaries` divides
+a .log that a check has read into records, batch headers and other uses. It divides an index into
+entries and preallocated slots.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ from kafkaviz.log.segment import Segment
 
 
 class Use(StrEnum):
-    """The uses of bytes. A check finds all uses except SUPERSEDED."""
+    """The purposes for which bytes on disk are used."""
 
     # in the .log of a segment in use
     RECORDS = "records"
@@ -161,7 +161,7 @@ class FileLister:
 
 
 def disk_shares(broker: Broker) -> Iterator[DiskShare]:
-    """Yields a DiskShare per partition, and per log directory for its other files.
+    """Yields a DiskShare per partition, and per log directory for its files outside partitions.
 
     If a single partition was opened, only its DiskShare is yielded. The .log files and indexes in
     use are UNREAD; see `with_summaries`.
@@ -236,7 +236,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Moves the bytes that the next log cleaning removes from RECORDS to SUPERSEDED."""
+    """Marks `superseded_bytes` of the RECORDS as SUPERSEDED: the next log cleaning removes them."""
     uses = defaultdict(int, share.uses)
     superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
     uses[Use.RECORDS] -= superseded_bytes
@@ -306,9 +306,9 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
 
 
 def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
-    """Returns the bytes in earlier segments whose transactions this segment aborts.
+    """Returns the bytes in earlier segments that belong to transactions aborted in this segment.
 
-    Updates `open_bytes`, the bytes of open transactions by producer.
+    Updates `open_bytes`: producer id -> bytes of its open transaction.
     """
     aborted_bytes = 0
     for kind, producer, event in summary.steps:

@@ -40,7 +40,7 @@ from kafkaviz.simulate.startup.restart import Restart, is_metadata
 
 
 class FreeingKind(StrEnum):
-    """The kinds of files, the least risky first. All but "retention" are also values of Use."""
+    """The kinds of files, the least risky first. RETENTION is not a Use; the others are."""
 
     WAITING = "waiting-for-deletion"
     LEFTOVER = "leftover"
@@ -115,7 +115,7 @@ def freeing_steps(
     """Returns the files that may be deleted, ordered by FreeingKind and log directory.
 
     Args:
-        shares: the DiskShare of all files. A directory without deletable files is not listed again.
+        shares: the DiskShare of all files. Directories without deletable files are skipped.
         retention: the retention of all logs.
         restart: the predicted start-up. None: no -future replicas and no segments are listed.
     """

@@ -41,7 +41,7 @@ MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ReleaseTrace:
-    """Something on disk that only some Kafka releases write."""
+    """Something on disk that only some Kafka releases write, from `first` to `last`."""
 
     reason: Message
     first: Release | None = None  # the first release that leaves it
@@ -50,7 +50,7 @@ class ReleaseTrace:
 
 @dataclass(frozen=True)
 class InferredRelease:
-    """The releases that agree with every trace, and the traces that bound this range."""
+    """The range of releases that agree with every trace. None: no limit."""
 
     first: Release | None
     last: Release | None
@@ -97,18 +97,18 @@ class AssumedRelease:
 
     @property
     def newer_than_known(self) -> Message | None:
-        """Why the directory is newer than all known releases. None: not newer."""
+        """Returns the reason if the directory is newer than all known releases, else None."""
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property
     def is_decided(self) -> bool:
-        """Whether the caller or a trace decides the release."""
+        """Whether the caller or a trace determined the release. False: it is the newest known."""
         undecided = {NOTHING_DECIDES, READ_AS_NEWEST, METADATA_LOG_ELSEWHERE}
         return not undecided.intersection(self.traces[-1:])
 
     @property
     def is_known(self) -> bool:
-        """Whether the release can be inferred. False: the metadata log was not opened."""
+        """Whether the release is known. False: the metadata log was not opened."""
         return METADATA_LOG_ELSEWHERE not in self.traces
 
 
@@ -135,8 +135,8 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
 
     1. `version`, such as "3.9" or "4.3.1".
     2. The newest known release, if the directory is newer than all known releases.
-    3. The newest known release, if the log directory with the metadata log was not opened. Not if a
-       trace shows the last possible release, or bootstrap.checkpoint has a metadata.version.
+    3. The newest known release, if the log directory with the metadata log was not opened, no trace
+       limits the last release, and bootstrap.checkpoint has no metadata.version.
     4. The last release that agrees with all traces.
     5. The release that introduced the newest metadata.version in the files, unless a trace shows a
        later release. A broker is rarely much newer than its metadata.version.
@@ -283,10 +283,7 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """Returns the metadata.version from formatting and, if different, the newest metadata.version.
-
-    Each comes as a pair of the file's name and the level.
-    """
+    """Returns pairs (file name, metadata.version): from formatting, and the newest if different."""
     formatting = _formatting_level(broker)
     newest = _newest_level(broker)
     file_levels = [formatting] if formatting is not None else []
@@ -296,7 +293,7 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the last metadata.version in the metadata log, after the name of its file.
+    """Returns the newest metadata.version in the metadata log, as (file name, version).
 
     Uses the newest readable snapshot if the log cannot be read.
     """
@@ -310,7 +307,7 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """Returns the metadata.version from formatting, after the name of its file.
+    """Returns the metadata.version from formatting, as (file name, version).
 
     The file is bootstrap.checkpoint or, since 4.4, the first snapshot. It never changes.
     """
@@ -322,7 +319,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
-    """Returns the newest snapshot of the metadata log that sets features, and these features."""
+    """Returns the newest snapshot with features, as (file name, features with their levels)."""
     try:
         log = metadata_log.find_partition(broker)
     except KafkavizError:

@@ -69,10 +69,10 @@ class IntervalEvidence:
         )
 
     def bounds(self) -> IntervalBounds:
-        """Returns the range of possible intervals.
+        """Returns the range of possible values of index.interval.bytes.
 
-        Ignores gaps that are too long compared with the other gaps: a broker restart made them
-        longer. The range is unknown without entries, because the segment may be a single append.
+        Ignores gaps between entries that are too long, because a broker restart makes them longer.
+        Without entries, the range is unknown, because the segment may be a single append.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -126,16 +126,16 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns the slot of the last entry at or before each batch, or -1. `positions` ascend.
+    """Returns the slot of the last entry at or before each batch; -1 if none.
 
-    Looks up entries among the batches, not the reverse, because there are fewer entries.
+    `positions` are the positions of the entries, ascending.
     """
     first_rows = np.searchsorted(batch_positions, positions)
     return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns which batches come right after the offset of an entry, and so begin an append."""
+    """Returns which batches begin an append: those after a batch that ends at an entry's offset."""
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (
@@ -162,7 +162,7 @@ def _largest(values: list[int] | tuple[int, ...]) -> tuple[int, ...]:
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
     """Collects evidence about index.interval.bytes while a log is read in chunks.
 
-    Keeps the batches after the last entry of a chunk, because the gap continues in the next chunk.
+    Keeps the batches after the last entry of a chunk until the next entry is read.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
@@ -187,9 +187,9 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Returns the first and the last batch, and all batches that begin or end an append.
+        """Returns the batches without those inside an append, which give no evidence.
 
-        The others give no evidence, because at most the first of `batches` has an entry.
+        Only the first of `batches` may have an entry. The first and the last batch are kept.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -219,7 +219,7 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the entries from the first to the last of these batches.
+    """Returns the entries of these batches.
 
     `entries` must be ordered by position.
     """
@@ -272,7 +272,7 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """Returns a sort key: explained rolls, how likely the value is, order of Kafka's checks."""
+        """Returns a key to sort causes by: rolls explained, likeliness, order of Kafka's checks."""
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
@@ -301,10 +301,10 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 
 
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.bytes as a cause; None if it explains no roll.
+    """Returns segment.bytes as the cause of rolls; None if it explains no roll.
 
-    It explains a roll if no segment exceeds the limit, but the rolled segment with the next batch
-    would.
+    It explains a roll if the segment and the next batch together exceed the limit. The limit is at
+    least the size of the largest segment.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -319,10 +319,10 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """Returns segment.ms as a cause; None if it explains no roll.
+    """Returns segment.ms as the cause of rolls; None if it explains no roll.
 
-    segment.ms counts from a segment's first batch. It explains a roll if no segment exceeds the
-    limit, but the rolled segment with the next batch would.
+    It explains a roll if the time from the segment's first batch to the next segment's first batch
+    exceeds the limit. The limit is at least the time span of the longest segment.
     """
     longest_ms = max(
         (
@@ -346,9 +346,10 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
-    """Returns segment.index.bytes as a cause, for a full .index and for a full .timeindex.
+    """Returns the indexes that explain rolls because they were full.
 
-    It explains the rolls of all segments with the most entries, if there are several.
+    An index counts as full in the segments where it has the most entries. It explains rolls only if
+    there are several such segments.
     """
     closed_segments = list(segments[:-1])
     most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
@@ -430,7 +431,7 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """The smallest and the largest possible value of a setting, and the roundest value between."""
+    """The range of possible values of a setting. `value` is the roundest value in the range."""
 
     low: int
     high: int
@@ -440,7 +441,7 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
-    """Returns the limits that the rolls show, by setting name. Only settings that caused a roll."""
+    """Returns the limits that caused rolls, by setting name, such as "segment.bytes"."""
     rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
     limits = {}
     for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX):

@@ -218,7 +218,7 @@ def _to_object(value: Any) -> dict[str, Any]:
 
 @cache
 def _parse_fields(value_type: type[Any]) -> tuple[tuple[str, str, list[str], str], ...]:
-    """Returns a tuple per key in FIELDS: outer key, key, attribute path, name of the form."""
+    """Splits the FIELDS of a class into tuples (outer key, key, attribute path, form)."""
     row = FIELDS.get(value_type.__name__)
     words: Iterable[str]
     words = row.split() if row else (field.name for field in fields(value_type))

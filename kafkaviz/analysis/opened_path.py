@@ -40,8 +40,8 @@ class OpenedPath:
     Attributes:
         path: the path on this machine. A path in an archive becomes that of the unpacked file.
         file_name: the name of the segment's file. None: the path is a directory or an archive.
-        broker: the broker with the given log directories, or else with only the log directory
-            around the partition. None: the directory's name is not a topic-partition's.
+        broker: the broker with the opened log directories. None: the directory's name is not a
+            topic-partition's.
     """
 
     path: Path
@@ -67,7 +67,7 @@ class OpenedPath:
         return self.file_name.base_offset if self.file_name else None
 
     def open_settings(self, overrides: Mapping[str, str]) -> Settings:
-        """Returns the broker's settings with these overrides. Without a broker, Kafka's defaults.
+        """Returns the broker's settings with these overrides. No broker: Kafka's defaults.
 
         Raises:
             RefusedSetting: Kafka does not know the name of an override.
@@ -135,7 +135,7 @@ def open_log_path(
 
 
 def broker_around(partition: Partition) -> Broker | None:
-    """Returns the log directory around a partition, as a broker with only this partition.
+    """Returns a broker with only this partition, opened from the log directory around it.
 
     Returns None if the directory's name is not a topic-partition's, or if there is no .log.
     """

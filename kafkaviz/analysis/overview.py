@@ -74,7 +74,7 @@ READ_FILES = 4000
 
 
 class Sums(NamedTuple):
-    """Sums over some segments. None: a file has not been read yet, or cannot be read."""
+    """Sums over some segments. A sum is None if a file was not read or cannot be read."""
 
     segments: int
     log_bytes: int
@@ -198,7 +198,7 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns which rows have a .log that ends with bytes that are not a complete batch.
+    """Returns which segments have a .log that ends with an incomplete batch.
 
     Segments that the broker deletes are never in the mask.
     """
@@ -250,7 +250,7 @@ def segment_kind(partition: Partition, segment: Segment) -> str:
 
 
 def is_readable(broker: Broker) -> bool:
-    """Returns whether the index files are at most READ_FILES files and READ_BYTES on disk."""
+    """Returns whether the index files are few and small enough to read them all."""
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     files = [info for segment in segments for info in (segment.index, segment.timeindex) if info]
     return (

@@ -76,7 +76,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """The readers that look up offsets, once every `appends_per_lookup` appends.
+    """Readers that look up offsets while an index grows: once per `appends_per_lookup` appends.
 
     Readers at the tail look up the end of the log. The share `lagging_share` of lookups is by
     lagging readers.
@@ -99,8 +99,8 @@ class Readers:
 class Replay:
     """The result of a replay.
 
-    All numbers but `touched` and `faulted` count lookups from `IndexGrowth.counted_from` on. Pairs
-    are (readers at the tail, lagging readers).
+    Only `touched` and `faulted` count all lookups. The other numbers count lookups from
+    `IndexGrowth.counted_from` on. Pairs are (readers at the tail, lagging readers).
 
     Attributes:
         grown_pages: the number of pages that the index grew while lookups were counted.
@@ -144,10 +144,10 @@ def replay(
     columns: int = 1,
     clock: np.ndarray | None = None,
 ) -> Replay:
-    """Grows an index while readers look up offsets, and counts the pages that they touch.
+    """Counts the pages that readers touch while an index grows.
 
-    Targets are between two keys, as usual for batches of several records. The first write to a page
-    is not a page fault.
+    No target equals a key, as usual for batches of several records. The first write to a page is
+    not a page fault.
 
     Args:
         warm_bytes: the length of the warm section. None: plain binary search.
@@ -359,14 +359,14 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """Marks the pages around a missing page as read now, half of them before this page."""
+    """Marks `around` pages around a missing page as read now, half of them before the page."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """Returns the search of a reader at the log's end, for a target above the last key."""
+    """Returns the search for a target above the last key, as by a reader at the log's end."""
     return slots.floor(
         np.arange(entries),
         entries,
@@ -381,12 +381,11 @@ MEMORY = Memory()
 
 @dataclass(frozen=True)
 class TailLookup:
-    """A search for the end of an index with full pages.
+    """A search for the end of an index whose pages are all full.
 
     Attributes:
         warm_from_slot: the first slot of the warm section. None: plain binary search.
-        waits: the pages that were not in memory when a lookup needed them, while the index grew by
-            its last page. An array of FAULT.
+        waits: the page faults while the index grew by its last page, an array of FAULT.
         hot_pages: the pages in memory after the search.
     """
 

@@ -1,4 +1,4 @@
-"""Rebuilds indexes, and replays a log with its own settings or with others."""
+"""Rebuilds a log's indexes, or replays the log: appends its batches again with some settings."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ class RebuildSource:
         )
 
     def rebuild_segments(self) -> Iterator[RebuiltSegment]:
-        """Yields each segment as the release leaves it after recovery and clean shutdown.
+        """Yields each segment after recovery and clean shutdown by `release`.
 
         Raises:
             CannotOpen: recovery ends with an exception.
@@ -261,7 +261,7 @@ class WhatIf:
     """The result of a replay with some settings.
 
     Attributes:
-        rolls: the number of rolls per cause. The last segment is not rolled.
+        rolls: the number of rolls by cause. The last segment is not rolled.
     """
 
     config: LogConfig
@@ -339,7 +339,7 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the results with today's settings and with changed settings, summed over all logs.
+    """Returns the sums of replaying all logs, with today's settings and with changed ones.
 
     Args:
         logs: a pair per log: a function that returns the appends, and the first offset.

@@ -95,12 +95,12 @@ class RetentionLimits:
 class SegmentAge:
     """A segment's size and newest time, as in LogSegment.size and largestTimestamp.
 
-    The source of the time, `counted_by`, has one of these values:
+    `counted_by` says where `timestamp_ms` comes from:
 
     - "record": the record at `offset`. If its batch is damaged, another record of this batch.
     - "entry": the last entry of the .timeindex. The .log has another newest time.
     - "unwritten": a slot of the .timeindex that was never written, with time 0.
-    - "mtime": the modification time of the .log, for lack of a time entry.
+    - "mtime": the modification time of the .log, which has no time entry.
     - "unknown": a file cannot be read, and `timestamp_ms` is None.
     """
 
@@ -123,7 +123,8 @@ class SegmentRetention:
         blocked_by: the base offset of the earlier segment that keeps it. None: none does.
         more_bytes: how many bytes must be appended before retention.bytes deletes it. None: no such
             limit.
-        why: why it is not uploaded. None: unknown, or kept for another reason.
+        why: the reason why it is not uploaded. None: the reason is unknown, or the state is not
+            "not-uploaded".
     """
 
     age: SegmentAge
@@ -140,7 +141,7 @@ class SegmentRetention:
 
     @property
     def is_waiting_long(self) -> bool:
-        """Whether an earlier segment delays its deletion by more than a day."""
+        """Whether an earlier segment delays this segment's deletion by more than a day."""
         if self.state != "behind" or self.gone_ms is None or self.until_ms is None:
             return False
         return self.gone_ms - self.until_ms > DAY_MS
@@ -192,7 +193,7 @@ class LogRetention:
 
 
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
-    """Returns the age of a segment that a check has read.
+    """Returns the size and newest time of a segment that a check has read.
 
     If start-up recovers the segment (`is_recovered`), its time entries do not count, and bytes
     after its last batch are cut off.
@@ -229,11 +230,11 @@ def segment_ages(
     recovery_point: int | None,
     release: Release = (),
 ) -> list[SegmentAge]:
-    """Returns the ages of a log's segments after the next broker start-up.
+    """Returns a SegmentAge per segment of a log after the next broker start-up.
 
     Args:
         clean: whether the broker was shut down cleanly. None: unknown.
-        release: the release of the broker. (): unknown.
+        release: the release of the broker, such as (4, 3, 1). Empty: unknown.
     """
     recovered_offsets = recovered_bases(
         [summary.segment for summary in summaries],
@@ -261,7 +262,7 @@ def log_retention(
 ) -> LogRetention:
     """Returns what a retention pass at `now_ms` deletes, and why it keeps the other segments.
 
-    A rule is not applied if its offset is None (unknown).
+    None for an offset means unknown. A rule that needs this offset is not applied.
 
     Args:
         segments: the ages of all segments, the oldest first.
@@ -353,7 +354,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns one of DUE_STATES per segment that the retention pass deletes, oldest first."""
+    """Returns why the pass deletes the first segments: one of DUE_STATES for each."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -398,12 +399,13 @@ def _kept_retentions(
     upload_count: int,
     watermark_count: int,
 ) -> Iterator[SegmentRetention]:
-    """Yields why each of the remaining segments is kept.
+    """Yields why each segment is kept by the retention pass.
 
     Args:
-        upload_count: how many of these would be deleted if all were uploaded.
-        watermark_count: how many of these would be deleted if all were uploaded and below the high
-            watermark.
+        segments: the segments that the pass does not delete, the oldest first.
+        upload_count: how many first segments are kept only because they are not uploaded.
+        watermark_count: how many first segments are kept only because they are not uploaded or not
+            below the high watermark.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms = None
@@ -566,7 +568,7 @@ def _age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
-    """Returns the age of the segment that was read completely.
+    """Returns the size and newest time of the segment in `anatomy`.
 
     If `is_recovered`, its batches count instead of its time entries.
     """

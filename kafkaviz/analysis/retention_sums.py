@@ -52,7 +52,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """The .log bytes per state in STATES, with today's limits and with proposed limits."""
+    """How proposed limits change retention: .log bytes per state in STATES, before and after."""
 
     name: str
     current_bytes: Mapping[str, int]
@@ -72,7 +72,7 @@ class RetentionChange:
 
     @property
     def dated_bytes(self) -> int:
-        """The bytes that retention.ms deletes at a later, known time with the proposed limits."""
+        """The bytes that retention.ms deletes later, at a known time, with the proposed limits."""
         return _sum_bytes(self.proposed_bytes, DATED_STATES)
 
     @property

@@ -118,8 +118,8 @@ class SegmentHistory:
         opened_ms: the time of its first batch.
         ended_ms: the time of the next segment's first batch, or else of its own last batch.
         time_entries: the number of time entries, without the entry that the roll added.
-        reason: None: the segment is active, or no known cause fits.
-        read_fills: returns the states of the segment, an array of FILL.
+        reason: why the segment rolled. None: it is active, or no known cause fits.
+        read_fills: a function that returns the states of the segment, an array of FILL.
     """
 
     base_offset: int
@@ -256,8 +256,8 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
     """Returns a segment's states after some of its appends, including the last append.
 
-    A time entry counts from its offset entry on. The time entry that a roll adds has no offset
-    entry and does not count.
+    A time entry counts as soon as its offset entry is written. The time entry that a roll adds has
+    no offset entry and does not count.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
@@ -298,8 +298,8 @@ def history_of_partition(
     """Returns the history of a partition on disk.
 
     Args:
-        known_settings: topic settings whose values in `config` are known. Others are inferred from
-            the rolls if a roll contradicts the value.
+        known_settings: topic settings whose values in `config` are certain. If a roll contradicts
+            another value in `config`, the value is inferred from the rolls.
 
     Raises:
         KafkavizError: the index files cannot be read.
@@ -386,10 +386,7 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether the numbers at a roll reach its limit.
-
-    If not, the settings may have changed since the roll.
-    """
+    """Returns whether a limit explains a roll. False: the settings may have changed since."""
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
     is_index = reason.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
@@ -438,7 +435,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """Returns the value at which a segment rolls, for each column of FILL."""
+    """Returns the limit of each column of FILL that has one: the value at which a segment rolls."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,

@@ -1,4 +1,4 @@
-"""Computes after which time each limit alone would roll a segment.
+"""Computes how long a log takes to roll a segment, for each limit alone.
 
 The limit with the shortest time rolls the segment. The formulas assume that batches of one size
 arrive at a constant speed, so that index entries are G bytes apart. For example, with batches of
@@ -54,8 +54,8 @@ class WriteLoad:
 
     Attributes:
         spread: the standard deviation of batch sizes divided by their mean. 0: all are equal.
-        time_share: the share of offset entries with a time entry. None: computed for timestamps
-            that follow a clock in milliseconds.
+        time_share: the share of offset entries that come with a time entry. None: `time_share()` of
+            this module computes it.
     """
 
     batch_bytes: float
@@ -94,8 +94,8 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
     """Returns the share of offset entries that come with a time entry.
 
-    A time entry is written if the largest timestamp has grown. Timestamps follow a clock in
-    milliseconds.
+    A time entry is written only if the largest timestamp has grown, by at least 1 ms. `gap` is the
+    number of .log bytes between two offset entries.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
@@ -105,12 +105,12 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """Returns the size of the .log at which the time index is full."""
+    """Returns the .log size at which the time index is full. `gap`: bytes between index entries."""
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
-    """Returns the least segment.index.bytes with which no index is full before the .log is."""
+    """Returns the smallest segment.index.bytes with which no index is full before the .log."""
     offset = offset_index.ENTRY.itemsize
     time = time_index.ENTRY.itemsize
     return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
@@ -127,7 +127,7 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """Returns after how many seconds each limit alone rolls a segment, for each speed.
+    """Returns how many seconds a segment takes to reach each limit, for each speed.
 
     The time is infinite if the limit is never reached.
     """
@@ -208,7 +208,7 @@ class LimitRace:
     Attributes:
         at_ms: broker time since the segment's first append.
         amounts: the amounts that Kafka compares with each limit.
-        reached: the number of the first append that each limit rejects. None: it rejects none.
+        reached: the number of the first append that exceeds each limit. None: no append does.
         cause: the limit reached first. If one append reaches several, the first in Kafka's order.
     """
 
@@ -224,7 +224,7 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """Returns the used share of a limit at each append; 1 or more if the limit is reached."""
+        """Returns how much of a limit is used at each append; 1 or more if the limit is reached."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))
@@ -264,7 +264,7 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
 
 
 def _waited_ms(rows: np.ndarray) -> np.ndarray:
-    """Returns the time since the first append, as LogSegment.timeWaitedForRoll counts it."""
+    """Returns the waiting time that Kafka compares with segment.ms (timeWaitedForRoll), in ms."""
     column = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     return rows[column] - rows[column][0]
 
@@ -272,7 +272,7 @@ def _waited_ms(rows: np.ndarray) -> np.ndarray:
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """Returns the number of entries in each index before each append.
 
-    A time entry is written with an offset entry if the largest timestamp has grown.
+    An offset entry comes with a time entry if the largest timestamp has grown.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]
@@ -285,7 +285,7 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 
 
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
-    """Returns the first append that a limit rejects, or None.
+    """Returns the number of the first append that exceeds a limit, or None.
 
     An index is full when its number of entries equals the limit. Other amounts may equal their
     limits.

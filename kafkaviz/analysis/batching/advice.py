@@ -53,9 +53,9 @@ class BatchingTopic:
     """A topic to advise on.
 
     Attributes:
-        windows: the parts of its logs whose batch headers are read.
-        by_base_offset: whether a lookup reads 17 bytes per batch header (since Kafka 4.1), not 61.
-        facts: the facts about the batches in `windows`. None: they are read.
+        windows: the parts of the topic's logs whose batch headers are read.
+        by_base_offset: whether a lookup reads 17 bytes per batch header, as since 4.1, not 61.
+        facts: the facts about the batches in `windows`. None: `advise` reads them.
     """
 
     name: str
@@ -68,7 +68,7 @@ class BatchingTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicQuota:
-    """The most seconds for compressing and merging, and the most stored bytes to decompress."""
+    """Limits for one topic: the time to compress and merge, and the bytes to decompress."""
 
     seconds: float
     most_bytes: int
@@ -101,8 +101,8 @@ class BatchingAnswer:
     """The advice for one topic, and its measurements.
 
     Attributes:
-        merging: the batches with other settings. None: no records.
-        packed: the sizes of its records with each codec. Empty: no records.
+        merging: the topic's batches with other linger.ms and batch.size. None: no records.
+        packed: the sizes of the topic's records with each codec. Empty: no records.
     """
 
     name: str
@@ -115,7 +115,7 @@ class BatchingAnswer:
 
     @property
     def saved_bytes(self) -> int:
-        """The low ends of the advised savings, in bytes; the high end if `is_up_to`."""
+        """The bytes that the advised batches and codec save."""
         return sum(saved for _, saved in order(self))
 
 
@@ -156,10 +156,10 @@ def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> 
 
 
 def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
-    """Returns pairs of a part to change and the bytes that it saves, the largest saving first.
+    """Returns the advised changes and the bytes that each saves, the largest saving first.
 
-    The parts are "batches", "codec" and "index". If the codec was measured in larger batches,
-    "batches" comes before "codec".
+    For example, `(("batches", 9_000_000), ("index", 4_000))`. The names are "batches", "codec" and
+    "index". "batches" comes first if the codec was measured in larger batches.
 
     Args:
         index_saved_bytes: the saving of the advised index.interval.bytes; 0 if none is advised.

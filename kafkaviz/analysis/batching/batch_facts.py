@@ -65,8 +65,9 @@ class BatchFacts:
 
     Attributes:
         by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.
-        other_producers: the number of other producers. May be too large: a producer that reappears
-            after it was added to `others` counts again.
+        others: the batches of all other producers. None: no other producers.
+        other_producers: the number of other producers. May be too large, because a producer may be
+            counted several times.
         control_batches: the number of control batches, which no other field counts.
         legacy_batches: the number of batches of magic 0 and 1. `total` also counts them if their
             number of records is known.
@@ -197,7 +198,7 @@ class _Counts:
 
 
 def _bins(numbers: np.ndarray) -> np.ndarray:
-    """Returns the bin of each number from 0 to 2^31 - 1."""
+    """Returns the bin in which each number is counted. Numbers are from 0 to 2^31 - 1."""
     values = numbers.astype(np.int64)
     exponents = np.frexp(np.maximum(values, 1))[1] - 1  # number of the highest bit
     doublings = exponents - (_EXACT.bit_length() - 1)
@@ -214,9 +215,9 @@ def _bin_start(number: int) -> int:
 
 
 def _quantile(bins: np.ndarray, share: float) -> int:
-    """Returns the lower end of the bin with a quantile, such as `share=0.5` for the median.
+    """Returns a quantile of the counted numbers, such as `share=0.5` for the median.
 
-    Returns 0 if nothing was counted.
+    This is the lower end of the quantile's bin, or 0 if nothing was counted.
     """
     total = int(bins.sum())
     if not total:

@@ -65,7 +65,7 @@ _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 @dataclass(frozen=True, kw_only=True)
 class MergedBatches:
-    """The log that a sample's records give in some batches.
+    """The sizes of a sample after its records were put into certain batches.
 
     Attributes:
         batches: the number of batches, including transaction markers.
@@ -95,12 +95,13 @@ class Merge:
 
 @dataclass(frozen=True, kw_only=True)
 class Merging:
-    """Today's batches of a sample, and its batches with other settings.
+    """The sizes of a sample in today's batches and in merged batches.
 
-    All are compressed in the same way, so that sizes can be compared. Sizes in the original log
-    differ because its compression level is unknown.
+    kafkaviz compressed the records in both. So the two can be compared, but not with the original
+    log, whose compression level is unknown.
 
     Attributes:
+        merges: the sizes for each linger.ms and batch.size that was tried.
         windows: the number of windows that were written. The sample has more if time ran out.
         stored_bytes: the size of these windows' batches in the original log.
     """
@@ -243,10 +244,10 @@ def merge_batches(
 
 
 def delay_ms(sample: RecordSample) -> int:
-    """Returns how much longer than usual a producer may take to send a batch, in ms.
+    """Returns how much later than usual a producer may send a batch, in ms.
 
-    This is the 99th percentile minus the median of the time between a batch's first and last
-    record. Today's linger.ms is in both numbers, so it cancels out.
+    A batch's span is the time between its first and its last record. The result is the 99th
+    percentile of the spans minus their median.
     """
     batches = sample.batches
     is_read = batches["end_record"] > batches["first_record"]
@@ -440,9 +441,9 @@ def write_window(
 def _pack_bodies(
     rows: np.ndarray, is_marker: np.ndarray, bodies: np.ndarray, ends: np.ndarray
 ) -> list[bytes]:
-    """Returns each batch's bytes after the header. Fills in the column `size_bytes` of `rows`.
+    """Compresses the records of each batch, and fills in the column `size_bytes` of `rows`.
 
-    A marker's record was not read, so it becomes zeros.
+    Returns the bytes after each batch header. For a transaction marker they are zeros.
     """
     pieces = []
     body_ends = iter(ends.tolist())
@@ -494,7 +495,7 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), sums)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Writes the windows in other batches. Reuses an earlier result for equal batches."""
+        """Returns the sizes of the windows in other batches. Writes equal batches only once."""
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged

@@ -244,7 +244,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
 def _part(
     sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the first records of a block, as many as are packed at this batch size."""
+    """Returns the first records of a block: the part that is packed at this batch size."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)

@@ -72,7 +72,7 @@ REASON_VALUES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """The bytes that a change saves in the whole log, and the same as shares of the log."""
+    """How much a change saves in the whole log: bytes and shares, each from low to high."""
 
     low_bytes: int
     high_bytes: int
@@ -87,14 +87,14 @@ NO_SAVING = Saving(low_bytes=0, high_bytes=0, low_share=0.0, high_share=0.0)
 class BatchAdvice:
     """Whether producers should build larger batches.
 
-    `_low` fields assume that as few of today's batches as possible are merged, `_high` fields as
-    many as possible. `_after` fields assume the fewest, or the most if `is_up_to`.
+    `batches_low` assumes that the fewest batches are merged, `batches_high` that the most are.
 
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
-        saving: the saving with `settings`. If the verdict is KEEP, with the settings that merge
-            most.
-        is_up_to: whether the saving is only worth a change at its high end.
+        saving: the saving with `settings`. If the verdict is KEEP, with the settings that merge the
+            most batches.
+        is_up_to: whether only the high end of the saving is worth a change. If so, the `_after`
+            fields assume that the most batches are merged, otherwise the fewest.
         headers_before: the batch headers that a lookup reads today, on average. None: no records.
         latency_ms: how much longer a record may wait in the producer.
         producer_memory_bytes: a producer's memory for one open batch. It needs one per partition.
@@ -258,7 +258,7 @@ def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
 
 
 class _MeasuredBatches:
-    """Compares merged batches with today's batches, and scales the result to the whole log."""
+    """Compares the log in merged batches with the log in today's batches."""
 
     def __init__(self, log_bytes: int, merging: Merging) -> None:
         self._factor = log_bytes / max(1, merging.stored_bytes)
@@ -272,7 +272,7 @@ class _MeasuredBatches:
         return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
-        """Returns the best batch.size and linger.ms at one end of the saving, "low" or "high"."""
+        """Returns the best (batch.size, linger.ms). `end` of the saving: "low" or "high"."""
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:
             shares = by_size.setdefault(merge.batch_bytes, {})
@@ -314,7 +314,7 @@ class CodecAdvice:
 
     Attributes:
         settings: pairs of a producer setting and its advised value. Empty: no change.
-        saving: the saving with `codec_after`, in addition to that of advised larger batches.
+        saving: the saving with `codec_after`. It does not include the saving of larger batches.
         codec_before: the codec of most records today. None: unknown.
         codec_after: the advised codec. If the verdict is KEEP, the best codec.
         batch_bytes: the batch size in which codecs were compared. None: today's batches.
@@ -348,7 +348,7 @@ def advise_codec(
 
     - If larger batches are advised, codecs are compared in batches of about that size.
     - The codec with the fewest bytes is advised, or a faster one with at most 10 % more bytes.
-    - A change must save 10 % of the log, at the worse end of the ratio's interval.
+    - A change must save 10 % of the log, even at the low end of the saving.
     """
     reasons = sample_reasons(sample)
     shares = _plain_shares(sample)
@@ -443,7 +443,7 @@ def no_codec_advice(reasons: Sequence[AdviceReason]) -> CodecAdvice:
 
 
 def default_rows(packed: Sequence[PackedCodec], batch_bytes: int | None) -> dict[str, PackedCodec]:
-    """Returns the result per codec, at its default level and at one batch size."""
+    """Returns the results for one batch size and default compression levels, by codec."""
     return {
         row.codec: row for row in packed if row.level is None and row.batch_bytes == batch_bytes
     }
@@ -460,14 +460,14 @@ def _plain_shares(sample: RecordSample) -> dict[str, float]:
 
 
 def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -> float:
-    """Returns the ratio when each codec compresses its share of the records."""
+    """Returns the ratio if several codecs compress the records, each its share."""
     return math.fsum(share * rows[name].stored_ratio for name, share in shares.items())
 
 
 def _reference_size(
     merging: Merging, batch_advice: BatchAdvice, packed: Sequence[PackedCodec]
 ) -> int | None:
-    """Returns the tried batch size that is nearest to the mean size of the merged batches."""
+    """Returns the batch size in `packed` nearest to the mean size of the advised batches."""
     settings = dict(batch_advice.settings)
     merge = merging.at(int(settings["linger.ms"]), int(settings["batch.size"]))
     merged = merge.high if batch_advice.is_up_to else merge.low

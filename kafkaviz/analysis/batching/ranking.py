@@ -33,9 +33,9 @@ class RankedTopic:
 
     Attributes:
         recommendation: the recommendation for index.interval.bytes. None: the topic has no batch.
-        batching: the advice on batches and codec. None: a workload, which has no records.
-        savings: pairs of a part to change ("batches", "codec" or "index") and the bytes that it
-            saves, the largest first. The saving is 0 if the index becomes larger.
+        batching: the advice on batches and codec. None: a simulated workload.
+        savings: pairs of a change ("batches", "codec" or "index") and the bytes that it saves, the
+            largest first. 0 bytes: the advised index is larger than today's.
     """
 
     case: TuningCase
@@ -49,7 +49,7 @@ class RankedTopic:
 
 
 def batching_topics(source: TuningSource) -> dict[str, BatchingTopic]:
-    """Returns the topics with records, by the name of their tuning case. A workload has none."""
+    """Returns the topics with records, by TuningCase.name. Empty for a simulated workload."""
     return {
         case.name: BatchingTopic(
             name=case.today.topic or case.name,
@@ -69,7 +69,7 @@ def measure_batching(
     on_progress: Callable[[str, float], None] = lambda _name, _share: None,
     advise_all: Callable[..., tuple[BatchingAnswer, ...]] = advise,
 ) -> dict[str, BatchingAnswer]:
-    """Returns the advice on batches and codec by case name; empty for a workload.
+    """Returns the advice on batches and codec, by TuningCase.name. Empty for a simulated workload.
 
     `advise_all` measures the topics, in this process or on Spark.
     """
@@ -186,7 +186,7 @@ def describe_saving(advice: BatchAdvice | CodecAdvice, log_bytes: int) -> Messag
 
 
 def describe_effects(answer: BatchingAnswer) -> Message:
-    """Returns a message with the saved bytes and, if fewer, the batch headers per lookup."""
+    """Returns a message with the saved bytes and, if they become fewer, the headers per lookup."""
     advice = answer.batches
     saved = describe_saving(advice, answer.sample.log_bytes)
     before = advice.headers_before
@@ -264,7 +264,7 @@ def describe_sample(answer: BatchingAnswer) -> Message:
 
 
 def main_reasons(advice: BatchAdvice | CodecAdvice) -> tuple[AdviceReason, ...]:
-    """Returns the reasons that other lines of the short answer do not already give."""
+    """Returns the reasons to print: all except those in TOLD_CODES."""
     return tuple(reason for reason in advice.reasons if reason.code not in TOLD_CODES)
 
 

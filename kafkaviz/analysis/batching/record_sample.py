@@ -102,7 +102,7 @@ def read_sample(
 ) -> RecordSample:
     """Reads whole batches from the start of each window, at least one per window.
 
-    Damage ends the reading of a window. `skipped` counts unreadable files; no exception is raised.
+    A window is read up to the first damage. No exception is raised for an unreadable file.
     Reads at most MAX_RECORDS records. Their size after decompression is at most MAX_PLAIN_FACTOR
     times `most_bytes`, or 8 MiB if that is more.
 
@@ -182,7 +182,7 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads at least one batch of a window, and at most its share of the remaining bytes."""
+        """Reads at least one batch of a window, at most an equal share of the remaining bytes."""
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
         used = np.zeros(len(quotas), np.int64)
@@ -298,13 +298,12 @@ def _take_records(
     first_record: int,
     first_byte: int,
 ) -> tuple[int, int]:
-    """Copies the records of the batches to `out`, and fills in `records`.
+    """Copies the records of the batches to `out`, and fills in `records` and `batches`.
 
-    Fills in the last three columns of `batches`. Sets `is_taken` to False for a batch with a
-    damaged record. `first_batch`, `first_record` and `first_byte` count the rows and bytes already
-    in the sample.
+    Sets `is_taken` to False for a batch with a damaged record. `first_batch`, `first_record` and
+    `first_byte` are the numbers of batches, records and bytes already in the sample.
 
-    Returns the number of records and of their bytes.
+    Returns the number of copied records and of copied bytes.
     """
     rows = np.zeros(1, record.ROW)
     record_count = 0
@@ -400,7 +399,7 @@ def record_bodies(data: np.ndarray, records: np.ndarray, starts: np.ndarray) -> 
 
 @njit(cache=True)
 def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
-    """Returns the first record of each batch when batches get as many records as fit.
+    """Divides records into batches that are as full as possible. Returns each batch's first row.
 
     Args:
         batch_bytes: the most bytes of a batch before compression, with header. A larger record gets

@@ -1,8 +1,8 @@
 """A source of lookups: a log or an index, with the targets that can be looked up in it.
 
-A target is an offset or a timestamp. The targets that show the effect of the warm section are
-computed here. For example, in an index of 7168 entries, looking up the last one reads a cold page
-with plain binary search and none with the warm section first.
+A target is an offset or a timestamp. `warm_targets` chooses targets that show the effect of the
+warm section. For example, in an index of 7168 entries, a lookup of the last entry reads a cold page
+with plain binary search, and none if the warm section is searched first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +88,7 @@ class LookupSource:
         )
 
     def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-        """Returns for each segment the range of targets whose search ends in the warm section."""
+        """Returns the ranges of targets whose search ends in the warm section, per segment."""
         ranges = (
             search_race.warm_range(
                 KeyColumn(*key_column(segment, target_kind)),
@@ -137,14 +137,14 @@ def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
 
 
 def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the keys of the index searched first, and the number to add to each key."""
+    """Returns the keys of the index that a lookup searches first, and a base to add to each key."""
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset
 
 
 def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
-    """Returns the size of a drawn index page: 4 KiB, or four slots in lessons."""
+    """Returns the size of a drawn index page: 4 KiB, or four slots if the warm section is small."""
     if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]:
         return SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
     return PAGE_BYTES

@@ -58,7 +58,7 @@ def lookup(
     Args:
         timestamp_ms: a time in ms, or "earliest", "latest" or "max".
         version: the Kafka release that searches. None: the assumed release.
-        search: "plain" or "warm", to replace the index search of the release.
+        search: the index search, "plain" or "warm". None: that of the release.
         isolation: "read_uncommitted" or "read_committed".
         as_is: whether to search the files without recovering them first.
         broker: the broker with all opened log directories. None: only the partition's directory.
@@ -162,9 +162,9 @@ def open_log_view(
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
     """Returns whether broker start-up may change what a search reads.
 
-    Start-up never recovers a partition directory without a broker's files next to it. It always
-    recovers the metadata log. After a clean shutdown of a release up to 4.3 this changes nothing,
-    because the shutdown trimmed the indexes.
+    Returns False for a partition directory without a broker's files next to it. Start-up always
+    recovers the metadata log. Up to 4.3, this changes nothing after a clean shutdown, because the
+    shutdown trimmed the indexes.
     """
     root = lone_files.folder_of(partition.path).parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
@@ -188,10 +188,10 @@ def _is_rebuilt_or_fatal(segment: LogSegment, behaviour: ReleaseBehaviour) -> bo
 
 
 def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
-    """Returns a message that these files are shown in their state after recovery.
+    """Returns a message that the named files are shown in their state after recovery.
 
-    Returns None if `names` is empty. If index.interval.bytes `is_assumed`, recovery may write other
-    entries.
+    Returns None if `names` is empty. If `is_assumed`, the message says that index.interval.bytes
+    was unknown, so recovery may write other entries.
     """
     if not names:
         return None
@@ -206,7 +206,7 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """Returns a message that no broker serves this log, because start-up fails."""
+    """Returns a message: start-up fails, so no broker serves this log."""
     if has_unopened:
         return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
     return message("recovered_files.start_fails", error=error)
@@ -388,7 +388,7 @@ def refusal_object(
     timestamp_ms: int | str | None,
     fault: KafkavizError,
 ) -> dict:
-    """Returns a lookup that kafkaviz refuses, but Kafka would do, as a JSON object."""
+    """Returns a JSON object for a lookup that Kafka would do but kafkaviz refuses."""
     if isinstance(timestamp_ms, str):
         timestamp_ms = by_time.NAMES[timestamp_ms]
     return {

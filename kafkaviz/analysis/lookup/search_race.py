@@ -9,8 +9,8 @@ looked up every entry with the same search. For example, an index grows from 13 
     plain    reads pages 0 7 10 12 13    waits for page 7, last read 7.9 MB of log earlier
     warm     reads pages 11 12 13        waits for none
 
-With one entry less, the middle is on page 6, which the previous lookup has read. So plain binary
-search does not wait.
+With one entry less, the middle of the index is on page 6. Plain binary search does not wait then,
+because the previous lookup also read page 6.
 """
 
 from collections.abc import Iterable
@@ -71,8 +71,8 @@ class SearchRace:
 
     Attributes:
         warm_from_slot: the first slot of the warm section. None: the index has no entries.
-        lagging: both searches (plain, warm) for a target before the warm section, with the same
-            pages in memory. None: no such target was given.
+        lagging: the searches (plain, warm) of a lagging reader, for a target before the warm
+            section. None: no such target.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class SearchRace:
 
     @property
     def warm_entries(self) -> int:
-        """The number of entries in the warm section after its first entry."""
+        """The number of entries in the warm section, without the first."""
         return self.entries - 1 - (self.warm_from_slot or 0)
 
     @property
@@ -166,12 +166,10 @@ def race(
 
 
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
-    """Returns the race without the last entry, if only the last entry makes plain search wait.
+    """Returns the race without the index's last entry, to show what this entry changes.
 
-    The last entry moves a midpoint of plain binary search to a page that is not in memory. `jump`
-    is the race with the last entry.
-
-    Returns None if plain search does not wait in `jump`, or also waits without the last entry.
+    `jump` is the race with the last entry. Returns None unless plain search waits in `jump` and
+    does not wait without the last entry.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
         return None
@@ -188,7 +186,7 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
 
 
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
-    """Returns the .log bytes before the batch of each entry, ascending, int64.
+    """Returns the position of each entry's batch in the .log, ascending, int64.
 
     Entries are evenly spaced if there is no .log.
     """
@@ -240,12 +238,12 @@ class WarmTargets:
     """Targets of lookups that show how the warm section works.
 
     Attributes:
-        tail: the last target whose search ends in the warm section. Preferred: a target with fewer
-            probes or pages than in plain binary search. None: no such target.
-        before_warm: a target before the warm section. Preferred: a target with one more probe than
-            in plain binary search. None: no such target.
-        default: the first of `tail` and `before_warm` whose search differs from plain search. None:
-            neither differs.
+        tail: a target whose search ends in the warm section, if possible with fewer probes or pages
+            than plain binary search. None: no such target.
+        before_warm: a target before the warm section, if possible with one more probe than plain
+            binary search. None: no such target.
+        default: `tail` if its search differs from plain binary search, or else `before_warm` if its
+            search differs. None: neither differs.
         is_all_warm: whether the warm section is the whole index, so that no target differs.
     """
 
@@ -258,10 +256,9 @@ class WarmTargets:
 def warm_range(
     keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
 ) -> tuple[int, int] | None:
-    """Returns the first and the last target whose search ends in the warm section, or None.
+    """Returns the first and the last target whose search ends in the warm section.
 
-    These targets are above the first key of the warm section. The search for this key itself
-    continues before the section.
+    These targets are above the first key of the warm section. Returns None if there are none.
     """
     if not len(keys):
         return None
@@ -279,7 +276,7 @@ def choose_targets(
     warm_bytes: int,
     page_bytes: int = PAGE_BYTES,
 ) -> WarmTargets:
-    """Returns targets from `first` to `last` (inclusive) that show the warm section."""
+    """Returns targets from `first` to `last` (inclusive) that show how the warm section works."""
     if not len(keys) or first > last:
         return WarmTargets()
     warm_from = slots.first_warm_slot(len(keys), entry_bytes, warm_bytes)
@@ -306,9 +303,9 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns one target from each range between two borders.
+    """Returns one target per group. All targets in a group are searched in the same way.
 
-    All targets in a range are searched in the same way.
+    A new group begins at each of `borders`.
     """
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets
@@ -318,9 +315,10 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick_target(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns a candidate from the first preferred group with candidates, or else any candidate.
+    """Returns one of the targets in `is_candidate`, or None.
 
-    Each mask in `preferred` is a group. `share` says which candidate: 0 is the first, 1 the last.
+    Takes it from the first mask in `preferred` with a candidate, or else from all candidates.
+    `share` says which one: 0 is the first, 1 the last.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

@@ -88,9 +88,8 @@ def explain_offset(
     """Explains the result of a lookup by timestamp.
 
     Args:
-        batches: returns the batches of a segment, by base offset. None skips the segment.
-        records: returns the records of a batch, by the segment's base offset and the batch's
-            position.
+        batches: a function from a segment's base offset to its batches, or to None to skip it.
+        records: a function from a segment's base offset and a batch's position to the records.
     """
     target_ms = cast(int, result.timestamp_ms)
     segments = tuple(

@@ -104,7 +104,7 @@ def predict_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that start-up loads, and what the broker's files say about it.
+    """A partition directory that start-up loads, and the facts about it in the broker's files.
 
     Small enough to send to another process.
 
@@ -151,9 +151,9 @@ def own_file_steps(
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
     """Yields a failing step if the only controller of the cluster lost its metadata log.
 
-    With controller.quorum.bootstrap.servers, only the metadata log has the voters, so no controller
-    is elected. A broker of 4.4.0 stopped after initial.broker.registration.timeout.ms. With
-    controller.quorum.voters, the broker started with an empty cluster instead.
+    Only with controller.quorum.bootstrap.servers: the metadata log has the voters, so no controller
+    is elected without it. A 4.4.0 broker stopped after initial.broker.registration.timeout.ms. With
+    controller.quorum.voters, it started with an empty cluster instead.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -177,11 +177,10 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
-    """Returns the path of the log directory that should have the metadata log; None if not opened.
+    """Returns the path of the log directory for the metadata log; None if unknown.
 
-    metadata.log.dir in server.properties names the directory, or else the first of log.dirs. These
-    may be paths on another machine, so the last name of the path is enough. Without
-    server.properties, the directory that has a metadata log is returned.
+    server.properties may name the directory; see `configured_metadata_directory`. Otherwise it is
+    the opened directory that has the metadata log, or the only opened directory.
     """
     configured = configured_metadata_directory(broker, properties or {})
     if configured is not None:
@@ -196,8 +195,8 @@ def configured_metadata_directory(
 ) -> LogDirectory | None:
     """Returns the log directory in which a server.properties puts the metadata log.
 
-    Returns None if server.properties names no directory, or if not exactly one opened directory has
-    that path (or else the last name of that path).
+    This is metadata.log.dir, or else the first of log.dirs. The path may be of another machine, so
+    a directory with the same last name also counts. Returns None if not exactly one directory fits.
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -251,10 +250,7 @@ def _is_full_folder(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Returns whether a file or link exists.
-
-    A folder with the name of a checkpoint does not count. Start-up fails because of it in any case.
-    """
+    """Returns whether a file or link exists. False for a folder with the name of a checkpoint."""
     return os.path.lexists(path) and not (
         path.name in small_files.CHECKPOINT_WAY_OUTS and path.is_dir()
     )
@@ -345,7 +341,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the start-up steps from the cluster's metadata, each with a directory's path."""
+    """Yields pairs (path, steps): what the cluster's metadata makes start-up do to a directory."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -383,7 +379,7 @@ def _refuse_level(
 def _replica_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields the start-up steps after all logs are loaded, each with a directory's path.
+    """Yields pairs (path of a partition directory, steps after all logs are loaded).
 
     - A -future replica in the directory that the cluster assigns replaces the replica in use
       (LogManager.recoverAbandonedFutureLogs, 4.3.1 and 4.4.0).
@@ -492,8 +488,8 @@ def stray_reason(
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
     """Returns whether this may be the only controller of a cluster, without its metadata log.
 
-    A missing metadata log may also be in a log directory that was not opened. This is assumed if
-    other partitions are missing too.
+    Returns False if partitions are missing too: then the metadata log may be in a log directory
+    that was not opened.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False

@@ -32,7 +32,7 @@ def recovered_bases(
 
     Args:
         clean: whether the broker was shut down cleanly. None: unknown.
-        release: the release of the broker. (): unknown.
+        release: the release of the broker, such as (4, 3, 1). Empty: unknown.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
     bases = [segment.base_offset for segment in segments]

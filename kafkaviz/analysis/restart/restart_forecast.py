@@ -125,10 +125,10 @@ class RecoveryReads:
     threads: int | None
 
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
-        """Returns the shortest and the longest time that reading these files may take.
+        """Returns the shortest and the longest time to read these files, in seconds.
 
-        Longest: all threads together read at this rate. Shortest: each thread reads at this rate,
-        and a log has one thread. If `threads` is None, there is one thread per log.
+        Longest: all threads share this rate. Shortest: each thread reads at this rate, and each log
+        has one thread. If `threads` is None, there are as many threads as logs.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
@@ -167,9 +167,10 @@ def reads_of_segments(
     broker: Broker,
     threads: int | None,
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what recovery of these segments reads in each log directory.
+    """Returns how much recovery of these segments reads in each log directory.
 
-    The keys of `bases_by_log` are pairs of log directory and partition directory.
+    The keys of `bases_by_log` are pairs (log directory, partition directory), the values base
+    offsets.
     """
     log_bytes: dict[str, list[int]] = defaultdict(list)
     segments: dict[str, int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""The sums of a sweep over segments, and their table with one row per interval.
+"""Adds up sweeps of segments, and makes a table with one row per interval.
 
 A histogram counts lookups by the number of headers that they read.
 """
@@ -34,9 +34,10 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 
 
 class HeaderCounts:
-    """One histogram per interval, in one array. The histogram of interval k begins at `starts[k]`.
+    """Histograms of lookups by the number of headers that they read, one per interval.
 
-    The counts are `flat` plus the running sums of `steps`.
+    All are in one array. The histogram of interval k begins at `starts[k]`. The counts are `flat`
+    plus the running sums of `steps`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -46,10 +47,9 @@ class HeaderCounts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Makes each histogram long enough for every number of headers that a lookup can read.
+        """Makes each histogram long enough for the most headers that a lookup can read.
 
-        A part of the log without an entry is at most as long as the interval plus the appends
-        around it.
+        The entries before and after a batch are at most the interval and two appends apart.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -67,7 +67,7 @@ class HeaderCounts:
         self.starts = starts
 
     def histograms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the histograms without trailing zeros in one array, and the start of each."""
+        """Returns all histograms in one array without trailing zeros, and where each begins."""
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
         lengths = _lengths(counts, self.starts)
@@ -103,7 +103,7 @@ def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Returns `quantile` for several histograms: one row per interval, one column per share."""
+    """Returns several quantiles of each histogram: one row per interval, one column per share."""
     table = np.zeros((len(starts) - 1, len(shares)), np.int64)
     for interval_number in range(len(starts) - 1):
         counts = flat[starts[interval_number] : starts[interval_number + 1]]
@@ -123,9 +123,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds histograms to those of the same intervals in `flat`.
+    """Adds each interval's histogram to that interval's histogram in `flat`.
 
-    Added bins beyond those of `flat` must be zero.
+    An added histogram may be longer than that in `flat` if it ends with zeros.
     """
     for interval_number in range(len(starts) - 1):
         length = min(
@@ -157,11 +157,12 @@ class SweepParts:
     Attributes:
         skipped_bytes: the bytes that scans skip, summed over all lookups.
         last_times: the number of time entries that were written only at the end of a segment.
-        batches_to_entry: the number of batches before each segment's last entry, summed over
+        batches_to_entry: the number of batches before the last entry of a segment, summed over
             segments.
         headers: one histogram per interval; `headers[starts[k] : starts[k + 1]]` for interval k.
-        least_batch_bytes: the size of the smallest batch that is not the last of its segment. None:
-            no such batch.
+        targets: the number of lookups.
+        least_batch_bytes: the size of the smallest batch. The last batch of a segment does not
+            count. None: no such batch.
     """
 
     intervals: np.ndarray
@@ -256,15 +257,15 @@ class SweepParts:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
-        """Returns estimated sums for a whole log from the sums for some windows (parts) of the log.
+        """Estimates the sums for a whole log from some windows (parts) of the log.
 
-        The number of entries is estimated from the batches up to each window's last entry, because
-        the window ends between two entries.
+        Only batches before the last entry of a window count for the entries per batch, because a
+        window may end between two entries.
 
         Args:
             segments: the number of the log's segments with a batch.
-            first_lookups: the number of lookups for the first batch of a window. They are left out:
-                they read too few headers, because the entry before is not in the window.
+            first_lookups: the number of lookups for the first batch of a window. They do not count,
+                because they read too few headers: the entry before is not in the window.
         """
         if not self.log_bytes:
             return self
@@ -298,8 +299,8 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    Rounds the running sums, not each count, so that means and totals stay the same. Leaves out
-    `first_lookups` lookups that read one header, and scales the others up to the same total.
+    Rounds the running sums, not each count, so that means and totals stay the same. Replaces
+    `first_lookups` lookups that read one header by more of the other lookups.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

@@ -47,7 +47,7 @@ CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one 
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns an array of TARGETS for the batches of a segment, if every offset is looked up.
+    """Returns an array of TARGETS: how many offsets of each batch are looked up, if all are.
 
     `batches` is an array of format.batch.BATCH. `is_end`: these are the segment's last batches.
     """
@@ -73,7 +73,7 @@ def _count_base_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Counts all offsets of each batch, even those of records that compaction removed."""
+    """Counts all offsets of each batch, even those that compaction removed, in `targets`."""
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)
     targets["near"] = offset_counts - targets["far"]
@@ -96,11 +96,13 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Simulates each interval from entry to entry. Each append is one batch with one target.
+    """Sweeps all intervals, each in leaps from entry to entry.
+
+    Each batch must be its own append, with one offset to look up.
 
     Args:
         position_sums: the sum of the positions of all batches before each batch.
-        is_own: whether each batch's target is its last offset.
+        is_own: whether the offset to look up is the last of its batch.
     """
     for number in range(len(intervals)):
         interval = intervals[number]
@@ -159,7 +161,7 @@ def scan_blocks(
     headers: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Simulates each interval batch by batch, one block of batches after another.
+    """Sweeps all intervals batch by batch, one block of batches after another.
 
     Args:
         newest: the largest timestamp up to each batch.
@@ -238,7 +240,7 @@ def _scan_block(
 
 @njit(cache=True)
 def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
-    """Returns the end row of each append. Appends have as many whole batches as fit, or one."""
+    """Divides batches into appends of at most `most_bytes`. Returns the end row of each append."""
     ends = np.empty(len(sizes), np.int64)
     count = 0
     filled_bytes = 0
@@ -317,9 +319,9 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """Takes the arguments of `sweep`.
+        """Takes the arguments of `sweep`, and `by_append`.
 
-        If `by_append`, a column "append" replaces `append_bytes`. It shows which batches were
+        If `by_append`, a column "append" replaces `append_bytes`. It is equal for batches that were
         appended together.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))

@@ -29,9 +29,10 @@ MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at o
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how many headers a lookup of each batch's base offset reads, in one segment.
+    """Returns the number of headers that a lookup of each batch's base offset reads.
 
-    `batches` is an array of format.batch.BATCH or SIZES. Also returns which batches have an entry.
+    Also returns which batches have an entry. `batches` is an array of format.batch.BATCH or SIZES
+    with all batches of a segment.
     """
     is_own = (
         batches["is_single"]
@@ -74,7 +75,7 @@ def _headers(
 
 @dataclass
 class Columns:
-    """The columns of one segment that stay in memory.
+    """The columns that a sweep of lookups by timestamp keeps in memory of one segment.
 
     Attributes:
         sizes: an array of SIZES, one row per batch.
@@ -150,10 +151,10 @@ class GrowingColumn:
 def sweep_times(
     batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
 ) -> SweepParts:
-    """Returns the cost of looking up each batch's first timestamp in its own segment.
+    """Returns the cost of looking up each batch's first timestamp, in the batch's own segment.
 
-    Leaves out a batch without a timestamp, one whose first timestamp compaction has replaced, and
-    one whose first timestamp is above the largest timestamps of all batches.
+    Some batches are left out: those without a timestamp, those whose first timestamp compaction has
+    replaced, and those whose first timestamp is above the largest timestamps of all batches.
     """
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
@@ -164,9 +165,9 @@ def sweep_times(
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """Returns the cost of looking up first timestamps in a segment, from its columns.
+    """Returns the cost of looking up the first timestamps of a segment's batches.
 
-    `batch_sweep` is a sweep of the segment in which each batch may get an entry.
+    `batch_sweep` is a sweep of the segment by offset, in which each batch may get an entry.
     """
     sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
     skipped = []
@@ -192,7 +193,10 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the row and position of the batch that answers each target. Targets ascend."""
+    """Returns the row and the position of the batch that a lookup of each target finds.
+
+    `newest` has the largest timestamp up to each batch. `targets` ascend.
+    """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):
         while newest[row] < targets[number]:
@@ -211,10 +215,10 @@ def _count_lookups(
     interval: int,
     counts: np.ndarray,
 ) -> int:
-    """Counts the lookups in the indexes that one interval would give. Targets ascend.
+    """Counts how many headers each lookup reads, with the indexes of one interval.
 
     Fills `counts` with the number of lookups that read 0, 1, 2 ... headers. Returns the bytes that
-    scans skip, summed over all lookups.
+    scans skip, summed over all lookups. Targets must ascend.
     """
     skipped = 0
     answered = 0

@@ -98,8 +98,8 @@ class RemoteRetention:
         local_bytes: the bytes of local segments that are not uploaded. retention.bytes counts them.
         remote_bytes: the bytes of remote segments that retention.bytes counts.
         next_log_start: the log start offset that the pass sets. None: it stays the same.
-        doubled_segments: the first offsets of segments that a new leader deletes too if it does not
-            know yet which offsets were uploaded (KAFKA-20732).
+        doubled_segments: the first offsets of kept segments that a new leader deletes, as long as
+            it does not know which offsets were uploaded (KAFKA-20732).
     """
 
     partition: str
@@ -182,7 +182,7 @@ def remote_retention(
     now_ms: int,
     log_end_offset: int | None = None,
 ) -> RemoteRetention | None:
-    """Returns the result of the leader's next retention pass.
+    """Returns what the leader's next retention pass deletes, and why it keeps the others.
 
     Returns None if metadata, leader epochs or the local log is missing.
     """
@@ -250,7 +250,7 @@ class _RetentionPass:
 
     @cached_property
     def _following(self) -> dict[int, tuple[int, int]]:
-        """The next epoch and its first offset, by epoch."""
+        """For each epoch, the next epoch and its first offset."""
         epochs = [epoch for epoch, _ in self.epochs]
         return dict(zip(epochs, self.epochs[1:], strict=False))
 
@@ -370,7 +370,10 @@ class _RetentionPass:
         return due
 
     def visited(self, remote: Sequence[TieredSegment]) -> list[TieredSegment]:
-        """Returns the segments in the order of a pass. A segment with two epochs occurs twice."""
+        """Returns the segments in the order of a pass: by epoch, then the oldest first.
+
+        A segment with two epochs occurs twice.
+        """
         by_epoch: dict[int, list[TieredSegment]] = {}
         for segment in sorted(remote, key=_order):
             for epoch in segment.leader_epochs:
@@ -432,7 +435,7 @@ class _RetentionPass:
 
 
 def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs that have records: the next epoch begins at another offset."""
+    """Returns the epochs with records. After one without, the next begins at the same offset."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -442,7 +445,7 @@ def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the size of local segments from `highest_remote_offset` on, or of all if None."""
+    """Returns the size of local segments after `highest_remote_offset`. None: of all segments."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

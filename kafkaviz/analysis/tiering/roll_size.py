@@ -58,8 +58,8 @@ class RollSize:
         fill_ms: the time from a segment's first record to its roll. The upload comes after the
             roll.
         put_requests_per_day: one request per object; more for a large object in Aiven's layout.
-        objects_kept: the number of objects in the store when retention deletes as many as are
-            uploaded. None: no limit, or unknown.
+        objects_kept: the number of objects in the store once retention deletes as many per day as
+            are uploaded. None: no limit, or unknown.
     """
 
     segment_bytes: int
@@ -133,7 +133,7 @@ def _positive_or_none(value: Value) -> int | None:
 
 
 def partition_roll_sizes(partition: TieredPartition, limits: RollLimits) -> RollSizes | None:
-    """Returns the cost of each of CANDIDATES and of today's value, the smallest value first.
+    """Returns the cost of today's segment.bytes and of each value in CANDIDATES, ascending.
 
     Returns None if the growth is unknown.
     """
@@ -153,9 +153,10 @@ def partition_roll_sizes(partition: TieredPartition, limits: RollLimits) -> Roll
 
 
 def growth(segments: Sequence[TieredSegment]) -> float | None:
-    """Returns the bytes written per day between the ends of the first and the last segment.
+    """Returns the .log bytes written per day. Counts only uploaded segments.
 
-    Counts only uploaded segments. Returns None if fewer than two have a time and a size.
+    These are the bytes after the first segment, divided by the time between the ends of the first
+    and the last. Returns None if fewer than two have a time and a size.
     """
     copied: dict[int, TieredSegment] = {}
     for segment in segments:
@@ -227,7 +228,7 @@ def _cost(
 
 
 def _kept_segments(rolled_bytes: float, fill_ms: float, limits: RollLimits) -> float | None:
-    """Returns how many segments retention keeps; None if unlimited or unknown."""
+    """Returns how many segments retention keeps; None if no limit is known."""
     counts = []
     if limits.retention_ms is not None and limits.retention_ms >= 0:
         counts.append(limits.retention_ms / fill_ms)

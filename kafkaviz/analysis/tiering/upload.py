@@ -83,10 +83,10 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage. None: unknown.
-        lag_ms: remote.copy.lag.ms, or the local limit if the setting is -1. 0: no lag. -1: age
-            never allows an upload.
-        lag_bytes: remote.copy.lag.bytes, or the local limit if the setting is -1. 0: no lag. -1:
-            size never allows an upload.
+        lag_ms: the value of remote.copy.lag.ms. If this is -1, the local retention limit. 0: no
+            lag. -1 if both are -1: age never allows an upload.
+        lag_bytes: the value of remote.copy.lag.bytes. If this is -1, the local retention limit.
+            0: no lag. -1 if both are -1: size never allows an upload.
     """
 
     is_enabled: bool | None = True
@@ -149,8 +149,8 @@ class PartitionUpload:
 
     Attributes:
         is_leader: whether the metadata log names this broker as the leader. None: unknown.
-        kept_segments: the base offsets of segments that local retention would delete at `now_ms` if
-            they were uploaded (KAFKA-19952).
+        kept_segments: the base offsets of segments that local retention keeps only because they
+            are not uploaded (KAFKA-19952).
     """
 
     partition: str
@@ -191,7 +191,7 @@ class PartitionUpload:
 
     @property
     def failing(self) -> SegmentUpload | None:
-        """The first segment whose upload fails in each pass, or None."""
+        """The first segment whose upload fails each time, or None."""
         return next((item for item in self.segments if item.state in FAILING_STATES), None)
 
 
@@ -207,7 +207,7 @@ def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
 def tiered_uploads(
     plan: CheckPlan, state: TieredState
 ) -> tuple[tuple[PartitionUpload, ...], tuple[KafkavizError, ...]]:
-    """Returns the uploads of each local log in a tiered state, and errors of unreadable logs."""
+    """Returns the uploads of each local log in `state`, and the errors of unreadable logs."""
     locals_by_name = {
         (partition.directory, partition.topic_id): partition
         for partition in plan.partitions
@@ -237,9 +237,10 @@ def tiered_uploads(
 
 
 def failing_uploads(plan: CheckPlan) -> Iterator[PartitionUpload]:
-    """Yields the uploads of each log with a segment whose upload fails in each pass.
+    """Yields a PartitionUpload for each log with a segment whose upload fails each time.
 
-    Leaves out logs if neither their store nor __remote_log_metadata shows the uploaded offset.
+    Leaves out a log if its last uploaded offset is unknown: neither the store nor
+    __remote_log_metadata shows it.
     """
     directories = tiered_directories(plan)
     if not directories:
@@ -291,7 +292,7 @@ def partition_upload(
     highest_remote_offset: int | None,
     is_leader: bool | None = None,
 ) -> PartitionUpload:
-    """Returns the uploads of a partition with a local segment. Reads no records.
+    """Returns a partition's local segments and whether each can be uploaded. Reads no records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -341,7 +342,7 @@ def partition_upload(
 def upload_rules(
     plan: CheckPlan, partition: Partition, limits: RetentionLimits | None = None
 ) -> UploadRules:
-    """Returns the settings that decide about a topic's uploads."""
+    """Returns the settings that decide about the uploads of a partition."""
     release = plan.assumed_release.release
     topic = partition.topic
     if not versions.TIERED_STORAGE.applies_to(release):
@@ -370,7 +371,7 @@ def upload_rules(
 
 
 def _lag(plan: CheckPlan, topic: str, name: str, local_limit: int | None) -> int:
-    """Returns a lag. A setting of -1 means the local limit (LogConfig.remoteCopyLagMs, 4.4.0)."""
+    """Returns the value of a lag setting. -1 means the local limit (remoteCopyLagMs, 4.4.0)."""
     value = plan.settings.find(topic, name).value
     if value is None:
         return 0
@@ -457,7 +458,7 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the base offsets of segments that remote.copy.lag.ms or .bytes holds back.
+    """Returns the base offsets of segments that must wait for remote.copy.lag.ms or .bytes.
 
     The rule is isEligibleForUpload of 4.4.0.
     """
