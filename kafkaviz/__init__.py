@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.compaction.compaction import Compaction, compaction
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison import BrokerComparison
-    from kafkaviz.analysis.findings.finding import Finding
+    from kafkaviz.analysis.findings import Finding
     from kafkaviz.analysis.lookup.lookups import lookup
     from kafkaviz.analysis.sweep import sweep
     from kafkaviz.environment import SAMPLES
@@ -64,7 +64,7 @@ _MODULE_BY_NAME = {
     "Partition": "log.partition",
     "Segment": "log.segment",
     "SAMPLES": "environment",
-    "Finding": "analysis.findings.finding",
+    "Finding": "analysis.findings",
     "Health": "analysis.broker_health",
     "check": "analysis.broker_health",
     "Compaction": "analysis.compaction.compaction",

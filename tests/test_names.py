@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "kafkaviz"
 FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
-    "kafkaviz/analysis/findings/finding.py": {"found"},
+    "kafkaviz/analysis/findings.py": {"found"},
     "kafkaviz/figures/health_view.py": {"found"},
     "kafkaviz/figures/text/startup_text.py": {"shown"},
     "kafkaviz/figures/segment/segment_bytes.py": {"of"},

@@ -32,7 +32,7 @@ from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.disk import DiskShare
-from kafkaviz.analysis.findings.finding import (
+from kafkaviz.analysis.findings import (
     INFO,
     Finding,
     as_info,

@@ -215,7 +215,7 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
 
 
 def _check(info: "CatalogInfo") -> dict | None:
-    from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
+    from kafkaviz.analysis.findings import UNCHECKED_CODES
 
     levels = [source.checked.level for source in info.sources if source.checked]
     if levels:

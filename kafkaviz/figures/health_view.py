@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from kafkaviz import units, versions
-from kafkaviz.analysis.findings.finding import (
+from kafkaviz.analysis.findings import (
     CODES,
     ERROR,
     INFO,

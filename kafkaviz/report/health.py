@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
-from kafkaviz.analysis.findings.finding import ERROR
+from kafkaviz.analysis.findings import ERROR
 from kafkaviz.figures import health_view
 from kafkaviz.figures.disk import retention_view
 from kafkaviz.figures.health_view import (

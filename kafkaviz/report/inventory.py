@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis.findings import finding_rows
+from kafkaviz.analysis import finding_rows
 from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow, inactive_segments
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.disk import disk_map

@@ -15,7 +15,7 @@ from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.analysis.checks import settings
 from kafkaviz.analysis.checks.state import _begin_ms
 from kafkaviz.analysis.checks.summary import TimeAnomaly
-from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding
+from kafkaviz.analysis.findings import CODES, Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker

@@ -12,7 +12,7 @@ import pytest
 from kafkaviz.analysis.broker_health import Health, check
 from kafkaviz.analysis.checks import plan as check_plan
 from kafkaviz.analysis.checks import settings
-from kafkaviz.analysis.findings.finding import CODES, UNCHECKED_CODES
+from kafkaviz.analysis.findings import CODES, UNCHECKED_CODES
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.varint import read_varint, read_varlong

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis import checks
-from kafkaviz.analysis.findings.finding import (
+from kafkaviz.analysis.findings import (
     CODES,
     FAMILIES,
     TAIL_CODES,
@@ -122,5 +122,5 @@ def test_a_family_is_found_by_its_name():
     # causes of a start have names of codes
     told_by = {code: room - {"state"} or room for code, room in rooms.items()}
     assert told_by == {code: {row.family} for code, row in CODES.items() if code in told_by}
-    # the faults are named by deep_scan, and the tails by finding.py
+    # the faults are named by deep_scan, and the tails by findings.py
     assert CODES.keys() - told_by <= {*FAULTS, *TAIL_CODES.values()}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.walk import walk
 from kafkaviz.messages import message

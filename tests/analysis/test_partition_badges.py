@@ -4,10 +4,10 @@ import shutil
 import time
 
 from kafkaviz import messages
+from kafkaviz.analysis import finding_rows
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings import finding_rows
-from kafkaviz.analysis.findings.finding import CODES, INFO
-from kafkaviz.analysis.findings.finding_rows import Badge
+from kafkaviz.analysis.finding_rows import Badge
+from kafkaviz.analysis.findings import CODES, INFO
 from kafkaviz.log.broker import open_broker
 
 # never of a topic-partition

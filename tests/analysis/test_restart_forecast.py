@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.cli.text.check_text import render

@@ -12,7 +12,7 @@ import kafkaviz as kv
 from kafkaviz import units
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages import compare as compare_page

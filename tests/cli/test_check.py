@@ -12,8 +12,8 @@ import pytest
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import Evidence
-from kafkaviz.analysis.findings.finding import finding as make_finding
+from kafkaviz.analysis.findings import Evidence
+from kafkaviz.analysis.findings import finding as make_finding
 from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.cli.text import check_text
 from kafkaviz.figures.health_view import finding_items

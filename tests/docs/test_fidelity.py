@@ -5,7 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from kafkaviz.analysis.findings.finding import CODES
+from kafkaviz.analysis.findings import CODES
 from tests.support.cases import all_cases
 
 ROOT = Path(__file__).parents[2]

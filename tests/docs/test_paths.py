@@ -138,7 +138,7 @@ def test_a_name_is_defined_in_the_file_next_to_it(document, paths):
 def test_each_fault_is_found(paths):
     text = (
         "`ROOT` and `moved` in [test_paths.py](tests/docs/test_paths.py), `_TABLE` in\n"
-        "`findings/finding.py`, `Finding.lost` ([finding](kafkaviz/analysis/findings/finding.py)), "
+        "`analysis/findings.py`, `Finding.lost` ([finding](kafkaviz/analysis/findings.py)), "
         "[search.py](kafkaviz/search/lookup.py), [gone](gone.md), `gone.py`, `kafkaviz/gone/`,\n"
         "`kafkaviz/messages/en/NAME.toml`, `NAME/gone_NAME.py`, `orders-0/0.log`, `index.file`"
     )
@@ -149,7 +149,7 @@ def test_each_fault_is_found(paths):
     assert missing_paths(text, paths) == ["gone.py", "kafkaviz/gone/", "NAME/gone_NAME.py"]
     assert undefined_names("README.md", text, paths) == [
         "moved in tests/docs/test_paths.py",
-        "Finding.lost in kafkaviz/analysis/findings/finding.py",
+        "Finding.lost in kafkaviz/analysis/findings.py",
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.figures import health_view
 from kafkaviz.figures.text import startup_text

@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz import messages
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import CODES, Evidence, finding
+from kafkaviz.analysis.findings import CODES, Evidence, finding
 from kafkaviz.figures import health_view
 from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kafkaviz.analysis.broker_health import Health
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import read_image

@@ -21,7 +21,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import names
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END

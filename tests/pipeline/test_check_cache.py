@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analysis import finding_rows
 from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import SegmentFindings
@@ -19,8 +20,7 @@ from kafkaviz.analysis.checks.summary import (
     TransactionBegin,
     TransactionEnd,
 )
-from kafkaviz.analysis.findings import finding_rows
-from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Evidence, Finding
+from kafkaviz.analysis.findings import CODES, SEVERITIES, Evidence, Finding
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.serialization import encode
 from kafkaviz.config_def import HOUR_MS

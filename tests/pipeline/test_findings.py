@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.analysis import broker_health
+from kafkaviz.analysis import findings as finding_table
 from kafkaviz.analysis.checks import segment as checks
-from kafkaviz.analysis.findings import finding as finding_table
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.analysis.retention import RetentionLimits, with_limits
 from kafkaviz.analysis.serialization import to_plain
 from kafkaviz.errors import CannotOpen

@@ -14,7 +14,7 @@ import numpy as np
 from kafkaviz.analysis.checks import unreadable_files
 from kafkaviz.analysis.checks.facts import PartitionFacts, findings_by_run, with_more_places
 from kafkaviz.analysis.checks.summary import CheckSummary, TransactionEnd
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz.analysis.checks import kraft_files, other_files, unreadable_files
-from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
+from kafkaviz.analysis.findings import ERROR, Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import has_replicas, is_file
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import checkpoint

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz import versions
-from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding, finding
+from kafkaviz.analysis.findings import CODES, Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.segment import Index, Segment

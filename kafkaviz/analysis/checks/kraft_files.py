@@ -6,7 +6,7 @@ from typing import cast
 
 from kafkaviz.analysis.checks import unreadable_files
 from kafkaviz.analysis.checks.facts import PartitionFacts, with_more_places
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch_records, checkpoint
 from kafkaviz.format.deep_scan import DeepScan

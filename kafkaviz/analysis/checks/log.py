@@ -21,7 +21,7 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
-from kafkaviz.analysis.findings.finding import CODES, TAIL_CODES, Evidence, Finding, with_cause
+from kafkaviz.analysis.findings import CODES, TAIL_CODES, Evidence, Finding, with_cause
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.analysis.segment.anatomy import Tail
 from kafkaviz.binary.crc32c import crc32c

@@ -17,7 +17,7 @@ from typing import cast
 from kafkaviz.analysis.checks import state
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import PartitionKey, Trace
-from kafkaviz.analysis.findings.finding import WARNING, Evidence, Finding, finding, with_cause
+from kafkaviz.analysis.findings import WARNING, Evidence, Finding, finding, with_cause
 from kafkaviz.analysis.restart.next_start import stray_reason
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names

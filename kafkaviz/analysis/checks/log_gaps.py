@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary, Gap
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import message
 

@@ -21,7 +21,7 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import ScanState
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.analysis.segment.links import NONE, Aim, aims_of, batch_refs, unset_refs
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index

@@ -13,7 +13,7 @@ import numpy as np
 from kafkaviz.analysis.checks import aborted_transactions, kraft_files, unreadable_files
 from kafkaviz.analysis.checks.facts import MAX_RUNS, PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
+from kafkaviz.analysis.findings import ERROR, Evidence, Finding, finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CorruptBytes, KafkavizError

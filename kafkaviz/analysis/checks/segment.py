@@ -15,7 +15,7 @@ from kafkaviz.analysis.checks import (
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import CheckScan
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.scans import BatchWalk

@@ -7,7 +7,7 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.cost.cost_model import MAPS_PER_SEGMENT, MAX_MAP_COUNT
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.analysis.inferred_settings import roll_reasons
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.names import METADATA_DIRECTORY

@@ -13,7 +13,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.compaction.decision import NEVER_MS, read_log_state
-from kafkaviz.analysis.findings.finding import (
+from kafkaviz.analysis.findings import (
     INFO,
     UNCHECKED_CODES,
     WARNING,

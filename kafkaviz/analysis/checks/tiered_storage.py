@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import cast
 
 from kafkaviz.analysis.checks.plan import CheckPlan
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.analysis.tiering.upload import (
     FAILING_STATES,
     PartitionUpload,

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention, segment_ages
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.messages import message

@@ -15,7 +15,7 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import ScanState
-from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.findings.finding import ERROR, INFO, Evidence, Finding, finding
+from kafkaviz.analysis.findings import ERROR, INFO, Evidence, Finding, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message, message

@@ -33,7 +33,7 @@ from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.broker_health import Health
-    from kafkaviz.analysis.findings.finding_rows import Badge
+    from kafkaviz.analysis.finding_rows import Badge
     from kafkaviz.figures.broker.broker_map import MapFigure
     from kafkaviz.pipeline.catalog.catalog import Catalog
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
@@ -281,7 +281,7 @@ def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ...]]:
-    from kafkaviz.analysis.findings import finding_rows
+    from kafkaviz.analysis import finding_rows
 
     catalog = _fresh_catalog(snapshot)
     if catalog is None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from kafkaviz import messages, units, versions
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import frame, pages

@@ -204,7 +204,7 @@ def setting_target(name: str, aside: str, page: str, address: Mapping[str, str])
 
 
 def _finding_targets() -> Iterator[Target]:
-    from kafkaviz.analysis.findings.finding import CODES
+    from kafkaviz.analysis.findings import CODES
 
     for code in CODES.values():
         names = (code.name, *_in_all_languages(code.title))

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.analysis.checks.log_scan import UnreadRange
-from kafkaviz.analysis.findings.finding import TAIL_CODES
+from kafkaviz.analysis.findings import TAIL_CODES
 from kafkaviz.analysis.segment.anatomy import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.common import output

@@ -17,7 +17,7 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.log_scan import CheckScan, ScanState, UnreadRange
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word
 from kafkaviz.errors import CannotOpen

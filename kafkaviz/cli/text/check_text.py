@@ -9,8 +9,8 @@ from typing import TypeVar, cast
 from kafkaviz import units
 from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.disk import DiskShare, total_uses
-from kafkaviz.analysis.findings.finding import Finding, group_findings, sort_findings
-from kafkaviz.analysis.findings.finding import counts as count_severities
+from kafkaviz.analysis.findings import Finding, group_findings, sort_findings
+from kafkaviz.analysis.findings import counts as count_severities
 from kafkaviz.analysis.freeing import FreeingKind
 from kafkaviz.analysis.overview import TopicSize, topic_sizes
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast

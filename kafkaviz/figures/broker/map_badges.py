@@ -13,8 +13,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.findings.finding import CODES, ERROR, WARNING
-from kafkaviz.analysis.findings.finding_rows import Badge
+from kafkaviz.analysis.finding_rows import Badge
+from kafkaviz.analysis.findings import CODES, ERROR, WARNING
 from kafkaviz.messages import render, say, say_count
 
 MAX_LINES = 4  # most findings in the hover text

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kafkaviz.analysis.findings.finding import SEVERITIES
+from kafkaviz.analysis.findings import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import message

@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
+from kafkaviz.analysis.findings import UNCHECKED_CODES
 from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.format import names

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kafkaviz.analysis import finding_rows
 from kafkaviz.analysis.disk import CHECKED_USES, DiskShare
-from kafkaviz.analysis.findings import finding_rows
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.retention import (
     COUNTED_BY,

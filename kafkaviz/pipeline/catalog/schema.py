@@ -148,7 +148,7 @@ FINDINGS = pa.schema(
         ("evidence_expected", STRING),
         ("found_hex", STRING),
         ("expected_hex", STRING),
-        ("json", STRING),  # the whole finding, only for kafkaviz: findings.finding_rows
+        ("json", STRING),  # the whole finding, only for kafkaviz: analysis.finding_rows
         LOG_DIRECTORY,
     ]
 )

@@ -21,13 +21,12 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kafkaviz.analysis import broker_health
+from kafkaviz.analysis import broker_health, finding_rows
 from kafkaviz.analysis.checks import state, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.disk import DiskShare
-from kafkaviz.analysis.findings import finding_rows
-from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
+from kafkaviz.analysis.findings import Finding, place_key, sort_key
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.partition import Partition

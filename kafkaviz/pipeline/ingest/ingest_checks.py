@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from kafkaviz.analysis import finding_rows
 from kafkaviz.analysis.checks import segment
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
-from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.restart import next_start
 from kafkaviz.analysis.restart.next_start import RestartLog
 from kafkaviz.analysis.serialization import encode

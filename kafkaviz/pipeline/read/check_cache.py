@@ -13,10 +13,10 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, cast, get_type_hints
 
+from kafkaviz.analysis import finding_rows
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.summary import CheckSummary, has_suspect_unit
-from kafkaviz.analysis.findings import finding_rows
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.segment import LogSegment, Segment

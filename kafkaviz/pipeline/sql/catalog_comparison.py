@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.analysis.comparison.partition_matching import PartitionMatch, match_partitions
-from kafkaviz.analysis.findings.finding import TAIL_CODES
+from kafkaviz.analysis.findings import TAIL_CODES
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import PartitionName, parse_directory

@@ -11,7 +11,7 @@ from kafkaviz import units
 from kafkaviz.analysis import broker_health
 from kafkaviz.analysis.broker_health import Health
 from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.analysis.retention import LogRetention, RetentionLimits, log_retention
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.errors import CannotOpen

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from kafkaviz import versions
 from kafkaviz.analysis import broker_health
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.java import CORRUPT_RECORD

@@ -16,7 +16,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from kafkaviz import units
-from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.findings import Finding
 from kafkaviz.figures.text.sentences import capitalize, join_comma, join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.messages import render, say, say_count

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from kafkaviz.analysis import json_objects
-from kafkaviz.analysis.findings.finding import CODES, FAMILIES, INFO, SEVERITIES, Finding
+from kafkaviz.analysis.findings import CODES, FAMILIES, INFO, SEVERITIES, Finding
 from kafkaviz.analysis.serialization import encode, from_plain
 from kafkaviz.format import names
 from kafkaviz.log.broker import Broker

@@ -1,1 +1,0 @@
-"""Findings about a directory, their rows in a catalog, and the badges for a topic-partition."""
