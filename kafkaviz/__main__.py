@@ -45,7 +45,7 @@ NO_READER = 128 + 13  # the status that a shell reports for SIGPIPE
 
 
 class _CommandLineParser(argparse.ArgumentParser):
-    """A parser that reports an error in one line, with the command that prints the usage."""
+    """A parser that reports an error in one line: "PROGRAM: error; see PROGRAM --help"."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Reports unknown arguments as an error of this command's parser, not of the top parser."""
@@ -73,7 +73,7 @@ def _language_parser() -> argparse.ArgumentParser:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser of the command line; each command adds its arguments and sets `run`."""
+    """Returns the parser of the command line. Each command sets `run`, the function to call."""
     top = _CommandLineParser(
         prog="kafkaviz",
         description=(
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _shell_language() -> str:
-    """Returns the shell's language if messages/ has it and the output can show it, else English."""
+    """Returns the shell's language; English if it has no messages or cannot be printed."""
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     code = next(filter(None, names), "")[:2]
     try:

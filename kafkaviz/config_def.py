@@ -42,11 +42,11 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?
 
 
 class Synonym(NamedTuple):
-    """The topic setting that a broker's name stands for.
+    """The topic setting that a name means.
 
     Attributes:
-        name: the topic's name.
-        factor: 3600000 if the broker's unit is hours and the topic's is ms.
+        name: the name of the topic setting.
+        factor: converts a value to the topic's unit: 3600000 from hours to ms.
     """
 
     name: str
@@ -60,14 +60,14 @@ class Setting:
     Attributes:
         kind: "int", "long", "double", "boolean", "string" or "list".
         defaults: the value if none is set, by release.
-        broker_name: the broker's setting in the same unit; "log." means "log." plus `name`. A tuple
-            holds several, as in `broker_names`. None if brokers have no such setting.
+        broker_name: the broker's name for it; "log." means "log." plus `name`. If there are several
+            names or another unit, the tuple for `broker_names`. None if brokers have no name.
         minimum: the least value for a topic, by release.
         maximum: the largest value for a topic.
         broker_minimum: the least value under a broker's name, by release, if it differs.
         since: the first release that knows the setting.
-        until: the first later release that does not know it.
-        backport: (since, until) in an older release line whose later patches also know it.
+        until: the first release that does not know it any more.
+        backport: a range (since, until) of older releases that know it too.
     """
 
     name: str
@@ -86,9 +86,9 @@ class Setting:
 
     @property
     def broker_names(self) -> tuple[tuple[str, int], ...]:
-        """Returns the broker settings for this topic setting, the first one taking precedence.
+        """Returns the broker's names for this setting: ("log.retention.hours", 3600000), ...
 
-        Each has a factor that converts its value: 3600000 for log.retention.hours.
+        The number is a factor that converts to the topic's unit. The first name has precedence.
         """
         if isinstance(self.broker_name, tuple):
             return self.broker_name
@@ -115,14 +115,15 @@ class Setting:
         *,
         within_limits: bool = True,
     ) -> Value:
-        """Returns the value of a text, in the topic's unit.
+        """Parses a text as a value of this setting, in the topic's unit.
 
         Args:
-            broker_name: the broker's name for the setting, if the value was given under it.
-            within_limits: False to accept any value, because a broker has run with it.
+            broker_name: the broker's name under which the value was given, if it was.
+            within_limits: if False, the lowest minimum of all releases applies. This is for a value
+                that a broker has run with.
 
         Raises:
-            RefusedSetting: the release refuses the text, for Kafka's reason.
+            RefusedSetting: the release refuses the text. Has Kafka's reason.
         """
         factor = dict(self.broker_names).get(broker_name) if broker_name else 1
         if factor is None:
@@ -327,7 +328,7 @@ def _pairs(by_release: ByRelease) -> tuple[tuple[Release, Value], ...]:
 
 
 def _value_in(by_release: ByRelease, release: Release) -> Value:
-    """Returns the value in force in a release; before the first release listed, the oldest."""
+    """Returns the value for a release; before the table's first release, the first value."""
     pairs = _pairs(by_release)
     return next((value for first, value in reversed(pairs) if first <= release), pairs[0][1])
 

@@ -1,7 +1,7 @@
-"""The files next to the package, and limits that an operator sets with environment variables.
+"""Paths of files outside the package, and limits that are set with environment variables.
 
-app.py, pages/, .streamlit/ and sample_data/ are at the top of a checkout, and in a folder of the
-package in a wheel.
+app.py, pages/, .streamlit/ and sample_data/ are at the top of a checkout. A wheel has them in
+kafkaviz/checkout/.
 """
 
 import os

@@ -56,8 +56,7 @@ SYSTEM_CODES = frozenset(
 class KafkavizError(Exception):
     """An error for the user; its text is one line without a traceback.
 
-    Spark pickles errors. So a class whose `__init__` takes more than the message needs
-    `__reduce__`.
+    Spark pickles errors. A subclass needs `__reduce__` if its `__init__` has other parameters.
     """
 
     def __init__(self, message: Message) -> None:
@@ -69,7 +68,7 @@ class KafkavizError(Exception):
 
 
 class FaultKind(Enum):
-    """The kinds of batch faults for which Kafka throws different exceptions; see format/java.py."""
+    """A kind of batch fault. format/java.py has Kafka's exception for each kind."""
 
     RECORD = "record"  # any fault that is not one of the others
     END = "end"  # the data ends within its records
@@ -83,7 +82,7 @@ class FaultKind(Enum):
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format, in a package that knows no paths.
+    """Bytes that break their format. Raised where the file's path is unknown; see `in_file`.
 
     Attributes:
         position: the byte of the buffer where the fault is.
@@ -188,9 +187,9 @@ class RefusedSetting(KafkavizError):
 
 
 def system_problem(error: OSError) -> Message:
-    """Returns the message for a system error, by its error number.
+    """Returns a message for a system error, translated if its text is the usual one.
 
-    The system's own words are kept if they differ from the usual ones.
+    Any other text of the system stays unchanged, in lower case.
     """
     text = (error.strerror or str(error)).lower()
     code = errno.errorcode.get(error.errno or 0, "")

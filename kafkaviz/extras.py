@@ -1,6 +1,6 @@
-"""The packages that only parts of kafkaviz need, by the wheel's extra that installs them.
+"""The optional packages of kafkaviz. Each extra of the wheel installs some of them.
 
-Without any of them the core can read, check, look up, dump, tune, simulate and rebuild.
+Without them kafkaviz can read, check, look up, dump, tune, simulate and rebuild.
 """
 
 import importlib.util
@@ -61,10 +61,10 @@ def require(extra: str, *packages: str) -> None:
 
 
 def require_package(name: str) -> None:
-    """Checks that a package that is in no extra is installed.
+    """Checks that a package is installed; for packages that no extra installs.
 
     Raises:
-        MissingPackages: it is not installed.
+        MissingPackages: the package is not installed.
     """
     if missing := _missing((name,)):
         raise MissingPackages("", missing)

@@ -1,7 +1,7 @@
 """Background tasks: work in its own thread that other threads watch, wait for and cancel.
 
-A check, a measurement, a query and an ingest are jobs. Each call of `report` sets the progress, and
-ends the work if the job was cancelled.
+A check, a measurement, a query and an ingest are jobs. The work is a function with the parameter
+`report`. Each call of `report` sets the progress, and ends the work if the job was cancelled.
 
     def count(report):
         for number in range(100):
@@ -109,14 +109,17 @@ class Job(Generic[ResultT, ProgressT]):
         return self.result
 
     def cancel(self) -> None:
-        """Ends the job at once, unless it is over or protected.
+        """Ends the job at once, unless it is over or in one of `protected_states`.
 
-        The thread ends at its next report.
+        The thread runs until it next calls `report`.
         """
         self.stop(self.cancellation())
 
     def stop(self, error: Exception) -> None:
-        """Ends the job at once with an error, unless it is over or protected."""
+        """Ends the job at once with an error, unless it is over.
+
+        JobCancelled has no effect in `protected_states`.
+        """
         state = "cancelled" if isinstance(error, JobCancelled) else "failed"
         if self._end(state, error=error):
             self.on_stop()
@@ -141,10 +144,10 @@ class Job(Generic[ResultT, ProgressT]):
         return JobCancelled(message("errors.job_cancelled"))
 
     def on_stop(self) -> None:
-        """Stops other workers of a stopped job; for subclasses."""
+        """Called after the job was stopped. A subclass stops its other workers here."""
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the error to report in place of another exception; subclasses override it."""
+        """Returns the error that the job has after an exception; a subclass may replace it."""
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
@@ -161,7 +164,7 @@ class Job(Generic[ResultT, ProgressT]):
     def _end(
         self, state: str, result: ResultT | None = None, error: Exception | None = None
     ) -> bool:
-        """Ends the job; returns False if it was over already or is protected."""
+        """Ends the job. Returns False if it was over, or if its state forbids cancelling."""
         with self._lock:
             if self.is_over or (state == "cancelled" and self.state in self.protected_states):
                 return False

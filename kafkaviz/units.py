@@ -93,7 +93,7 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """Returns the Kafka timestamp of a text from moment(), or of another ISO 8601 time, in UTC.
+    """Returns the Kafka timestamp of an ISO 8601 time, which is in UTC if it names no zone.
 
     Raises:
         ValueError: the text is not such a time.
@@ -204,7 +204,7 @@ def _raw_time(ms: int | None) -> str:
 
 
 def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> str:
-    """Returns the number in the first unit in which it is below the limit, or in the last unit."""
+    """Divides a number by `step` until it is below `limit`, and returns it with its unit."""
     for unit in units[:-1]:
         if number < limit:
             return f"{_three_figures(number)} {unit}"

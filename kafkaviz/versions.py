@@ -26,7 +26,8 @@ class Behaviour:
     """A behaviour that some releases have and others do not.
 
     Attributes:
-        ranges: one or more pairs (first release, first release without it, or None), oldest first.
+        ranges: the releases that have it, oldest first: pairs of the first release, and the first
+            later release without it or None.
         reference: Kafka's issue or proposal for the change.
     """
 
@@ -270,7 +271,7 @@ def release_of_metadata_version(level: int) -> Release | None:
 
 
 def knows_level(feature: str, level: int) -> bool:
-    """Returns whether NEWEST knows that level of metadata.version or of another feature."""
+    """Returns whether the release `NEWEST` knows a level of a feature such as metadata.version."""
     return level <= (
         max(METADATA_VERSION_FIRST_LEVELS.values())
         if feature == "metadata.version"
@@ -346,13 +347,13 @@ class SearchProfile:
 
     Attributes:
         search: "plain", or since 2.1 "warm" (KAFKA-6432).
-        scan: the offset that a scan compares: "last_offset", which takes a second read per batch,
-            or since 4.1 "base_offset" (KAFKA-18989).
-        metadata_offset: the offset in a fetch's result: the "requested" one, or since 4.0 the base
-            offset of the batch found, "batch_base" (KAFKA-17803).
+        scan: the offset of a batch that a scan compares. "last_offset" takes a second read per
+            batch. "base_offset", since 4.1, takes one (KAFKA-18989).
+        metadata_offset: the offset in a fetch's result: "requested", or since 4.0 "batch_base", the
+            base offset of the batch found (KAFKA-17803).
         max_timestamp: how the record with the largest timestamp is found. "shallow" uses the offset
             that was stored with the timestamp. "deep", since 3.8, reads the batch (KAFKA-16310).
-        warm_bytes: the size of the warm section; only lessons change Kafka's value.
+        warm_bytes: the size of the warm section: Kafka's 8192 bytes, except in some lessons.
     """
 
     version: str

@@ -483,7 +483,7 @@ _GROUP_METADATA_VALUE = _replace_embedded(OFFSETS[GROUP_METADATA].value)
 def _skip(
     offset: int, problem: str, type_: CoordinatorRecordType | None = None, key: Values | None = None
 ) -> CoordinatorRecord:
-    """Returns a record that could not be read, with the error as its key text."""
+    """Returns the CoordinatorRecord for an unreadable record; `key_text` is the error."""
     return CoordinatorRecord(
         type=type_,
         version=None,

@@ -444,11 +444,11 @@ def _check_and_read_plain(
 def _read_decompressed(
     data: np.ndarray, ends: np.ndarray, places: np.ndarray, batches: np.ndarray, records: np.ndarray
 ) -> int:
-    """Stores the records of decompressed batches, and returns how many.
+    """Stores the records of decompressed batches, and returns the number of records.
 
     Args:
-        ends: the position in `data` after each batch's records.
-        places: the row of each batch.
+        ends: the position in `data` after each decompressed batch.
+        places: the row in `batches` of each decompressed batch.
     """
     rows = np.zeros(1, record.ROW)
     row_count = 0
@@ -475,7 +475,7 @@ def _read_records(
 ) -> int:
     """Stores the records of a batch in data[start:end], and completes the batch's row.
 
-    Returns `row_count` plus the number of records stored: 0 if `records` is empty.
+    Returns `row_count` plus the number of records stored. Stores none if `records` is empty.
     """
     position = start
     count = 0
@@ -546,7 +546,7 @@ def _read_records(
 def _read_deltas(
     data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
 ) -> int:
-    """Reads a batch's records again, and returns the `_oddities` of their deltas."""
+    """Reads the exact deltas of a batch's records, and returns the batch's `_oddities`."""
     position = start
     newest_ms = np.int64(-(2**63))
     last_delta = np.int64(-1)
@@ -563,7 +563,7 @@ def _read_deltas(
 def _oddities(
     batch: np.record, newest_ms: np.int64 | int, last_delta: np.int64 | int, is_unordered: bool
 ) -> int:
-    """Returns the flags OFFSETS and TIMES where the header disagrees with the records' deltas."""
+    """Returns the contradictions between a batch's header and deltas: the flags OFFSETS, TIMES."""
     is_outside = last_delta > max(batch.last_offset - batch.base_offset, 0)
     oddities = OFFSETS if is_unordered or is_outside else 0
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0

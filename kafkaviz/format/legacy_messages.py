@@ -135,7 +135,7 @@ def _unwrap(
     *,
     reads_parts: bool,
 ) -> Messages:
-    """Reads the messages of a wrapper. If its value is damaged, the result usually has no rows."""
+    """Reads the messages of a wrapper. Usually there are none if the wrapper is damaged."""
     position = int(wrapper["value_position"])
     try:
         data = _decompress(batch, wrapper, fault, limit_bytes)
@@ -268,7 +268,7 @@ _TOO_LONG = 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """Returns the error that Java raises for the key or value of a message, or None."""
+    """Returns the error that Java raises for the fault of a key or value; None if `fault` is 0."""
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 

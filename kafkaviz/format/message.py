@@ -331,7 +331,7 @@ class Structure:
                 raise kafka_error(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
-        """Returns Kafka's JSON of the fields of a version: compact, without tagged defaults."""
+        """Returns Kafka's compact JSON of the fields. Omits tagged fields with default values."""
         if value is None:
             return "null"
         members = []

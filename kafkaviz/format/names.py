@@ -125,7 +125,7 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Returns the segment file's name in a copy's name such as "orders-0_NAME", or None."""
+    """Returns the Kafka name of a segment file or of a copy such as "orders-0_NAME"; else None."""
     match = _COPY.fullmatch(name)
     kafka_name = f"{match[1]}.{match[2]}" if match else name
     segment_name = parse_file(kafka_name)

@@ -47,9 +47,9 @@ def find_log_end(
 ) -> int | None:
     """Returns the last offset of a segment plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    Like Kafka, reads the log from the last index entry on. For example, a log has batches at 0, 500
-    and 900, and the last entry is (19, 500). If the log is truncated at 400, no batch is at 500, so
-    the log ends at its base offset.
+    Like Kafka, reads the log only from the last index entry on. For example, batches begin at bytes
+    0, 500 and 900, and the last entry is offset 19 at byte 500. If the log is cut to 400 bytes, the
+    result is None, and Kafka takes the base offset.
 
     Args:
         last_entry: offset and position of the last written entry; None if there is none.

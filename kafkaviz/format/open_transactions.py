@@ -29,8 +29,8 @@ EPOCH_END = 6
 class TransactionFault(Exception):
     """The error for a batch at which Kafka's recovery of a segment fails.
 
-    Has the class and message of Kafka's exception. For a marker that cannot be read, `kind`
-    replaces the class.
+    Has the class and message of Kafka's exception. If a marker cannot be read, `class_name` is None
+    and `kind` tells the class (format.java.EXCEPTIONS).
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class OpenTransactions:
                 )
 
     def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the non-transactional rows of producers that also have a transaction."""
+        """Returns the rows without transaction whose producer has a transaction in other rows."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -202,7 +202,7 @@ class OpenTransactions:
 
 
 def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> TransactionFault:
-    """Returns ProducerAppendInfo's error (4.3.1, 4.4.0) for a batch without a transaction."""
+    """Returns Kafka's error (4.3.1) for a non-transactional batch during a transaction."""
     directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
     partition = f"{directory.topic}-{directory.partition}" if directory else stem
     words = (
@@ -216,8 +216,8 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
     """Finds the rows that begin or end transactions.
 
     Yields:
-        (row, None) for a marker; (first row, largest timestamp) for all batches of a producer
-        between two of its markers. In the order of the rows.
+        In the order of the rows. For a marker: (row, None). For all batches of a producer between
+        two of its markers: (row of the first batch, largest timestamp in ms).
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
@@ -241,7 +241,7 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 
 def bounding_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows of all markers, and each producer's first and last row between markers."""
+    """Returns the rows of each producer's markers, and of its first and last batch between them."""
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
         return producer_rows

@@ -106,7 +106,7 @@ def find_newest(
     """Returns the newest readable snapshot at or below an offset (loadFromSnapshot).
 
     Args:
-        passed_over: if `read` raises this error, the next older snapshot is tried.
+        passed_over: the error that `read` raises for an unreadable snapshot.
 
     Returns:
         The snapshot's offset and its open transactions; None if no snapshot can be read.

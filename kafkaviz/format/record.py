@@ -90,9 +90,9 @@ def records(
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """Yields the decompressed bytes, and up to RUN_ROWS rows. Positions refer to these bytes.
+    """Yields pairs: all decompressed bytes, and the next rows of ROW, at most RUN_ROWS.
 
-    Raises CorruptBytes as `records` does.
+    Positions in the rows refer to the decompressed bytes. Raises CorruptBytes as `records` does.
     """
     if record_count <= 0 or not codec_id:
         yield from ((data, table) for table in row_runs(data, record_count))
@@ -119,7 +119,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """Returns a fault in the decompressed records as a fault of the compressed data."""
+    """Returns the error of a compressed batch whose decompressed records have this fault."""
     return CorruptBytes(
         0,
         message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what),
@@ -219,7 +219,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields up to RUN_ROWS rows at a time, with the fault that ends the records, or None."""
+    """Yields at most RUN_ROWS rows at a time, each time with the fault after them or None."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count

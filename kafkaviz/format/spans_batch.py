@@ -259,7 +259,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns a function that describes a header field. In this field, -1 means not set."""
+    """Returns a function from header to note: `absent_note` if the header's `field` is -1."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 

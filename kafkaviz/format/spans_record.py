@@ -221,7 +221,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """Adds the rest of the record as a torn span; without a rest, marks the last span."""
+        """Adds the rest of the record as a torn span. If nothing is left, marks the last span."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

@@ -114,8 +114,8 @@ def rows(
 ) -> list[Span]:
     """Returns the spans of the rows in [position, stop).
 
-    Two more spans follow if they are not empty: all slots after `written_bytes`, and the bytes of a
-    torn last slot. They are not cut at `stop`.
+    Up to two more spans follow: all unwritten slots, and a torn last slot. They may end after
+    `stop`.
 
     Args:
         data: the written rows from `position` on.

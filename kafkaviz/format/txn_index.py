@@ -122,8 +122,8 @@ class IndexRead(NamedTuple):
     Attributes:
         entries: the entries that are read, up to the entry that ends the search.
         is_collected: whether each of these entries overlaps the fetched offsets.
-        is_complete: whether the last entry reaches the upper bound, so that no later segment is
-            read.
+        is_complete: whether the last entry ends the search. If not, Kafka also searches the next
+            segment.
     """
 
     entries: np.ndarray
@@ -149,7 +149,7 @@ def read_entries(entries: np.ndarray, fetch_offset: float, upper_bound_offset: f
 def collect(
     entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
 ) -> tuple[np.ndarray, bool]:
-    """Returns the entries that `read_entries` collects, and `is_complete`."""
+    """Returns the entries that `read_entries` collects, and its `IndexRead.is_complete`."""
     index_read = read_entries(entries, fetch_offset, upper_bound_offset)
     return index_read.entries[index_read.is_collected], index_read.is_complete
 

@@ -18,7 +18,7 @@ from types import ModuleType
 
 
 class _Callable(ModuleType):
-    """A module that can be called: this package has the same name as the function kv.simulate."""
+    """A module that can be called. The package has the same name as the function kv.simulate."""
 
     def __call__(self, *args, **kwargs):
         from kafkaviz.simulate.directory.simulation import simulate

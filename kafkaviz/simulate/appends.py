@@ -1,14 +1,14 @@
-"""Appends to a simulated log: the batches that come in, and the stores for the .log bytes.
+"""The batches that are appended to a simulated log, and stores for the .log bytes.
 
-A batch is a row with the columns of format.batch.BATCH, and those that are only known at the
+A batch is a row of INCOMING: the columns of format.batch.BATCH, and four that are set at the
 append:
 
     base_offset  size_bytes  append  now_ms         deep_offset  marker
     0            1042        0       1700000000000  9            -1
     10           78          1       1700000000009  10            1      a COMMIT
 
-The log sets the column `position` when it takes the batch. A LogBytes takes the bytes of the
-batches, if they are known.
+The log fills in the column `position`. A LogBytes stores the bytes of the batches, if they are
+generated.
 """
 
 from collections.abc import Generator

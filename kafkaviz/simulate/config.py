@@ -15,10 +15,7 @@ Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns Kafka's default of a setting.
-
-    If `release` is None, the default must be the same in all releases.
-    """
+    """Returns Kafka's default of a setting, for the first releases unless `release` is given."""
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 
@@ -43,12 +40,11 @@ class IndexConfig:
 
     @property
     def time_slots(self) -> int:
-        """The slots of a time index. The last slot is reserved for the segment's last entry."""
         return self.segment_index_bytes // time_index.ENTRY.itemsize
 
     @property
     def usable_time_slots(self) -> int:
-        """The number of slots in a time index that appends may fill."""
+        """The slots that appends may fill: all but one, which is for the segment's last entry."""
         return max(0, self.time_slots - 1)
 
 

@@ -1,11 +1,9 @@
-"""Records a log while it is written: which appends got an index entry.
+"""Records how a log grows: each event, and the state of its segment before and after it.
 
-For example, with batches of 1000 B and interval 4096, the sixth append finds 5000 B since the last
-entry, which is more than 4096:
+For example, batches have 1000 B, and index.interval.bytes is 4096. At the sixth append there are
+5000 B since the last entry, so both indexes get an entry:
 
     the offset index gets (59, 5000), the time index (..:00.600, 59)
-
-The recorder only reads a writer.UnifiedLog, before and after each event.
 """
 
 from collections.abc import Iterator, Sequence
@@ -100,14 +98,14 @@ class GrowthStep:
 
 @dataclass(frozen=True)
 class SegmentContents:
-    """All batches and entries that a segment ever gets.
+    """All batches and index entries that a segment gets until it is truncated.
 
-    After a truncation, a new object has the same base offset.
+    After the truncation, a new object with the same base offset follows.
 
     Attributes:
-        batches: (position, size, last offset, largest timestamp).
-        offsets: (offset, position).
-        times: (timestamp, offset).
+        batches: one tuple per batch: (position, size, last offset, largest timestamp).
+        offsets: entries of the offset index: (offset, position).
+        times: entries of the time index: (timestamp, offset).
     """
 
     base_offset: int
@@ -362,7 +360,7 @@ START_MS = lesson_logs.START_MS
 def first_segments() -> LogGrowth:
     """Grows a log of 1000-byte batches, with one index entry per five batches.
 
-    Equal timestamps, a restart, a truncation and a roll follow.
+    Later come equal timestamps, a restart, a truncation and a roll.
     """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)

@@ -125,7 +125,7 @@ def fourteen_pages() -> PracticeLog:
 def full() -> PracticeLog:
     """Returns a log with a full offset index; its time index has 655 361 entries, one per ms.
 
-    Of its 500 MiB of .log, only the bytes that are read are built.
+    The .log has 500 MiB. Its bytes are built only when they are read.
     """
     return _log_of_equal_batches(
         FULL_ENTRIES, 400, 256, offset=1_234_567, timestamp_ms=START_MS + 308_641

@@ -119,7 +119,7 @@ class RecoveredSegment:
         max_timestamp_offset: the last offset of the first batch with that timestamp, or -1.
         next_offset: the offset after the last valid batch.
         producers_end_offset: the offset after the last valid batch of magic 2, or None.
-        leader_epochs: (epoch, start offset), including the given epochs.
+        leader_epochs: (epoch, start offset) of the given epochs and those in the batches.
         open_transactions: the first offset of each open transaction, by producer id.
         exception: Kafka's exception that ended the recovery, or None. After an exception nothing is
             cut or trimmed.
@@ -176,7 +176,7 @@ class RecoveredSegment:
     def closed_timeindex(self) -> bytes:
         """Returns the .timeindex after the segment was closed.
 
-        Up to 4.3 closing adds the last time entry, if an exception ended the recovery.
+        If an exception ended the recovery, closing adds the last time entry (up to 4.3).
         """
         if self.exception and not self.close_trims:
             return self.timeindex()

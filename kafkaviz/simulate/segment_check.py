@@ -184,7 +184,7 @@ def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour
 
 
 def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
-    """Checks the offset and time index as Kafka up to 2.2 did."""
+    """Returns what Kafka up to 2.2 finds wrong in the offset or time index, or None."""
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         file = get(kind)
         if not file:

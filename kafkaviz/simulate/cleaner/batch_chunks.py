@@ -1,8 +1,8 @@
-"""Reads a .log in chunks of batches for a cleaning, and finds transactions that it can discard.
+"""Reads a .log in chunks of batches for a cleaning, and tracks the transactions of the batches.
 
 A row of BODY says where a batch's records are: in the chunk, or in the decompressed bytes. Messages
-of magic 0 and 1 become records of magic 2, as in the cleaner of Kafka 4.0 and later. Like Kafka's
-cleaner, checks no checksum.
+of magic 0 and 1 become records of magic 2, as in the cleaner of Kafka 4.0 and later. No checksum is
+checked, as in Kafka's cleaner.
 
 CleanedTransactions follows Kafka's CleanedTransactionMetadata:
 
@@ -67,8 +67,8 @@ class BatchChunk:
     Attributes:
         data: the bytes of the batches, and some before and after them.
         position: the byte of the .log where `data` begins.
-        batches: an array of format.batch.BATCH. A message of magic 0 or 1 has the offsets and the
-            record count of its records.
+        batches: an array of format.batch.BATCH. In a row of magic 0 or 1, `base_offset` and
+            `record_count` describe the converted records.
         bodies: an array of BODY, one row per batch.
         decompressed: the decompressed records, and the records made from messages of magic 0 and 1.
     """
@@ -182,7 +182,10 @@ class BatchChunks:
         bodies: np.ndarray,
         pieces: list[np.ndarray],
     ) -> int:
-        """Decompresses the records of the batches that fit into a chunk; returns how many fit."""
+        """Decompresses records until one codec reaches MAX_DECOMPRESSED_BYTES.
+
+        Returns the number of batches that stay in the chunk.
+        """
         codec_ids = batches["attributes"] & CODEC_MASK
         is_compressed = (
             (batches["magic"] >= MAGIC_2)
@@ -224,7 +227,10 @@ def _convert_messages(
     bodies: np.ndarray,
     pieces: list[np.ndarray],
 ) -> int:
-    """Converts messages of magic 0 and 1 to records; returns how many batches fit."""
+    """Converts messages of magic 0 and 1 to records, up to MAX_DECOMPRESSED_BYTES.
+
+    Returns the number of batches that stay in the chunk.
+    """
     first_byte = sum(len(piece) for piece in pieces)
     size_bytes = first_byte
     for row in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
@@ -309,11 +315,14 @@ class CleanedTransactions:
         self._queue = self._queue[np.argsort(self._queue["first_offset"], kind="stable")]
 
     def take(self, chunk: BatchChunk) -> tuple[np.ndarray, np.ndarray]:
-        """Takes the batches of a chunk. Raises CleaningFailed if a marker cannot be read.
+        """Finds the batches of a chunk that can be discarded. The chunks come in order.
 
         Returns:
-            Whether each batch can be discarded; and the aborted transactions whose marker stays, an
+            Whether each batch can be discarded; the aborted transactions whose marker stays, an
             array of format.txn_index.ENTRY.
+
+        Raises:
+            CleaningFailed: a marker cannot be read.
         """
         batches = chunk.batches
         can_discard = np.zeros(len(batches), np.bool_)
@@ -367,10 +376,10 @@ def _track_transactions(
     can_discard: np.ndarray,
     kept_entries: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Updates the transactions from the rows of a chunk.
+    """Updates `states` from the batches `rows`; fills in `can_discard` and `kept_entries`.
 
     Returns the number of transactions taken from `queue`, the number of kept entries, and the row
-    of a marker that cannot be read, or NONE.
+    of a marker that cannot be read (NONE if all can be read).
     """
     record_rows = np.zeros(1, record.ROW)
     queue_place = 0

@@ -1,10 +1,10 @@
-"""Cleans a log once: maps its keys, and writes new segments without superseded records.
+"""Cleans a log once: writes new segments without records that have a later record of their key.
 
-Follows Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. The first pass maps the keys from
-the first dirty offset on, until the map is full. The second pass copies all segments up to the
-map's last offset, and merges small segments. For example, with the map {k1: 14, k2: 28}, the record
-of k1 at 3 is removed, and the record at 14 stays. Any record at 40 stays, because the map ends at
-28.
+Follows Cleaner of Kafka 4.1 to 4.4.0, which reads the log twice. The first pass maps each key to
+its last offset, from the first dirty offset on, until the map is full. The second pass copies all
+segments up to the map's last offset, and merges small segments. For example, with the map {k1: 14,
+k2: 28}, the record of k1 at 3 is removed, and the record at 14 stays. Any record at 40 stays,
+because the map ends at 28.
 """
 
 from bisect import bisect_left, bisect_right
@@ -150,18 +150,19 @@ class Cleaning:
     """The result of one cleaning.
 
     Attributes:
-        next_first_dirty_offset: the new checkpoint; the old one if the map cannot hold a key.
+        next_first_dirty_offset: the first dirty offset after the cleaning; unchanged if the map
+            cannot hold a key.
         map_keys: the number of keys in the map.
-        passes: the number of cleanings until every dirty key has been mapped once; None if a map
-            cannot hold a single key.
-        tombstones, markers: the first LISTED_RANGES kept tombstones or markers: offset, delete
-            horizon before and after the cleaning (-1: none), shape (records, 3).
+        passes: the number of cleanings, with this one, that map all keys of the dirty part; None if
+            a map cannot hold a single key.
+        tombstones, markers: the first LISTED_RANGES kept ones, shape (records, 3). The columns are
+            offset, delete horizon before the cleaning, and delete horizon after it (-1: none).
         source_bytes: the size of the replaced .log files.
         aborted_records: records removed because their transaction was aborted.
         expired_tombstones: tombstones removed because their delete horizon has passed.
         keyless_records: records removed because they have no key.
         superseded_bytes: the bytes of all other removed records, without batch headers and markers.
-            For a compressed batch, the difference of its compressed sizes.
+            For a compressed batch, its old compressed size minus its new one.
     """
 
     next_first_dirty_offset: int
@@ -323,7 +324,7 @@ class _Cleaner:
     # ---- the map
 
     def _build_map(self, offset_map: OffsetMap, start: int) -> tuple[int, bool]:
-        """Maps the keys from an offset on (Cleaner.buildOffsetMap).
+        """Maps each key to its last offset, from `start` on (Cleaner.buildOffsetMap).
 
         Returns the last mapped offset, and whether the map is full.
         """
@@ -421,7 +422,7 @@ class _Cleaner:
 
     @property
     def _legacy_horizon_ms(self) -> int:
-        """A .log modified up to this time loses its tombstones of magic 0 and 1."""
+        """The latest modification time of a .log that loses its tombstones of magic 0 and 1."""
         clean_segments = self._range.between(0, self._range.first_dirty_offset)
         if not clean_segments:
             return 0
@@ -480,7 +481,7 @@ class _Cleaner:
         return rules
 
     def _ends_producer(self, batches: np.ndarray, is_marker: np.ndarray) -> np.ndarray:
-        """Returns whether each batch holds the last sequence or epoch of its producer."""
+        """Returns whether each batch is the last one that the broker remembers of its producer."""
         producers = self._range.producers
         if not len(producers):
             return np.zeros(len(batches), np.bool_)
@@ -494,7 +495,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _ends_cleaned_part(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch ends the cleaned part; such a batch is kept even if empty."""
+        """Returns whether each batch ends the cleaned part. Kafka keeps it even if it is empty."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark
@@ -573,7 +574,7 @@ def group_segments(
 
 
 def _position_of(segment: SegmentView, offset: int) -> int:
-    """Returns the offset index's position for an offset; 0 below the first entry."""
+    """Returns the position in the last index entry up to an offset; 0 if there is none."""
     slots = segment.offset_slots
     place = int(np.searchsorted(slots["relative_offset"], offset - segment.base_offset, "right"))
     return int(slots["position"][place - 1]) if place else 0
@@ -588,7 +589,7 @@ def _most_bytes(chunk: BatchChunk) -> int:
 
 
 def record_bytes(batches: np.ndarray) -> int:
-    """Returns the record bytes in data batches (rows of BATCH), without headers of magic 2."""
+    """Returns the size of all records in the data batches, without batch headers of magic 2."""
     data_batches = batches[~is_control(batches)]
     header_bytes = np.where(data_batches["magic"] >= 2, HEADER_BYTES, 0)
     return int((data_batches["size_bytes"] - header_bytes).sum())

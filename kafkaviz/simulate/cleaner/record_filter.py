@@ -102,7 +102,7 @@ def map_batches(
     most_keys: int,
     states: np.ndarray,
 ) -> tuple[int, int]:
-    """Puts the keys of the batches into the map, from the row `first` on.
+    """Puts the keys of batches[first:] into the map, with their last offsets.
 
     Args:
         is_skipped: True for a control batch, and for a batch of an aborted transaction.
@@ -110,8 +110,8 @@ def map_batches(
         states: one row of MAP_STATE, updated.
 
     Returns:
-        The row where the loop ended; and DONE, FULL, NEEDS_ROOM (the table is too small for the
-        batch) or FAULT (the records cannot be read).
+        The row where the loop ended; and the reason: DONE, FULL, NEEDS_ROOM (the table is too small
+        for the row's batch) or FAULT (the batch's records cannot be read).
     """
     rows = np.zeros(1, record.ROW)
     state = states[0]
@@ -355,7 +355,7 @@ def _most_records(batches: np.ndarray, bodies: np.ndarray) -> int:
 
 @njit(cache=True)
 def _add_offset(ranges: np.ndarray, count: int, last: int, offset: int) -> tuple[int, int]:
-    """Adds an offset to the last range, or as a new range."""
+    """Adds an offset to the last range, or to a new one; returns the new `count` and `last`."""
     if count == 0 or offset != last + 1:
         count += 1
         if count <= len(ranges):

@@ -161,7 +161,7 @@ def _broker_name(topic_name: str) -> str | None:
 def _java_date(ms: int) -> str:
     """Formats a time as java.util.Date does, in UTC.
 
-    Python's years end at 9999. Dates and weekdays repeat every 400 years.
+    Computes in cycles of 400 years, after which weekdays repeat: Python's years end at 9999.
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)

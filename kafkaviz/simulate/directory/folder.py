@@ -1,7 +1,6 @@
-"""Writes a simulated log to disk: checks the folder, grows .log files, and adds the other files.
+"""Writes a simulated log into a folder, or into a .tar.gz in memory (`archive`).
 
-Writes only new files, never into a directory of Kafka's. `archive` builds a .tar.gz in memory
-instead.
+Writes only new files, and never into a directory that a broker may use.
 """
 
 import filecmp
@@ -39,8 +38,8 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """Returns the absolute path of the folder to write into.
 
     Raises:
-        CannotOpen: the folder is inside an input or a directory that a broker may use; or it holds
-            a half-filled folder of a killed run.
+        CannotOpen: the folder is an input or a directory that a broker may use, or is inside one.
+            Or a killed run left files in the folder.
     """
     out = out.absolute()
     with translate_os_errors(out):
@@ -80,9 +79,9 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
 
 
 def kafka_trace(folder: Path) -> str | None:
-    """Returns the name that shows that a broker may use this folder, or None.
+    """Returns the name of an entry that suggests a broker uses this folder, or None.
 
-    Such names are:
+    Such entries are:
 
     - one of a broker's own files, except .lock, which other programs use too
     - a segment's .log
@@ -190,7 +189,7 @@ def _writing(out: Path) -> Generator[None]:
 
 
 def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
-    """Raises CannotOpen if one of these files exists."""
+    """Raises CannotOpen if `out` already has a file with one of these names."""
     for name in sorted(new_names):
         if os.path.lexists(out / name):
             raise CannotOpen(
@@ -297,7 +296,7 @@ class DiskLogs:
 def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
     """Writes files into a folder, with their modification times.
 
-    Files in `existing_names` already have their content.
+    Files in `existing_names` are on disk already; only their size and time are set.
     """
     for file in files:
         path = folder / file.name

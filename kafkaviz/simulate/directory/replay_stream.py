@@ -92,7 +92,7 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 def count_valid(chunk: AppendChunk) -> int:
     """Returns the number of batches before the first wrong checksum.
 
-    In a chunk without bytes every batch counts as right.
+    In a chunk without bytes, every checksum counts as right.
     """
     if chunk.data is None:
         return len(chunk.rows)
@@ -119,7 +119,7 @@ def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Splits the batches into runs of 8 MiB; a larger batch is a run of its own."""
+    """Splits arrays of batches where their total size passes a multiple of PIECE_BYTES."""
     for batches in walk:
         ends = np.cumsum(batches["size_bytes"])
         cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1

@@ -51,7 +51,8 @@ class SimulationPlan:
         chunks: a function that returns the appends; each call starts from the first append.
         start_offset: the log end offset when the partition is created.
         silent_ms: the time without appends at the end.
-        has_valid_checksums: True for a workload. If False, checksums are checked.
+        has_valid_checksums: whether all checksums are known to be right, as in a workload. If not,
+            they are checked.
     """
 
     directory: str
@@ -255,11 +256,11 @@ def plan_log(
     seed: int,
     release: Release,
 ) -> SimulationPlan:
-    """Returns the plan to append the batches of a log again.
+    """Returns the plan that appends the batches of an existing log to a new one.
 
     Args:
-        log_settings: the settings of the log.
-        settings: the settings that replace them, as for `simulate`.
+        log_settings: the settings of the existing log.
+        settings: settings that replace some of `log_settings`, as for `simulate`.
     """
     behaviour = release_behaviour(release)
     topic_settings = _settings(dict(log_settings), settings, release)

@@ -1,9 +1,9 @@
 """Builds record batches of magic 2 in compiled loops.
 
-Records are written after a gap of 61 bytes per batch. `seal` later fills the gap:
+The records of a batch are written after a gap of 61 bytes. `seal` later fills the gap with the
+header: the fields of the batch's row, and the CRC-32C:
 
-    |  61 bytes  | record | record | record ||  61 bytes  | record ...
-       seal: the header from the batch's row, and the CRC-32C
+    |  gap, 61 B | record | record | record ||  gap, 61 B | record ...
 
 The bytes equal those of format.record.build and format.batch.HEADER (DefaultRecord and
 DefaultRecordBatch, 4.3.1).

@@ -4,8 +4,8 @@ Each batch has its own stream of random numbers, and so has each record. A workl
 generated in other chunks, or without payload, draws the same numbers.
 
 All arithmetic uses integers: numpy's streams change across releases, and logarithms differ between
-machines. A distribution is a table of quantiles, computed once with `decimal`. For example, of 1024
-draws 0, .., 512, .., 1024 are below these bounds:
+machines. A distribution is a table of 1025 quantiles, computed once with `decimal`. For example, an
+exponential distribution with mean 100 has this minimum, median and maximum:
 
     table(Spread("exponential", mean=100))    0, .., 69.3, .., 893
 """
@@ -60,7 +60,8 @@ def table(spread: Spread) -> np.ndarray:
     """Returns the read-only table of a distribution, for `draw_number`.
 
     Returns:
-        The smallest number, the largest, and the quantiles in 256ths: int64 of shape (CELLS + 3,).
+        int64 of shape (CELLS + 3,): the smallest number; the largest number; CELLS + 1 quantiles,
+        each times 256.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -101,7 +102,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def waits() -> np.ndarray:
-    """Returns a table like `table`, of the waits between random events; their mean is 2^20."""
+    """Returns a table like `table`, for the waits between random events. The mean is 2^20."""
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 
@@ -159,9 +160,10 @@ def stream(parent: np.uint64, number: int) -> np.uint64:
 
 @njit(cache=True)
 def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
-    """Returns the number of a table that a random 64-bit `draw` selects.
+    """Returns the number that a random 64-bit `draw` selects from a table.
 
-    The highest ten bits select the cell, and the next twenty the position in the cell.
+    The highest ten bits select two neighbouring quantiles. The next twenty bits select a number
+    between them.
     """
     cell = np.int64(draw >> _S54)
     place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)

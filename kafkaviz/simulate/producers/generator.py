@@ -142,15 +142,15 @@ def generate(
     enough_bytes: int,
     write: bool,
 ) -> tuple[int, int, int]:
-    """Generates batches into rows[row_count:] and data[used_bytes:].
+    """Generates batches into rows[row_count:] and data[used_bytes:], until an outcome applies.
 
-    - FULL: an append has reached enough_bytes, or all rows are used.
-    - NO_ROOM: `data` has no space for the next batch. Call again with more space. Never without
-      `write`.
+    - FULL: `rows` is full, or `enough_bytes` were reached and the append is complete.
+    - NO_ROOM: `data` has no space for the next batch. Call again with a larger `data`. Happens only
+      if `write` is set.
     - DONE: the phase is over.
 
     Returns:
-        FULL, NO_ROOM or DONE; the number of rows filled; the number of bytes used.
+        FULL, NO_ROOM or DONE; the new `row_count`; the new `used_bytes`.
     """
     while row_count < len(rows) and (used_bytes < enough_bytes or state.in_append > 0):
         producer_number = state.marker_due

@@ -226,9 +226,9 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """Fills rows and bytes, in a larger `data` if an append does not fit.
+    """Fills `rows` and `data` with batches. Takes a larger `data` if an append does not fit.
 
-    Returns the number of rows and bytes filled, whether the phase is over, and `data`.
+    Returns the number of rows, the number of bytes, whether the phase is over, and `data`.
     """
     filled_count = 0
     used_bytes = 0
@@ -381,7 +381,7 @@ def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
 
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the bytes of each record's headers, and the places of their values."""
+    """Returns a record's headers as bytes, with position and size of each value (HEADER_SPAN)."""
     header_bytes = bytearray()
     spans = []
     for header in headers:

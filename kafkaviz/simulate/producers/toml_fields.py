@@ -37,7 +37,7 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 class ValueCodec(NamedTuple):
     """Two functions that read and write a kind of value.
 
-    `read` takes the value and its location, which errors name.
+    `read` takes a TOML value and its location, for errors. `write` returns TOML text.
     """
 
     read: Callable[[object, Message], Any]
@@ -74,8 +74,8 @@ def read_table(
 
     Args:
         where: the location, for errors.
-        key_of: the message key that joins location and key.
-        values: attributes that do not come from the table.
+        key_of: the key of a message that names a location and a key, for errors.
+        values: attributes of the dataclass that the table need not have.
 
     Raises:
         KafkavizError: a key is unknown or missing, or its value is of the wrong kind.
@@ -200,7 +200,7 @@ def _within(value: Number, least: float, most: float, where: Message) -> Number:
 
 
 def duration(least_ms: int = 0) -> ValueCodec:
-    """Returns the codec of a duration such as "250ms", "10s", "5min", "2h" or "7d", in ms."""
+    """Returns the ValueCodec of a duration such as "250ms", "5min" or "7d"; the value is in ms."""
 
     def read_duration(value: object, where: Message) -> int:
         match = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -235,7 +235,7 @@ def duration_text(ms: int) -> str:
 
 
 def moment() -> ValueCodec:
-    """Returns the codec of a TOML time, in ms since 1970; UTC if the time has no zone."""
+    """Returns the ValueCodec of a TOML time (UTC if without zone); the value is ms since 1970."""
 
     def read_moment(value: object, where: Message) -> int:
         if not isinstance(value, datetime):

@@ -98,10 +98,10 @@ class Phase:
         rate_of: records, bytes before compression, or batches.
         batch_bytes: limit of a batch before compression. A record that would exceed the limit
             starts a new batch.
-        timestamps: "none" sets all timestamps to -1.
+        timestamps: "create": the time of each record; "none": -1.
         clock_ahead_ms: the producers' clock minus the broker's.
-        events_from_ms: the first timestamp, if timestamps do not follow the clock.
-        events_speed: speed of the timestamps relative to the clock.
+        events_from_ms: the first timestamp, by default the start of the phase.
+        events_speed: ms by which timestamps advance per ms of the clock.
         late: lowers the timestamps of a share of the records.
         future: raises the timestamps of a share of the records.
         delay_ms: time from a batch's last record to its arrival at the broker.

@@ -84,7 +84,7 @@ _SPREAD = (
 
 
 def spread(least: int, most: int) -> ValueCodec:
-    """Returns the codec of a distribution.
+    """Returns the ValueCodec of a Spread, whose numbers are from `least` to `most`.
 
     In TOML: an integer; { least, most }, which is uniform; or { shape, mean, sigma, least, most }.
     """

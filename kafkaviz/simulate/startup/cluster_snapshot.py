@@ -1,12 +1,12 @@
 """Snapshots of the cluster's metadata (.checkpoint), which a node reads before the metadata log.
 
 Follows KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka
-4.3.1 and 4.4.0. For example, of 00000000000000000200-0000000003.checkpoint and
-00000000000000000900-0000000004.checkpoint only the second is read.
+4.3.1 and 4.4.0. Only the latest snapshot is read, such as 900 if a directory holds
+00000000000000000200-0000000003.checkpoint and 00000000000000000900-0000000004.checkpoint.
 
-- At a wrong checksum the broker does not start.
-- A truncated batch at the end is skipped, and its records are lost.
-- A log that ends below 900 is deleted, and a new log starts at 900.
+- If a checksum in the snapshot is wrong, the broker does not start.
+- A truncated batch at the snapshot's end is skipped, and its records are lost.
+- A metadata log that ends below 900 is deleted, and a new log starts at 900.
 """
 
 import re
@@ -65,9 +65,9 @@ def newest(file_names: Iterator[str]) -> str | None:
 
 
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
-    """Yields the steps on the snapshots, and the steps on the log that the snapshots cause.
+    """Yields the steps on the snapshots, and the steps that the snapshots cause on the log.
 
-    `loader` has loaded the log.
+    `loader` has loaded the log before.
     """
     files = {file.name: file for file in log.files}
     snapshots = []
@@ -141,7 +141,7 @@ def find_fault(file: FileView) -> SnapshotFault | None:
 
 
 def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
-    """Returns the fault of a complete batch, or None. The first batch must be the header."""
+    """Returns the fault of a complete batch, or None. The first one must be a control batch."""
     position = int(row["position"])
     if row["magic"] > batch.MAGIC_2:
         words = f"Invalid magic found in record: {row['magic']}"
@@ -226,7 +226,7 @@ def _delete(
 
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
-    """Returns the failing step if no snapshot covers the log start offset (recoverSnapshots)."""
+    """Returns the "fail" step of a log whose start no snapshot covers (recoverSnapshots)."""
     latest_text = (
         f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
         if latest

@@ -59,7 +59,7 @@ ROUNDS = 1000
 
 
 class Overflow(Exception):
-    """Signals that a segment must be split: an offset is too far from its base offset."""
+    """The error for a segment that must be split: it has offsets too far from its base offset."""
 
     def __init__(self, base: int) -> None:
         super().__init__(base)
@@ -70,7 +70,8 @@ class LogLoader:
     """Loads one log at broker start-up; `run` returns the steps.
 
     Args:
-        why: the cause to report when unflushed segments are recovered; "unflushed" by default.
+        why: the cause (in steps.CAUSES) of steps that recover unflushed segments; by default
+            "unflushed".
     """
 
     def __init__(
@@ -311,8 +312,8 @@ class LogLoader:
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
         """Recovers a segment, and returns the number of bytes cut off.
 
-        If `is_caught`, Kafka catches the exception for offsets that run backwards, and empties the
-        segment.
+        If `is_caught`, Kafka catches the exceptions for decreasing offsets and for an unwritable
+        snapshot, and then empties the segment.
         """
         try:
             return self._recover_with_producers(base, cause, why, is_caught=is_caught)

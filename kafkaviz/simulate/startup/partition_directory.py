@@ -48,7 +48,7 @@ class LoadedDirectory:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The steps so far. For a file that was written twice, the step has the later content."""
+        """The steps so far. If a file was written twice, only the second step is included."""
         return tuple(self._steps.values())
 
     def get(self, base: int, kind: str) -> FileView | None:
@@ -111,7 +111,7 @@ class LoadedDirectory:
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Fails loading if one of these files of a segment is a folder."""
+        """Fails loading if a segment's file of one of these kinds is a folder."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
@@ -255,8 +255,8 @@ def find_end_offset(
 ) -> int:
     """Returns the last offset of a .log plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    Reads the .log from the last index entry on. Returns the base offset if no batch there reaches
-    the entry's offset, even if the .log has earlier batches.
+    Like Kafka, reads the .log only from the last index entry on. Returns the base offset if no
+    batch there reaches the entry's offset.
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):
@@ -281,7 +281,7 @@ def refuse_unreadable_head(
     base: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Calls `refuse_unreadable` for the offset in the last index slot."""
+    """Does what `refuse_unreadable` does, with the offset in the last index slot as `target`."""
     target = base + _last_slot(index)[0]
     refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
 
@@ -297,8 +297,8 @@ def refuse_unreadable(
 ) -> None:
     """Fails loading if the search for `target` reaches a damaged message of magic 0 or 1.
 
-    Since 4.1 the search compares first offsets, so it decompresses wrappers
-    (FileRecords.searchForOffsetFromPosition).
+    Before 4.1 nothing fails. Since 4.1 the search (FileRecords.searchForOffsetFromPosition)
+    compares first offsets, and so decompresses wrappers.
     """
     if not versions.BASE_OFFSET_SCAN.applies_to(behaviour.release):
         return

@@ -1,4 +1,4 @@
-"""Producer snapshots at broker start-up: which are deleted or written; and open transactions.
+"""Deletes and writes producer snapshots at broker start-up, and tracks open transactions.
 
 Follows ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
 transaction of each producer is tracked.
@@ -101,8 +101,8 @@ class ProducerState:
 
         Args:
             bases: the base offsets of the log's segments.
-            clean: whether the broker was shut down cleanly. If the directory then has no snapshot,
-                empty snapshots are written without reading batches.
+            clean: whether the broker was shut down cleanly. A directory without snapshots then gets
+                empty ones, and no batch is read.
             replay: a function; replay(start, base, transactions, end) takes the batches of a
                 segment from `start` on. `end` is None except in the last segment.
         """
@@ -158,7 +158,7 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns the exception with which loading ends at a fault."""
+    """Returns Kafka's exception for a fault in a transaction, which ends loading."""
     return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 

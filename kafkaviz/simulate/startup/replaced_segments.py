@@ -7,9 +7,9 @@ The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compacti
 - .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
 - A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 
-`split` splits a segment with offsets too far from its base offset (KAFKA-6264), which Kafka up to
-1.1 could write. Follows LocalLog.splitOverflowedSegment, 4.3.1. Fails unless the last batch has
-such an offset.
+`split` splits a segment with offsets too far from its base offset (KAFKA-6264). Kafka up to 1.1
+could write such segments. Like LocalLog.splitOverflowedSegment, 4.3.1, `split` fails unless the
+last batch has such an offset.
 """
 
 from kafkaviz.binary.file_view import FileView, in_memory
@@ -184,7 +184,7 @@ def _add_part(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Returns the cuts: at the first batch, and at each offset too far above the last cut."""
+    """Returns the base offset and the position of each part into which a segment is split."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

@@ -104,8 +104,8 @@ def join_steps(
     - Another log in the directory must then be read or renamed (`_end_in_offline`).
 
     Args:
-        steps: the path of each partition directory and its steps, in the order of the names. The
-            path is a name if the log directory is unknown.
+        steps: the path and the steps of each partition directory, in the order of the names. If its
+            log directory is unknown, the path is the directory's name.
         strange_names: directories whose names are not a topic-partition's.
         own_steps: the steps of the broker's own files, which are read first (small_files). If they
             end the broker, the other steps happen only after a repair.
@@ -154,14 +154,14 @@ def _starts(
 def _end_in_offline(
     steps: Iterable[StartupStep], log_steps: Iterable[tuple[str, Sequence[StartupStep]]]
 ) -> Iterator[StartupStep]:
-    """Yields the step that fails at a log in a directory that has just gone offline.
+    """Yields the steps that end the broker because a log directory has just gone offline.
 
-    LogManager (4.3.1, 4.4.0) still loads the other logs of that directory. UnifiedLog then reads a
-    log with a first unstable offset, and renames a stray log. It throws a KafkaStorageException
-    that LogManager does not catch.
+    LogManager (4.3.1, 4.4.0) still loads the other logs of that directory. If one has a first
+    unstable offset or becomes stray, UnifiedLog must read or rename it. UnifiedLog then throws a
+    KafkaStorageException that LogManager does not catch.
 
-    A fault in a partition's own file ends the broker only if the other log is loaded later. The
-    recovery threads decide that; the end of the broker is predicted.
+    If such a log is loaded before the directory goes offline, the broker survives. Threads decide
+    the order, so the worse case is predicted.
     """
     failures: dict[str | None, StartupStep] = {}
     for step in steps:
@@ -180,14 +180,14 @@ def _end_in_offline(
 
 
 def is_stray_for_sure(step: StartupStep) -> bool:
-    """Returns whether a step makes its partition stray, regardless of other log directories."""
+    """Returns whether a step makes its partition stray, whatever other log directories hold."""
     return step.cause == "becomes-stray" and step.why.key == "start.becomes_stray"
 
 
 def _is_known_at_once(step: StartupStep) -> bool:
     """Returns whether a failure takes its directory offline before all logs are loaded.
 
-    That is so if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
+    It does if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
     """
     is_read_by_log_manager = (
         step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER

@@ -4,8 +4,8 @@ The broker's own files are meta.properties, bootstrap.checkpoint and quorum-stat
 (MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader, FileQuorumStateStore, 4.3.1):
 
 * A directory without a readable meta.properties counts as missing.
-* bootstrap.checkpoint is read without checking checksums. If no record sets metadata.version, as in
-  a file with the text "x", the broker does not start.
+* bootstrap.checkpoint is read without checking checksums. The broker does not start if no record
+  sets metadata.version.
 
 Each partition directory has two small files (LeaderEpochCheckpointFile, PartitionMetadataFile,
 4.3.1):

@@ -87,10 +87,11 @@ def take(
     Args:
         rows: appends.INCOMING; the positions are filled in.
         time_offsets: per batch, the offset of its largest timestamp.
-        is_rolled: whether the segment was just rolled for the first append, which is then not
-            checked for a roll.
-        new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,
-            relative offset.
+        is_rolled: whether the segment was just rolled for the append at `start`. This append then
+            cannot roll it again.
+        new: space for index entries, int64 of shape (n, 4). Columns 0 and 1 are for offset entries:
+            relative offset, position. Columns 2 and 3 are for time entries: timestamp, relative
+            offset.
         offsets, times: number of offset entries and time entries that `new` already holds.
 
     Returns:
@@ -263,7 +264,7 @@ def begin(
 
 @njit(cache=True)
 def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int, int, int, int]:
-    """Measures an append.
+    """Measures the append that begins at row `start`.
 
     Returns:
         The row after the append, its size in bytes, its largest timestamp, and that timestamp's
@@ -357,7 +358,7 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Returns the numbers of the batches that get an index entry, shape (n,).
+    """Returns which batches get an index entry, as ascending row numbers.
 
     Follows LogSegment.append of 4.3.1, with one batch per append.
     """

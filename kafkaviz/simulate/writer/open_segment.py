@@ -54,7 +54,7 @@ class IndexFile:
         return self.file_bytes // self.dtype.itemsize
 
     def open(self, most_bytes: int) -> None:
-        """Creates a missing file with its full length, rounded down to complete slots."""
+        """Creates the file, if missing, with as many complete slots as fit into `most_bytes`."""
         if not self.exists:
             self.exists = True
             self.file_bytes = most_bytes // self.dtype.itemsize * self.dtype.itemsize
@@ -70,7 +70,7 @@ class IndexFile:
         self._used_slots = max(end, self._used_slots)
 
     def truncate(self, count: int) -> None:
-        """Keeps the first `count` entries; the bytes of the others stay (truncateToEntries)."""
+        """Drops the entries after the first `count`; their bytes stay (truncateToEntries)."""
         self.count = count
 
     def resize(self, most_bytes: int) -> None:
@@ -83,7 +83,7 @@ class IndexFile:
         self.resize(self.count * self.dtype.itemsize)
 
     def used_bytes(self) -> bytes:
-        """Returns the bytes up to the last slot used since the last trim; the others are zeros."""
+        """Returns the file without the slots at its end that were never used, which are zeros."""
         return self._slots[: self._used_slots].tobytes()
 
     def content(self) -> bytes:
@@ -111,7 +111,7 @@ class OpenSegment:
         index: bytes | None = None,
         timeindex: bytes | None = None,
     ) -> None:
-        """Opens a segment. Without bytes, `index` and `timeindex` are missing files."""
+        """Opens a segment. None for `index` or `timeindex` means that the file is missing."""
         self.base_offset = base_offset
         self._room_bytes = config.segment_index_bytes
         self.index = IndexFile(offset_index.ENTRY, index)

@@ -1,7 +1,8 @@
 """The state of each producer of a log, for producer snapshots and the transaction index.
 
 Follows ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Only a producer's last batch is
-kept: sequences 4 to 6 at offsets 898 to 900 are stored as (6, 900, 2).
+kept: sequences 4 to 6 at offsets 898 to 900 are stored as last sequence 6, last offset 900, offset
+delta 2.
 """
 
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ class ProducerTable:
 
         Args:
             batches: rows of format.batch.BATCH or appends.INCOMING.
-            read: reads the bytes at the batches' positions. None: a marker's kind comes from its
-                row, and coordinator epochs are unknown.
+            read: reads the bytes of the .log. If None, a marker's kind is taken from its row, and
+                coordinator epochs stay unknown.
         """
         relevant_rows = bounding_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):
@@ -120,9 +121,10 @@ class ProducerTable:
         )
 
     def _next_begin(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Returns where another producer's transaction begins later in the same append, or None.
+        """Returns the base offset of the next transactional batch of another producer, or None.
 
-        Kafka registers all transactions of an append before it ends the first.
+        The batch must be in the marker's append: Kafka registers all transactions of an append
+        before it ends the first.
         """
         if "append" not in field_names(batches.dtype):
             return None
@@ -140,7 +142,7 @@ class ProducerTable:
         return None
 
     def _find_producer(self, row: np.void) -> _Producer:
-        """Returns the producer of a batch. A new epoch forgets the producer's last batch."""
+        """Returns the producer of a batch. If the epoch is new, the producer has no last batch."""
         producer_id = int(row["producer_id"])
         epoch = int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))

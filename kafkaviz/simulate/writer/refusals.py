@@ -53,7 +53,7 @@ class RefusedAppend:
 
     @property
     def is_java(self) -> bool:
-        """Whether Kafka's storage classes are in Java; Scala prints offsets differently."""
+        """Whether Kafka's storage classes are in Java. Scala classes print offsets differently."""
         return versions.STORAGE_IN_JAVA.applies_to(self.release)
 
     @property

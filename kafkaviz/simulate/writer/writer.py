@@ -1,8 +1,8 @@
 """A partition's log while Kafka writes it: appends, rolls, truncation, deletion and restarts.
 
 Follows UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, clock and random seed
-are arguments. No file is opened: a appends.LogBytes stores the .log files, and indexes are kept
-in memory.
+are arguments. No file is opened: an appends.LogBytes stores the .log files, and indexes are kept in
+memory.
 
     log = UnifiedLog(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
     log.append(chunk.rows, chunk.data)
@@ -557,7 +557,7 @@ class UnifiedLog:
 def _row_bytes(
     data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
 ) -> memoryview | None:
-    """Returns the bytes of some rows. `ends` holds each row's start and the last row's end."""
+    """Returns the bytes of rows `start` to `end`. `ends` is each row's start, and the last end."""
     return None if data is None or ends is None else memoryview(data)[ends[start] : ends[end]]
 
 
