@@ -63,7 +63,7 @@ def test_the_entry_before_the_middles_move_is_raced_too():
 
     def before(target: int, entries: int | None = None) -> SearchRace | None:
         jump = search_race.race(segment, "offset", target, entries=entries)
-        return search_race.race_before_jump(segment, target, jump)
+        return search_race.race_without_last_entry(segment, target, jump)
 
     earlier = before(5_242_883)
     assert (earlier.entries, earlier.plain.cold_pages) == (1_310_719, ())

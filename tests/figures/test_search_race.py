@@ -24,7 +24,7 @@ def jump_views(lagging_target: int | None = None) -> tuple[SearchRaceView, ...]:
     """Returns the race at the entry where the middle moves to page 7, and at the one before."""
     segment = lesson_logs.log_of_keys(range(7168)).segments[0]
     race = races.race(segment, "offset", 7168, lagging_target=lagging_target)
-    return search_race.views(race, races.race_before_jump(segment, 7168, race))
+    return search_race.views(race, races.race_without_last_entry(segment, 7168, race))
 
 
 TAIL = view(7168, 7168)

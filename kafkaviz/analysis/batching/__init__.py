@@ -2,7 +2,7 @@
 
     topic = BatchingTopic(name="orders", windows=choose_windows(logs, 128 << 20), log_bytes=...)
     (answer,) = advise([topic], seconds=4)
-    order(answer)                       # (("codec", 81_000_000), ("batches", 9_000_000))
+    rank_changes(answer)                # (("codec", 81_000_000), ("batches", 9_000_000))
 
 1. batch_facts.py reads all batch headers in some windows. A window is a contiguous part of a log.
 2. record_sample.py decompresses some records of these windows.

@@ -116,7 +116,7 @@ class BatchingAnswer:
     @property
     def saved_bytes(self) -> int:
         """The bytes that the advised batches and codec save."""
-        return sum(saved for _, saved in order(self))
+        return sum(saved for _, saved in rank_changes(self))
 
 
 def advise(
@@ -155,7 +155,7 @@ def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> 
     ]
 
 
-def order(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
+def rank_changes(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tuple[str, int], ...]:
     """Returns the advised changes and the bytes that each saves, the largest saving first.
 
     For example, `(("batches", 9_000_000), ("index", 4_000))`. The names are "batches", "codec" and

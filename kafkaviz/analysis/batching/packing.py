@@ -163,7 +163,7 @@ def pack(
         on_progress(max(share, number / len(blocks)))
         bodies = {}
         for size in batch_sizes:
-            records = _part(sample, block, size, part_bytes)
+            records = _first_records(sample, block, size, part_bytes)
             packed_records[size] += len(records)
             bodies[size] = _batch_bodies(sample.data, records, size)
         for (batch_bytes, name, level), codec_sums in sums.items():
@@ -241,7 +241,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
     return [block for _, _, block in sorted(rounds, key=lambda block: block[:2])]
 
 
-def _part(
+def _first_records(
     sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
     """Returns the first records of a block: the part that is packed at this batch size."""

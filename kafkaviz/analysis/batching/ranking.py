@@ -13,7 +13,7 @@ from kafkaviz.analysis.batching.advice import (
     BatchingAnswer,
     BatchingTopic,
     advise,
-    order,
+    rank_changes,
 )
 from kafkaviz.analysis.batching.producer_advice import (
     CHANGE,
@@ -101,7 +101,7 @@ def _ranked(
     if recommendation is not None and is_index_changed:
         saved_share = max(0.0, recommendation.gain.index_share.low)
         index_bytes = round(saved_share * case.measurement.log_bytes)
-    savings = order(batching, index_bytes) if batching else ()
+    savings = rank_changes(batching, index_bytes) if batching else ()
     if is_index_changed and (INDEX, index_bytes) not in savings:
         savings = (*savings, (INDEX, index_bytes))
     return RankedTopic(case=case, recommendation=recommendation, batching=batching, savings=savings)

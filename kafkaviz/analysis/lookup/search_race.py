@@ -165,22 +165,24 @@ def race(
     )
 
 
-def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
+def race_without_last_entry(
+    segment: SegmentView, target: int, full_race: SearchRace
+) -> SearchRace | None:
     """Returns the race without the index's last entry, to show what this entry changes.
 
-    `jump` is the race with the last entry. Returns None unless plain search waits in `jump` and
-    does not wait without the last entry.
+    `full_race` is the race with the last entry. Returns None unless plain search waits in
+    `full_race` and does not wait without the last entry.
     """
-    if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
+    if not full_race.is_at_tail or not full_race.plain.cold_pages or full_race.entries < 2:
         return None
     before = race(
         segment,
-        jump.kind,
+        full_race.kind,
         target,
-        warm_bytes=jump.warm_bytes,
-        page_bytes=jump.page_bytes,
-        entries=jump.entries - 1,
-        lagging_target=jump.lagging[0].search.target if jump.lagging else None,
+        warm_bytes=full_race.warm_bytes,
+        page_bytes=full_race.page_bytes,
+        entries=full_race.entries - 1,
+        lagging_target=full_race.lagging[0].search.target if full_race.lagging else None,
     )
     return None if before.plain.cold_pages else before
 

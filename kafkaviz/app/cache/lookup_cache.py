@@ -160,7 +160,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
         return {}
     first = context.result.searches[0]
     segment = context.find_segment(first.base_offset)
-    before = search_race.race_before_jump(segment, first.slot_search.target, race)
+    before = search_race.race_without_last_entry(segment, first.slot_search.target, race)
     # without a legend, because the page draws one above the race
     return race_figure.browser_payload(race_figure.views(race, before), key) | {"legend": None}
 

@@ -6,7 +6,7 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.batching.advice import BatchingAnswer, order
+from kafkaviz.analysis.batching.advice import BatchingAnswer, rank_changes
 from kafkaviz.app import page_state
 from kafkaviz.app.pages import tuning_scopes
 from kafkaviz.app.pages.tuning_context import TuningContext, render_answer
@@ -82,7 +82,7 @@ def _render_topics(answers: Sequence[BatchingAnswer]) -> None:
     for answer in answers[:MAX_TOPICS]:
         lines = [
             f"{name}={value}"
-            for part, _ in order(answer)
+            for part, _ in rank_changes(answer)
             for name, value in getattr(answer, part).settings
         ]
         rows.append(

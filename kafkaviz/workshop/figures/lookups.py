@@ -241,7 +241,7 @@ def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
         raise NoValue(message("lesson.race_entries", most=MAX_RACE_ENTRIES))
     (segment,) = lesson_logs.log_of_keys(range(entries)).segments
     race = search_race.race(segment, lookup_source.OFFSET, entries - 1)
-    before = search_race.race_before_jump(segment, entries - 1, race)
+    before = search_race.race_without_last_entry(segment, entries - 1, race)
     return race_figure.views(race, before)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.batching import advice
-from kafkaviz.analysis.batching.advice import BatchingAnswer, BatchingTopic, advise, order
+from kafkaviz.analysis.batching.advice import BatchingAnswer, BatchingTopic, advise, rank_changes
 from kafkaviz.analysis.batching.batch_facts import BatchFactsBuilder
 from kafkaviz.analysis.batching.producer_advice import CHANGE, KEEP, REASON_VALUES
 from kafkaviz.analysis.json_objects import to_json_object
@@ -58,8 +58,8 @@ def test_single_records_should_be_batched_first(tmp_path):
     # its saving builds on the larger batches, so they come first even if it saves more
     codec_saving = replace(answer.codec.saving, low_bytes=answer.sample.log_bytes)
     codec_first = replace(answer, codec=replace(answer.codec, saving=codec_saving))
-    assert [part for part, _ in order(codec_first)] == ["batches", "codec"]
-    assert answer.saved_bytes == sum(saved for _, saved in order(answer))
+    assert [part for part, _ in rank_changes(codec_first)] == ["batches", "codec"]
+    assert answer.saved_bytes == sum(saved for _, saved in rank_changes(answer))
 
 
 def test_compressed_batches_of_16_kib_stay(tmp_path):
@@ -73,8 +73,8 @@ def test_compressed_batches_of_16_kib_stay(tmp_path):
     assert answer.batches.reasons[-1].values == {"linger_ms": 100}
     assert codes(answer.codec.reasons) == ["codec-is-best"]
     assert (answer.codec.codec_before, answer.codec.certainty) == ("zstd", "exact")
-    assert order(answer) == ()
-    assert order(answer, 5) == (("index", 5),)
+    assert rank_changes(answer) == ()
+    assert rank_changes(answer, 5) == (("index", 5),)
 
 
 def test_large_batches_without_a_codec_should_be_compressed(tmp_path):
@@ -87,7 +87,7 @@ def test_large_batches_without_a_codec_should_be_compressed(tmp_path):
     assert answer.codec.saving.low_share > 0.5
     assert answer.codec.ratio_before == pytest.approx(1, abs=0.001)
     assert answer.codec.pack_us_per_mib_after > answer.codec.pack_us_per_mib_before
-    assert [part for part, _ in order(answer)] == ["codec"]
+    assert [part for part, _ in rank_changes(answer)] == ["codec"]
 
 
 # ---- what cannot be known
@@ -100,7 +100,7 @@ def test_without_producer_ids_only_the_most_is_known(tmp_path):
     assert answer.batches.is_up_to
     assert answer.batches.saving.low_bytes == 0 < answer.batches.saving.high_bytes
     assert "no-producer-ids" in codes(answer.batches.reasons)
-    assert dict(order(answer))["batches"] == answer.batches.saving.high_bytes
+    assert dict(rank_changes(answer))["batches"] == answer.batches.saving.high_bytes
 
 
 def test_times_of_the_broker_are_a_reason(tmp_path):
