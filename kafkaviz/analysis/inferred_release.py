@@ -334,7 +334,7 @@ def _features(path: Path) -> dict[str, int]:
     """Returns the feature levels in a .checkpoint file of metadata records; {} if unreadable.
 
     Reads only the batches up to metadata.version, because a snapshot begins with the features.
-    Runs no compiled code, which takes time to load: every lookup calls this.
+    Runs no compiled code: it takes time to load, and every lookup calls this function.
     """
     levels: dict[str, int] = {}
     try:

@@ -232,7 +232,8 @@ def hot_pages(
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns all lookups that the readers make while the index grows, as three arrays.
 
-    These are the number of entries, the slot that is found, and whether the reader is lagging.
+    Each lookup has the number of entries at that time, the slot that is found, and whether the
+    reader is lagging.
     """
     entry_counts = np.arange(
         readers.appends_per_lookup, growth.entries + 1, readers.appends_per_lookup, dtype=np.int64

@@ -51,7 +51,7 @@ class ProducerFacts:
 
     @property
     def fill(self) -> float:
-        """The mean batch size divided by 16 KiB, the default of batch.size."""
+        """The mean batch size as a share of 16 KiB, the default of batch.size."""
         return self.batch_bytes_mean / DEFAULT_BATCH_BYTES
 
     @property

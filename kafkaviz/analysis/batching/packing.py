@@ -197,9 +197,10 @@ def packed_times(
 def ratio_interval(
     packed: Sequence[int], plain: Sequence[int], *, is_whole: bool
 ) -> tuple[float | None, float | None]:
-    """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife over the blocks.
+    """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
-    A block counts as one observation, because neighbouring records are similar.
+    `packed` and `plain` have one size per block. A block is one observation, because neighbouring
+    records are similar. Returns (None, None) for a single block, unless `is_whole`.
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)

@@ -30,7 +30,7 @@ SMALL_WARM = 64
 
 
 class LookupRecord(NamedTuple):
-    """A record of the found batch. `label` is a word from its content, or ""."""
+    """A record of the found batch. `label` is a word from the record's content, or ""."""
 
     offset: int
     timestamp_ms: int

@@ -68,7 +68,7 @@ class OffsetExplanation:
         closest: the record whose time is nearest to the target, among the decoded records.
         older_batches: the number of batches after the answer with only records older than the
             target.
-        faults: faults in batches near the target, which Kafka may not read.
+        faults: faults in batches near the target. Kafka may not read these batches.
     """
 
     target_ms: int

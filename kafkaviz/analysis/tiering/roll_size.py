@@ -102,7 +102,7 @@ class RollLimits:
 
 
 def roll_sizes(plan: CheckPlan | None, state: TieredState) -> tuple[RollSizes, ...]:
-    """Returns the cost for each topic-partition with two uploaded segments of known times.
+    """Returns RollSizes for each topic-partition whose growth is known.
 
     Settings are unknown if `plan` is None, because only the store is given.
     """
