@@ -359,7 +359,7 @@ class Broker:
     def partition(self, directory: str) -> Partition:
         """Returns the topic-partition in a directory such as "orders-0".
 
-        If two log directories have this name, give the end of the path: "disk-b/orders-0".
+        If two log directories have an "orders-0", give the end of the path: "disk-b/orders-0".
 
         Raises:
             CannotOpen: no partition has this name, or more than one.

@@ -309,6 +309,6 @@ def _data_end(descriptor: int, size: int) -> int:
 def _size_unless_hole(descriptor: int, size: int) -> int:
     """Returns 0 if the whole file is one hole, else its size.
 
-    Called if the system reports no data. Some file systems report this for every file.
+    Called if the system finds no data in the file. Some file systems never find data.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size

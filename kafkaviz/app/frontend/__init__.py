@@ -265,7 +265,7 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws the findings, or the predicted next broker start-up. The address keeps the choice."""
+    """Draws the findings, or the predicted broker start-up. The address keeps the selection."""
     _findings(key=key, data=data)
 
 

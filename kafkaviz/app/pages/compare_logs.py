@@ -1,6 +1,6 @@
 """One topic-partition on both sides: how the logs relate, and what a follower would drop.
 
-Then the batches of both sides, one pair of batches byte by byte, and differing indexes.
+Also the batches of both sides, one pair of batches byte by byte, and the indexes that differ.
 """
 
 from functools import partial

@@ -152,7 +152,7 @@ def _reset_target_and_warm() -> None:
 def _render_more(
     source: LookupSource, target_kind: str, name: str, warm_entries: int, *, is_warm: bool
 ) -> tuple[int, str]:
-    """Draws the controls of the popover. Returns the number of warm entries, and the isolation."""
+    """Draws the popover's controls. Returns the warm entry count and the isolation level."""
     _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
     if source.is_synthetic:
         return _choose_warm_entries(name), READ_UNCOMMITTED

@@ -302,7 +302,7 @@ def render_limits(
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
     """Returns the smallest index size with which no index is full before the .log is.
 
-    If the log's index size is smaller, also names a segment that was full nevertheless.
+    If the log's index size is smaller, also names a segment that was rolled by size all the same.
     """
     config = history.config
     bytes_per_s = history.bytes_per_s

@@ -94,7 +94,7 @@ class TuningContext:
 
     @property
     def recommendation(self) -> Recommendation:
-        """The recommendation for the entire source, which must have batches."""
+        """The recommendation for the entire source. The source must have batches."""
         return cast(Recommendation, self.answer.recommendation)
 
     @property
@@ -119,7 +119,7 @@ class TuningContext:
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """Returns the context for the chosen budgets. Draws no controls."""
+    """Returns the context for the budgets that the controls have. Draws nothing."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.take_from_address(page_state.P99, P99_US.keys(), DEFAULT_P99)
     is_tiered = chosen[page_state.TIERED]

@@ -69,7 +69,7 @@ def is_large(snapshot: BrokerSnapshot) -> bool:
 
 
 def is_for_spark(snapshot: BrokerSnapshot) -> bool:
-    """Returns whether the pipeline has yet to check this large directory."""
+    """Returns whether a directory is large and still waits for the pipeline's check."""
     return is_large(snapshot) and ingests.is_awaited(snapshot)
 
 

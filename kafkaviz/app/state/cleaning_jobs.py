@@ -70,7 +70,7 @@ def decide(snapshot: BrokerSnapshot) -> DecisionJob:
 
 
 def decisions(snapshot: BrokerSnapshot) -> "CleanerDecisions":
-    """Waits for the result of `decide`.
+    """Waits for the job of `decide`, and returns its result.
 
     Raises:
         CannotOpen: a single partition was opened that is not compacted.
@@ -121,9 +121,9 @@ def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
 
 
 def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
-    """Returns how many superseded bytes the finished cleanings found.
+    """Returns the bytes of superseded records in each log whose cleaning has finished.
 
-    Counts only logs that Kafka's cleaner takes now. Keys: (log directory, partition's directory
+    Only logs that Kafka's cleaner takes now. The keys are (log directory, partition's directory
     name).
     """
     decided = decision_jobs().get(snapshot.key)

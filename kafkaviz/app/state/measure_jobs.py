@@ -147,7 +147,7 @@ def get_or_start(request: MeasureRequest) -> MeasureJob:
 
 
 def restart(request: MeasureRequest) -> None:
-    """Starts the job again if it has ended. Used as a button's on_click."""
+    """Starts a measurement again if it has ended. Used as a button's on_click."""
     measure_jobs().restart(request.key, partial(MeasureJob, request))
 
 
@@ -156,5 +156,5 @@ def get_or_start_batching(key: str, source: TuningSource) -> BatchingJob:
 
 
 def restart_batching(key: str, source: TuningSource) -> None:
-    """Starts the job again if it has ended. Used as a button's on_click."""
+    """Starts a measurement of records again if it has ended. Used as a button's on_click."""
     batching_jobs().restart(key, partial(BatchingJob, source))
