@@ -263,7 +263,7 @@ def _render_command(health: "Health", chosen: _Choice) -> None:
         }
         if chosen.dirty_ratio is not None:
             settings[DIRTY_RATIO] = chosen.dirty_ratio
-        command = alter_command(names, _with_defaults(health, settings))
+        command = alter_command(names, _config_changes(health, settings))
         if command:
             st.code(command, language="bash", wrap_lines=True)
         if command and is_tiered:
@@ -276,7 +276,7 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
     return any(log.limits.is_tiered for log in logs if topic_of(log.partition) == topic)
 
 
-def _with_defaults(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
+def _config_changes(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
     """Returns the settings for `alter_command`: None for a value that the broker has anyway.
 
     The broker's value must come from a file. Kafka's default does not count, because the broker
