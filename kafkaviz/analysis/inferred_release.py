@@ -102,7 +102,7 @@ class AssumedRelease:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the caller or a trace determined the release. False: it is the newest known."""
+        """Whether the caller or a trace decided the release. False: the newest known is assumed."""
         undecided = {NOTHING_DECIDES, READ_AS_NEWEST, METADATA_LOG_ELSEWHERE}
         return not undecided.intersection(self.traces[-1:])
 

@@ -100,7 +100,7 @@ class SegmentAge:
     - "record": the record at `offset`. If its batch is damaged, another record of this batch.
     - "entry": the last entry of the .timeindex. The .log has another newest time.
     - "unwritten": a slot of the .timeindex that was never written, with time 0.
-    - "mtime": the modification time of the .log, which has no time entry.
+    - "mtime": the modification time of the .log, if the segment has no time entry.
     - "unknown": a file cannot be read, and `timestamp_ms` is None.
     """
 
