@@ -435,7 +435,7 @@ class _RetentionPass:
 
 
 def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs with records. An epoch without records starts where the next one starts."""
+    """Returns the epochs with records. One without records starts where the next one starts."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
