@@ -55,25 +55,25 @@ class LineBuffer:
 
     Attributes:
         last_offset: the offset of the last record written; -1 before the first record.
-        room: the bytes of the lines; the first `used_bytes` are in use.
+        text: the bytes of the lines; the first `used_bytes` are in use.
         gaps: the offsets before and after each gap; the first `used_gaps` rows are in use.
     """
 
     last_offset: int = -1
-    room: np.ndarray = field(default_factory=lambda: np.empty(ROOM_BYTES, np.uint8))
+    text: np.ndarray = field(default_factory=lambda: np.empty(ROOM_BYTES, np.uint8))
     gaps: np.ndarray = field(default_factory=lambda: np.empty((ROOM_GAPS, 2), np.int64))
     used_bytes: int = 0
     used_gaps: int = 0
 
     def take(self) -> tuple[bytes, list[list[int]]]:
-        content = self.room[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
+        content = self.text[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
         self.used_bytes = self.used_gaps = 0
         return content
 
     def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
         records = _most_records(int(batch["record_count"]), records_bytes)
         return (
-            line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size
+            line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.text.size
             and records <= len(self.gaps)
         )
 
@@ -111,7 +111,7 @@ def write(
         prints,
         lines,
         line_ends,
-        buffer.room,
+        buffer.text,
         buffer.used_bytes,
         buffer.gaps,
         buffer.used_gaps,
@@ -151,15 +151,15 @@ def write_large(
                 remaining,
                 compressed,
                 prints,
-                buffer.room,
+                buffer.text,
                 buffer.gaps,
                 buffer.last_offset,
                 row,
             )
         )
         remaining -= count
-        if needed > buffer.room.size:
-            buffer.room = np.empty(needed, np.uint8)
+        if needed > buffer.text.size:
+            buffer.text = np.empty(needed, np.uint8)
         if not len(buffer.gaps):
             buffer.gaps = np.empty((ROOM_GAPS, 2), np.int64)
         yield

@@ -75,7 +75,7 @@ def exception_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Lines:
+class _PrintJob:
     """Batches to print, and the line that is printed before the records of each batch.
 
     Attributes:
@@ -91,7 +91,7 @@ class _Lines:
     lines: np.ndarray
     line_ends: np.ndarray
 
-    def part(self, first: int, end: int) -> "_Lines":
+    def part(self, first: int, end: int) -> "_PrintJob":
         rows = slice(first, end)
         return replace(
             self,
@@ -118,7 +118,7 @@ class _Records:
     is_decompressed: bool
 
     @classmethod
-    def stored(cls, job: _Lines) -> "_Records":
+    def stored(cls, job: _PrintJob) -> "_Records":
         return cls(job.data, job.starts, job.stops, is_decompressed=False)
 
 
@@ -159,7 +159,7 @@ class RecordLines:
         starts = batches["position"] - batches["position"][0]
         stops = starts + batches["size_bytes"]
         starts = starts + HEADER_BYTES
-        job = _Lines(
+        job = _PrintJob(
             batches=batches, data=data, starts=starts, stops=stops, lines=lines, line_ends=ends
         )
         for first, end, codec_id in self._codec_runs(batches, stops - starts):
@@ -188,7 +188,7 @@ class RecordLines:
         for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
             yield first, end, int(codec_ids[first])
 
-    def _print_compressed(self, job: "_Lines", codec_name: str, console: Console) -> None:
+    def _print_compressed(self, job: "_PrintJob", codec_name: str, console: Console) -> None:
         """Prints batches of one codec, many per call. Stops at a corrupt batch."""
         printed = 0
         for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
@@ -205,7 +205,7 @@ class RecordLines:
                 self._print_run(job.part(place, printed), records, console)
         self._print_run(job.part(printed, len(job.batches)), None, console)
 
-    def _print_run(self, job: "_Lines", records: "_Records | None", console: Console) -> None:
+    def _print_run(self, job: "_PrintJob", records: "_Records | None", console: Console) -> None:
         index = 0
         batches = job.batches
         while index < len(batches):

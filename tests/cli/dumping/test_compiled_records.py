@@ -88,7 +88,7 @@ def test_little_room_is_used_again_and_again(monkeypatch, data):
 
         def shrink(room_bytes=room_bytes, room_gaps=room_gaps):
             return small(
-                room=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
+                text=np.empty(room_bytes, np.uint8), gaps=np.empty((room_gaps, 2), np.int64)
             )
 
         monkeypatch.setattr(record_lines, "LineBuffer", shrink)
