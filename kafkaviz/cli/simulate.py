@@ -324,7 +324,7 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """Yields a function that waits for some seconds and returns True after SIGINT or SIGTERM.
+    """Yields `wait(seconds)`, which returns True after SIGINT or SIGTERM.
 
     The signals do not raise an exception, so no append is half written.
     """

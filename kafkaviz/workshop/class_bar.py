@@ -415,7 +415,7 @@ def _render_live_counts(step: StepKey, letters: Sequence[str]) -> None:
 
 
 def _render_counts(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
-    """Draws the bars on the answer buttons with CSS, and a list of counts for screen readers."""
+    """Draws CSS bars on the answer buttons, and a list of counts for screen readers."""
     tally = room.tally(step)
     counts = [tally.letters.get(letter, 0) for letter in letters]
     shares = [count / max(tally.chosen, 1) for count in counts]

@@ -130,7 +130,7 @@ def lead(step: StepKey) -> None:
 
 
 def is_aside() -> bool:
-    """Returns whether this page shows the glossary, a lab or another page instead of a step."""
+    """Returns whether this page shows no step, but for example the glossary or a lab."""
     return any(st.query_params.get(name) for name in workshop.ASIDE)
 
 

@@ -48,7 +48,7 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns a path that joins a directory with a store of remote segments, if there is one."""
+    """Returns one path for a directory and a store of remote segments; `path` without a store."""
     if store is None:
         return path
     from kafkaviz.log import broker

@@ -63,7 +63,7 @@ class OffsetEntries:
 
 
 def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
-    """Returns the first slot after slot 0 with the base offset, or the number of slots."""
+    """Returns the first slot after slot 0 with the base offset; without one, the slot count."""
     unwritten = offsets[1:] == base_offset
     return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(offsets)
 

@@ -145,7 +145,7 @@ def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
 
 
 def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
-    """Yields the results of writing a log again with its own settings, and with other settings."""
+    """Yields the results of rewriting a log with its own settings and with other settings."""
     yield from ("", say("cli_tune.once_more"))
     for name, outcome in zip(
         (say("cli_tune.as_set"), say("common.what_if")), comparison, strict=True

@@ -107,7 +107,7 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """Returns the batch that holds the block's offset, and the slot for the batch in each index.
+    """Returns the row and the index slots of the batch that holds the block's offset.
 
     Raises:
         NoValue: the segment does not hold the offset.

@@ -197,7 +197,7 @@ def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> 
 
 
 def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
-    """Draws the slots of the index, and dotted boxes for the slots before and after them."""
+    """Draws the slots of the index, with a dotted box before and after the slots."""
     return [
         _box(
             slot,

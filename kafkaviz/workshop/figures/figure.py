@@ -236,7 +236,7 @@ def current_step(key: str) -> dict[str, str]:
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """Returns the name of a stepper in the address, and the step to start at, counted from 0."""
+    """Returns a stepper's `name` in the address, and the step to `begin` at, from 0."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 

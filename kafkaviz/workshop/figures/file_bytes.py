@@ -1,4 +1,4 @@
-"""The bytes of a real file with every field named, and the attributes of batches bit by bit."""
+"""Two figures: the bytes of a real file with their fields, and the bits of batch attributes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -59,9 +59,9 @@ class LessonFile:
     other_file: FileInfo | None = None
 
     def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
-        """Returns the bytes where the reader is in the file, and a key for the file's content.
+        """Returns the visible bytes of the file, and a key for the file's content.
 
-        The bytes that a reader sees first are the same for all readers and are cached.
+        The bytes that are visible first are the same for all readers and are cached.
         """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
         request = byte_request(content_key, key)

@@ -82,7 +82,7 @@ class MovingMiddlesView:
 
 
 def view(entries: int, then_entries: int) -> MovingMiddlesView:
-    """Returns the pages of an index at two sizes (8 bytes per entry, 4 KiB per page)."""
+    """Returns the pages of an index at two sizes. An entry has 8 bytes, a page 4 KiB."""
     before = _lane(entries, None)
     after = _lane(then_entries, before)
     return MovingMiddlesView(

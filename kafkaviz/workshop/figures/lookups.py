@@ -231,7 +231,7 @@ MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 
 
 def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
-    """Returns the race of Kafka's search and plain binary search for an index's newest entry.
+    """Returns the race of Kafka's search and plain binary search for the newest entry.
 
     If only the newest entry makes plain search wait for the disk, returns two races: the second
     is in the index without that entry.

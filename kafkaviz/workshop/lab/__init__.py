@@ -246,7 +246,7 @@ def _flip_bit(copy: LogCopy, byte: int) -> Damage:
 
 
 def _last_batch_bytes(copy: LogCopy) -> range:
-    """Returns the numbers of bytes that can be cut off without removing the whole last batch."""
+    """Returns the possible numbers of bytes to cut off: less than the whole last batch."""
     return range(1, int(copy.batches()["size_bytes"][-1]))
 
 
@@ -385,7 +385,7 @@ def _delay_timestamp(copy: LogCopy, slot: int) -> Damage:
 
 
 def _padding_bytes(copy: LogCopy) -> range:
-    """Returns the possible numbers of zero bytes to append, each a multiple of the slot size."""
+    """Returns the possible numbers of zero bytes to append: multiples of the slot size."""
     entry_bytes = INDEXES["index"].ENTRY.itemsize
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 

@@ -62,7 +62,7 @@ class ReadOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class DeliveredRange:
-    """The offsets of the records that a consumer got from one batch, and the batch's position."""
+    """The records that a consumer got from one batch: first and last offset, batch position."""
 
     first: int
     last: int

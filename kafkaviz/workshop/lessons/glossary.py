@@ -1,4 +1,4 @@
-"""The glossary of the Workshop, and the Workshop's entries in "Go to", the search of the app.
+"""The glossary of the Workshop, and the Workshop's entries in the app's search ("Go to").
 
 Each word has a meaning, a page of the app that shows an example, and a lesson that teaches the
 word. TERMS holds pages and lessons. The message file `glossary` holds the texts: name,

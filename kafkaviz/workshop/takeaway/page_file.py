@@ -147,7 +147,7 @@ def _stylesheets() -> tuple[str, ...]:
 
 
 def _as_expression(module: str) -> str:
-    """Turns the code of an ES module into an expression, whose value is what the module exports.
+    """Turns an ES module into an expression that returns the module's function.
 
     The HTML file cannot import modules from other files.
     """
