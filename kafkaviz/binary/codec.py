@@ -224,7 +224,7 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data before the end or an error. Before an error, cut to whole reads of 16 KiB."""
+    """Yields the data up to the end or an error. An error cuts it to whole reads of 16 KiB."""
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:

@@ -249,7 +249,7 @@ def files_section(subject: Subject) -> ReportSection:
 
 
 def _line(digits: str, name: str) -> Html:
-    """Returns a line of sha256sum, which escapes line breaks and backslashes."""
+    """Returns a line as sha256sum writes it: line breaks and backslashes in names are escaped."""
     escaped = (
         units.escape_controls(name).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     )

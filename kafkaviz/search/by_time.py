@@ -114,7 +114,7 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Returns the index of the first segment whose times reach `timestamp_ms`, or None."""
+    """Returns the index of the first segment with a time at or after `timestamp_ms`, or None."""
     return next(
         (
             place

@@ -134,7 +134,7 @@ def can_zoom(comparison: PartitionComparison) -> bool:
 def follower_truncation(
     comparison: PartitionComparison, leader: int | None
 ) -> FollowerTruncation | None:
-    """Returns the truncation steps of the follower. None: `leader` is None, or they are unknown."""
+    """Returns the truncation steps of the follower. None: no leader, or the steps are unknown."""
     return comparison.truncations[leader] if comparison.truncations and leader is not None else None
 
 

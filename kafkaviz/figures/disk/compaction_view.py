@@ -284,7 +284,7 @@ STORY_HEADS = (
 
 
 def story_rows(story: KeyStory) -> list[tuple[str, ...]]:
-    """Returns (offset, time, segment, size, value, fate) of each record, the newest first."""
+    """Returns (offset, time, segment, size, value, fate) of each record of a key, newest first."""
     return [
         (
             format_count(record.offset),

@@ -64,8 +64,8 @@ class BarPart:
 class DiskBar:
     """The space of one log directory or topic.
 
-    `allocated_bytes` are whole blocks, and may exceed the sum of the parts. `is_other`: several
-    small topics, or files outside of topics.
+    `allocated_bytes` are whole blocks, and may exceed the sum of the parts. `is_other` is true for
+    the bar of several small topics, and for that of files outside of topics.
     """
 
     name: str

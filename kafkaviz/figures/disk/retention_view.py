@@ -187,7 +187,7 @@ def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str
 
 
 def bars(changes: Sequence[RetentionChange]) -> Html:
-    """Returns a bar for each change, all on the same scale."""
+    """Draws one bar per log, all on the same scale. Logs after the first `MAX_BARS` share a bar."""
     drawn = list(changes[:MAX_BARS])
     rest = changes[MAX_BARS:]
     if rest:

@@ -1,4 +1,4 @@
-"""Why a timestamp gives this offset.
+"""Why ListOffsets answers a timestamp with a certain offset.
 
 The figure shows the timestamps of a partition by offset, the searched timestamp, and the offset
 that each rule gives.

@@ -57,7 +57,8 @@ def view(
 ) -> FileAreasView:
     """Returns the areas of .log, .index and .timeindex.
 
-    `sizes` are in bytes. `counts` are batches of the .log and entries of the indexes.
+    `sizes` are in bytes. `counts` are batches of the .log and entries of the indexes. `candidates`
+    are the .index sizes that `question_figure` draws.
     """
     files = tuple(
         FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))

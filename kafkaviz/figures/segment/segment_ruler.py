@@ -308,8 +308,8 @@ def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> Ind
 def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
     """Returns the view as bytes: length of the JSON (8 bytes), JSON, tables.
 
-    A column is little-endian int64, and the overview is uint8. "sections" has the start of each
-    table after the JSON.
+    A column is little-endian int64, and the overview is uint8. The field "sections" of the JSON has
+    the start and end of each table, counted from the end of the JSON.
 
     Args:
         key: a text that changes with the segment and its content.

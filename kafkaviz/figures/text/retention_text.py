@@ -97,7 +97,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds after how many more bytes retention.bytes would delete the segment earlier."""
+    """Adds how many more bytes in the log would make retention.bytes delete the segment earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     if is_limited:
         return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
@@ -197,7 +197,7 @@ def basis_text(limits: RetentionLimits) -> str:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Returns the most common retention settings of the logs. Says if a default is assumed."""
+    """Returns sentences on the most common retention settings, and whether a default is assumed."""
     counts: dict[str, int] = {}
     for log in logs:
         is_compacted = log.limits.deletes is False

@@ -23,7 +23,7 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
-    """Returns the text below the title: the number of batches, and how they are found."""
+    """Returns the text below the title: the numbers of batches and of indexed ones, and notes."""
     count = len(anatomy.batches)
     indexed_count = len(anatomy.links.indexed_rows)
     renamed_state = next(
