@@ -164,7 +164,7 @@ def view(
     )
     axis_bytes = _axis_length(rows, longest_bytes)
     strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
-    densest = _densest_alone(overview)
+    densest = _densest_partition(overview)
     outlined_row = None if densest not in indexes else indexes.index(densest)
     return BrokerMapView(
         title=_title(overview),
@@ -393,7 +393,7 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
     ]
 
 
-def _densest_alone(overview: BrokerOverview) -> int | None:
+def _densest_partition(overview: BrokerOverview) -> int | None:
     """Returns the index of the densest partition. None: a tie, a torn segment, or one partition."""
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
