@@ -119,13 +119,13 @@ class OpenTransactions:
         fields = ("producer_id", "base_offset", "record_count")
         producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in fields)
         rows: Iterable[tuple[int, int | None]] = transaction_rows(batches)
-        plain_rows = self._plain_rows(batches) if stem else frozenset()
-        if plain_rows:
-            rows = sorted([*rows, *((row, None) for row in plain_rows)])
+        other_rows = self._non_transactional_rows(batches) if stem else frozenset()
+        if other_rows:
+            rows = sorted([*rows, *((row, None) for row in other_rows)])
         for row, last_ms in rows:
-            if row in plain_rows:
+            if row in other_rows:
                 if producer_ids[row] in self._begins:
-                    raise _plain_fault(row, producer_ids[row], base_offsets[row], stem)
+                    raise _non_transactional_fault(row, producer_ids[row], base_offsets[row], stem)
             elif last_ms is not None:
                 self.begin(producer_ids[row], TransactionBegin(base_offsets[row]))
             elif record_counts[row]:
@@ -134,7 +134,7 @@ class OpenTransactions:
                     producer_ids[row], base_offsets[row], kind, batch_number=row, stem=stem
                 )
 
-    def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
+    def _non_transactional_rows(self, batches: np.ndarray) -> frozenset[int]:
         """Returns the rows without transaction whose producer has a transaction in other rows."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
@@ -201,7 +201,9 @@ class OpenTransactions:
         self._aborted.append((txn_index.VERSION, producer_id, begin.offset, marker_offset, stable))
 
 
-def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> TransactionFault:
+def _non_transactional_fault(
+    row: int, producer_id: int, offset: int, stem: str
+) -> TransactionFault:
     """Returns Kafka's error (4.3.1) for a non-transactional batch during a transaction."""
     directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
     partition = f"{directory.topic}-{directory.partition}" if directory else stem

@@ -101,18 +101,18 @@ def find_newest(
     end_offset: int,
     read: Callable[[int], ProducerSnapshot],
     *,
-    passed_over: type[KafkavizError],
+    unreadable_error: type[KafkavizError],
 ) -> tuple[int, dict[int, int]] | None:
     """Returns the newest readable snapshot at or below an offset (loadFromSnapshot).
 
     Args:
-        passed_over: the error that `read` raises for an unreadable snapshot.
+        unreadable_error: the error that `read` raises for an unreadable snapshot.
 
     Returns:
         The snapshot's offset and its open transactions; None if no snapshot can be read.
     """
     for offset in sorted((offset for offset in offsets if offset <= end_offset), reverse=True):
-        with suppress(passed_over):
+        with suppress(unreadable_error):
             return offset, read(offset).open_transactions
     return None
 

@@ -150,7 +150,7 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
         log.snapshots,
         end_offset,
         lambda offset: producer_snapshot.parse(log.snapshots[offset].content()),
-        passed_over=CorruptBytes,
+        unreadable_error=CorruptBytes,
     )
     since, open_since = newest or (log.log_start_offset, {})
     transactions = OpenTransactions(open_since)

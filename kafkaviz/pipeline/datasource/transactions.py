@@ -335,7 +335,7 @@ def _tail_of_newest_snapshot(
         snapshots,
         active.base_offset if end is None else end,
         partition.snapshot,
-        passed_over=KafkavizError,
+        unreadable_error=KafkavizError,
     )
     if newest is None:
         return transaction_tail(partition)

@@ -37,7 +37,7 @@ from kafkaviz.simulate.startup.partition_directory import (
     find_size_exception,
     refuse_corrupt,
     refuse_unreadable,
-    refuse_unreadable_head,
+    refuse_unreadable_at_last_entry,
 )
 from kafkaviz.simulate.startup.producers import (
     ProducerState,
@@ -168,7 +168,7 @@ class LogLoader:
         if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
             index = self._directory.get(base, "index")
-            refuse_unreadable_head(self._directory, log, index, base, self._behaviour)
+            refuse_unreadable_at_last_entry(self._directory, log, index, base, self._behaviour)
         return self.log_end_offset()
 
     # ---- the small files

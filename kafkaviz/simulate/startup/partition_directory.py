@@ -261,7 +261,7 @@ def find_end_offset(
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):
         position = _search_position(index, relative_offset)
-    refuse_unreadable_head(directory, log, index, base, behaviour)
+    refuse_unreadable_at_last_entry(directory, log, index, base, behaviour)
     with log.open_reader() as read:
         walks = []
 
@@ -274,7 +274,7 @@ def find_end_offset(
     return base if end is None else end
 
 
-def refuse_unreadable_head(
+def refuse_unreadable_at_last_entry(
     directory: LoadedDirectory,
     log: FileView,
     index: FileView | None,

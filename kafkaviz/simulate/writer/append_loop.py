@@ -102,7 +102,7 @@ def take(
     limit = limits[0]
     row_number = start
     while row_number < len(rows):
-        end, size_bytes, max_ms, max_offset = extent(rows, time_offsets, row_number)
+        end, size_bytes, max_ms, max_offset = measure_append(rows, time_offsets, row_number)
         fault = find_refusal(rows, row_number, end, size_bytes, state.log_end_offset, limit)
         if fault:
             return row_number, fault, 0, offsets, times
@@ -205,7 +205,7 @@ def take_and_roll(
         is_rolled = True
         append = rows[row_number]
         append_ms = rows[row_number].now_ms
-        end, size_bytes, max_ms, _ = extent(rows, time_offsets, row_number)
+        end, size_bytes, max_ms, _ = measure_append(rows, time_offsets, row_number)
         first_offset = (
             append.base_offset
             if is_leader or append.magic >= 2
@@ -263,7 +263,9 @@ def begin(
 
 
 @njit(cache=True)
-def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int, int, int, int]:
+def measure_append(
+    rows: np.ndarray, time_offsets: np.ndarray, start: int
+) -> tuple[int, int, int, int]:
     """Measures the append that begins at row `start`.
 
     Returns:
