@@ -36,7 +36,7 @@ def register(spark: "SparkSession") -> None:
 
 
 def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the records of directories as rows of the format kafka_records.
+    """Returns one row per record of the directories, as the format kafka_records does.
 
     Files are read when the first row is requested.
 
@@ -54,12 +54,12 @@ def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "A
 
 
 def batches(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the rows of the format kafka_batches; see `records`."""
+    """Returns one row per batch, as the format kafka_batches does; see `records`."""
     return _rows("kafka_batches", source, options)
 
 
 def segments(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns the rows of the format kafka_segments; see `records`."""
+    """Returns one row per segment, as the format kafka_segments does; see `records`."""
     return _rows("kafka_segments", source, options)
 
 

@@ -23,11 +23,11 @@ def advise_on_spark(
 ) -> tuple[BatchingAnswer, ...]:
     """Returns advice for each topic, in order, as analysis.batching.advice.advise does.
 
-    The workers must see the same paths. Ctrl-C cancels the tasks.
+    The workers must see the same paths as this process. Ctrl-C cancels the tasks.
 
     Args:
         master: the Spark master. None: the master given to spark-submit, or local[*] without one.
-        seconds: how long each core packs and merges batches.
+        seconds: the time for packing and merging batches, per core, for all topics together.
         on_progress: called with a topic's name and 1.0 when the topic's task has ended.
 
     Raises:

@@ -23,7 +23,7 @@ LARGEST_OFFSET = 2**31 - 1  # the largest start of a text that a column can hold
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Returns a table of rows; a missing key becomes null.
+    """Builds a table from one dictionary per row. A missing key becomes null.
 
     Raises:
         TypeError: a value does not have the type of its column.

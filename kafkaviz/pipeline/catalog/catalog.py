@@ -90,10 +90,10 @@ class Catalog:
                 yield from (from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
-        """Returns all stored segments, and columns of table `segments` in the same order.
+        """Returns all stored segments, and the row of each segment in table `segments`.
 
         Raises:
-            CannotOpen: a file cannot be read, or the two tables do not match.
+            CannotOpen: a file cannot be read, or the tables have different numbers of segments.
         """
         info, rows = self._read("segments", columns)
         stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
@@ -114,7 +114,8 @@ class Catalog:
             broker: the broker's name in the tables.
 
         Raises:
-            CannotOpen: the catalog lacks this broker, or has no findings; `kind` is "missing".
+            CannotOpen: a table cannot be read, or the catalog has no findings of this broker (kind
+                "missing").
         """
         from kafkaviz.pipeline.catalog.findings import stored_health
 

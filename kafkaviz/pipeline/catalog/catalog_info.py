@@ -1,12 +1,12 @@
 """The files that a catalog was read from, and where their rows are.
 
 _catalog.json describes the directories that were read, and the files of all tables. Table `stamps`
-has the size and time of each file when it was read, and the location of its rows. As JSON, a
-hundred thousand segments would take 75 MB.
+has the size and time of each file when it was read, and the location of its rows. In _catalog.json,
+a hundred thousand segments would take 75 MB.
 
 In table `stamps`, each directory has one row for files that belong to no segment, then one row per
-segment. The rows are in the order of the names. So the next ingest can compare rows and directories
-one by one, without holding all of them in memory.
+segment. The directories are sorted by name. So the next ingest can compare rows and directories one
+by one, without holding all of them in memory.
 
     directory  base_offset  suffix  json
     orders-0   null         ""      {"files": {"orders-0/leader-epoch-checkpoint": [13, 17…]}, ...}
@@ -44,8 +44,8 @@ Stamp = tuple[int, int]  # of a file: size in bytes, and modification time in ns
 class SourceCheck:
     """How a broker was checked, and whether its next start-up is predicted to succeed.
 
-    `clean`: whether the broker was shut down cleanly. `starts`: whether it will start. None: the
-    prediction is unknown.
+    `clean`: whether the broker was shut down cleanly. `starts`: whether it will start. None means
+    unknown.
     """
 
     assumed_release: AssumedRelease  # the release whose start is predicted
@@ -258,7 +258,7 @@ READABLE = '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
-    """The first batch of a segment. It explains why Kafka rolled the segment before."""
+    """The first batch of a segment. It shows why Kafka rolled the previous segment."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -267,7 +267,7 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegment:
-    """A segment as an ingest found it, and where its rows are."""
+    """A segment as an ingest found it, and where the tables have its rows."""
 
     broker: str
     directory: str
@@ -393,11 +393,11 @@ class MovedSegment(NamedTuple):
 
 
 def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -> MovedSegment:
-    """Returns a segment's row after its rows in other tables were moved.
+    """Replaces the row ranges in a segment's row of table `stamps`.
 
     Args:
         text: column `json` of the segment's row in table `stamps`.
-        move: returns the new locations of row ranges.
+        move: converts old row ranges to new ones.
         info: the catalog's description, written by the same ingest.
     """
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
@@ -412,7 +412,7 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
 
 
 def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:
-    """Yields only the segments. The n-th segment is row n of table `segments`."""
+    """Yields the segments in table `stamps`. Segment n is row n of table `segments`."""
     return (stored for stored in stamps if isinstance(stored, StoredSegment))
 
 

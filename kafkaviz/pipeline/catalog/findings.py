@@ -186,8 +186,8 @@ def _parse_segment(row: dict) -> SegmentRetention:
 def _storable(row: dict) -> dict:
     """Returns a copy of a row that Parquet accepts.
 
-    Bytes that are not UTF-8 are replaced. Numbers of more than 64 bits become null; file names may
-    contain them.
+    Bytes that are not UTF-8 are replaced. Integers of more than 64 bits, as in some file names,
+    become null.
     """
     texts = {
         name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)

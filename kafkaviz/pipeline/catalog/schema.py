@@ -1,7 +1,7 @@
 """The catalog's tables. Each column is declared once, as an Arrow type.
 
 Null means that the value is unknown: the batch's format lacks the field, or a file is missing or
-unreadable. A timestamp of -1 was written by Kafka.
+unreadable. A timestamp of -1 is not null: Kafka wrote -1, which means "no timestamp".
 """
 
 import pyarrow as pa

@@ -15,10 +15,10 @@ WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # these releases set this in every worker
 
 @contextmanager
 def one_line_errors() -> Generator[None]:
-    """Makes Spark show an error of kafkaviz in a worker as one line.
+    """Makes Spark show a KafkavizError of a worker as one line.
 
-    By default, Spark shows about thirty lines of the worker's stack before the message. This sets
-    an environment variable; the process ends with the error anyway.
+    By default, Spark shows about thirty lines of the worker's stack before the message. The
+    environment variable that hides them stays set, because the worker ends with the error.
     """
     try:
         yield

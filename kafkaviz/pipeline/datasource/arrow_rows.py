@@ -1,8 +1,8 @@
-"""The rows of the data source as Arrow batches, read in this process, and files of these rows.
+"""Reads the data source in this process, as Arrow batches, and writes its rows to files.
 
     rows = kv.records("/var/lib/kafka", topics="orders", payload="text")
     rows.to_pandas()
-    duckdb.sql("SELECT count(*) FROM rows")  # as any reader of Arrow streams
+    duckdb.sql("SELECT count(*) FROM rows")  # any reader of Arrow streams works
 
 Options, planning and rows equal those of Spark's formats kafka_records, kafka_batches and
 kafka_segments (source_request.py). Tasks are read one after the other, so the memory does not grow
@@ -183,10 +183,10 @@ def _text_column(name: str, column: pa.Array) -> pa.Array:
 
 
 def decode_text(column: pa.Array) -> pa.Array:
-    """Decodes bytes so that they can be restored from the text.
+    """Decodes UTF-8 in such a way that the bytes can be restored from the text.
 
-    Bytes that are not UTF-8 become "base64:" and their base64. So does a text that already begins
-    with "base64:".
+    Bytes that are not UTF-8 become "base64:" and their base64. Bytes that already begin with
+    "base64:" are encoded in the same way.
     """
     try:
         texts = column.cast(pa.string())

@@ -124,11 +124,11 @@ class DataLoss(KafkavizError):
 
 @dataclass(frozen=True)
 class OffsetLimit:
-    """Where reading starts or ends.
+    """The offset or time where reading starts in each partition, or where it ends.
 
     Attributes:
         option: the option that sets the limit.
-        is_timestamp: whether values are times in ms since 1970, whose offsets are looked up.
+        is_timestamp: whether the values are times (ms since 1970) instead of offsets.
         value: the value for every partition, if `by_partition` is None.
         by_partition: the value for each partition.
     """
@@ -405,7 +405,7 @@ def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
 
 
 def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> None:
-    """Raises a BadOption if the start is after the end. A negative end is not an offset."""
+    """Raises a BadOption if `start` > `end`. A negative `end` means `LATEST` and is accepted."""
     if start > end >= 0:
         (label,) = labels([topic_partition])
         raise BadOption(message("option.start_behind_end", label=label, start=start, end=end))

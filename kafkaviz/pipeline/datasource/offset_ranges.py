@@ -46,7 +46,7 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
     task.
 
     Raises:
-        BadOption: the limits do not name exactly the partitions that are read.
+        BadOption: an option lacks a partition that is read, or names one that is not read.
         DataLoss: named offsets or partitions do not exist.
     """
     partitions = [
@@ -120,7 +120,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
-    """Returns an offset, `EARLIEST` or `LATEST`. None: all records are older than the time."""
+    """Returns an offset, `EARLIEST` or `LATEST`. None: all records are older than `limit`."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value

@@ -7,7 +7,7 @@ fault.
 
 Does the Python of Spark's workers have kafkaviz? On a cluster or a Spark Connect server,
 PYSPARK_PYTHON may name a Python of another environment. Python without kafkaviz cannot load a class
-of this package. So the class of the test is defined inside a function, and Spark sends its code.
+of this package. So the test defines its class inside a function, and Spark sends the class's code.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,9 +33,9 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Returns whether filters can be pushed down without reaching other scans.
+    """Returns whether Spark pushes filters down, and each scan gets only its own filters.
 
-    Two queries per session find this out.
+    The first call for a session runs two queries to find this out.
     """
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False

@@ -6,9 +6,9 @@
         topics {orders}, offset from 5000 to 5999
 
 All limits are combined with AND. Files and bytes outside of them are skipped. Spark applies each
-filter again to every row, except filters with exact limits (`is_exact`). So a filter that is not
-understood here costs time, but the result is right. Spark does not apply options, so the source
-must not return rows outside of them.
+filter again to every row, except filters that the source applies exactly (`is_exact`). So a filter
+that is not understood here costs time, but the result is right. Spark does not apply options, so
+the source must not return rows outside of them.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -83,7 +83,8 @@ def add_filters(
 ) -> PushedFilters:
     """Adds the limits of pushed filters to the limits of the options.
 
-    A negation adds no limit, and neither does a filter on a text column, except on the topic.
+    Only comparisons of a column with integers, and = or IN on the topic, add limits. Negated
+    filters add none.
     """
     result = options
     for predicate in filters:
@@ -92,7 +93,7 @@ def add_filters(
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
-    """Returns whether a filter is true for exactly the rows within its limits.
+    """Returns whether the limits of a filter admit exactly the rows that match the filter.
 
     If so, Spark need not apply the filter again, and shows it as pushed.
 

@@ -33,7 +33,7 @@ from kafkaviz.simulate.recovery import LeaderEpochs
 
 
 class ReplicaReason(StrEnum):
-    """Why a replica is read: the first criterion that no other replica meets."""
+    """Why a replica is read: the criterion that excluded the last other replica."""
 
     ONLY = "only replica"
     LATEST_EPOCH = "latest leader epoch"
@@ -75,13 +75,12 @@ class _Cluster:
 def select_replicas(
     name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
 ) -> dict[int, str | None]:
-    """Returns the ids of the partitions that are read, each with a `ReplicaReason`.
+    """Chooses which replicas are read.
 
-    Logs of an unknown cluster are not replicas of each other. Neither are logs of different topics
-    with the same name.
+    Only logs with the same topic id in the same known cluster are replicas of each other.
 
     Returns:
-        By id: a `ReplicaReason`, or None if all replicas are read.
+        By `id()` of each chosen partition: a `ReplicaReason`, or None if all replicas are read.
     """
     brokers = dict(inventory.brokers)
     lone_ids = {
@@ -139,8 +138,8 @@ def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, Repl
 def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
     """Returns the latest epoch that a replica has seen.
 
-    Batches show an election only after the new leader has written something. So if the replica has
-    no checkpoint, the leader's epoch in the metadata log counts too.
+    Batches show an election only after the new leader has written something. So for a leader
+    without a leader-epoch-checkpoint, its epoch in the metadata log counts too.
     """
     epoch = replica.epochs.latest_election
     if not replica.epochs.is_from_batches:

@@ -131,9 +131,9 @@ def session_source(
     is_local: bool,
     credentials: tuple[tuple[str, str], ...] = (),
 ) -> type["KafkaSource"]:
-    """Returns a subclass of the format for this session.
+    """Returns a subclass of the format with these values as class attributes.
 
-    Spark sends such a class to the workers with all its attributes.
+    Spark sends the class to the workers with all its attributes.
     """
     flags = {
         "PUSHES_FILTERS": pushes_filters,
@@ -347,11 +347,11 @@ class PushingReader(KafkaReader):
     """A `KafkaReader` that also skips data outside of the conditions in WHERE."""
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps the limits of the filters.
+        """Adds the limits of the filters to the query.
 
         Returns:
-            The filters that Spark must apply again to every row. If unreadable data becomes rows,
-            these are all filters, because such rows lack the columns.
+            The filters that Spark must apply again to every row. In mode PERMISSIVE these are all
+            filters, because rows about unreadable data lack most columns.
         """
         request = self.query.request
         self.query.filters = add_filters(filters, option_filters(request.name, request.options))

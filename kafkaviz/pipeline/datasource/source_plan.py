@@ -4,9 +4,9 @@ Segments are skipped by name: if segment 1000 is followed by segment 2000, it ca
 2500. A large segment is cut into equal splits. Each task finds the first batch of its split by the
 index (source_reader.py).
 
-Only plans for records open files. replica_choice.py opens files to choose among replicas.
-transactions.py opens .txnindex files and a producer snapshot, which decide most transactions. The
-tasks read the batches that decide the others (transaction_tail.py).
+Most plans open no files. replica_choice.py opens files to choose among replicas. transactions.py
+opens .txnindex files and a producer snapshot, which show how most transactions ended. For the other
+transactions, the tasks read batches (transaction_tail.py).
 """
 
 from bisect import bisect_right
@@ -38,8 +38,8 @@ class SourceSplit:
 
     Attributes:
         following: the next segment, if it may hold markers that end transactions of this segment.
-        is_last: whether this is the last split that depends on the same tail of the log. Only this
-            split reports problems of the tail.
+        is_last: whether no later split has the same tail (`transactions.tail`). Only this split
+            reports problems of the tail.
     """
 
     segment_task: SegmentTask
@@ -77,7 +77,7 @@ class RowBounds:
 
 
 def option_filters(name: str, options: SourceOptions) -> PushedFilters:
-    """Returns the limits that the options set for a format.
+    """Returns the limits that the options set on the columns of a format.
 
     A row of kafka_batches matches a range of offsets if any of the batch's offsets is in the range.
     """
@@ -98,9 +98,9 @@ def option_filters(name: str, options: SourceOptions) -> PushedFilters:
 
 
 def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
-    """Returns the limits on the offsets and times of the requested rows.
+    """Returns the ranges of offsets and times that contain all requested rows.
 
-    For kafka_batches, the offsets are within the limits on base_offset and on last_offset.
+    For kafka_batches, the limits on base_offset and last_offset together give the offset range.
     """
     if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
@@ -282,7 +282,7 @@ def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
 def _select_entries(
     name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
-    """Yields segments that may have rows, and the base offsets of all segments in use."""
+    """Yields (segment, base offsets of its log) for each segment that may have rows."""
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     offset_range = _asked_offsets(name, filters)
     bases: dict[int, list[int]] = {}
@@ -304,8 +304,8 @@ def _select_entries(
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
     """Returns the lowest and highest offset that rows of a segment may have.
 
-    An index may contain any offset that its four bytes can express. The rows of other files end
-    before the base offset of the next segment in `bases`.
+    In an index, any offset within 2^31 of the base offset is possible. Other rows end before the
+    base offset of the next segment in `bases`.
     """
     base_offset = segment.base_offset
     if name in INDEX_FORMATS:

@@ -94,7 +94,7 @@ class SourceReader:
         filters: PushedFilters,
         options: SourceOptions,
     ) -> None:
-        """Takes the request. Most, but not all, rows outside of `filters` are left out."""
+        """Creates a reader of these columns. It may return some rows outside of `filters`."""
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -135,9 +135,9 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """Reads the tail of the log that decides the split's transactions.
+        """Returns the split with the transactions that markers in the tail show.
 
-        Yields a row for each unreadable part of the tail. Returns the split with its transactions.
+        Yields a row for each unreadable part of the tail.
         """
         if split.transactions.tail is None:
             return split
@@ -289,14 +289,14 @@ class SourceReader:
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
-        """Verifies the planned transactions against the markers in the .log.
+        """Yields each part of a split with the transactions that apply to the part.
 
-        From the first transactional batch on, all headers of the split are read before any records.
-        Headers after the split are read up to the marker that ends the last open transaction.
+        From the first transactional batch on, the transactions are verified by the markers in the
+        .log. For this, all headers of the split are read before any records. Headers after the
+        split are read up to the marker that ends the last open transaction.
 
-        Yields:
-            Each part with the transactions that apply to it. If a .txnindex is wrong, a message
-            comes first, and the transactions come from the markers.
+        If a .txnindex is wrong, a message about it is yielded. The transactions of later parts come
+        from the markers.
         """
         claimed = split.transactions
         collected = []
@@ -322,13 +322,13 @@ class SourceReader:
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[UncommittedTransactions, LogSegment | None]:
-        """Returns the transactions that the markers show, and the segment with a wrong .txnindex.
+        """Verifies the planned transactions of a split by the markers in the .log.
 
         If a hole (unreadable bytes) may hide markers, nothing is verified. Batches outside of the
         query's offsets are not verified. In a store, bytes after the split are not fetched.
 
         Returns:
-            None as the segment: no .txnindex is wrong.
+            The correct transactions, and the segment whose .txnindex is wrong (None: no segment).
         """
         claimed = split.transactions
         observed = ObservedTransactions()
@@ -382,7 +382,7 @@ class SourceReader:
     # ---- finding the batches in a .log
 
     def _walk(self, split: SourceSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """Yields the batches of a split that may match the query, then the holes."""
+        """Yields all batches of a split that may match the query, then all holes."""
         if split.count > 1 and (index := split.segment_task.segment.index):
             with file.reader(index.path):  # raises if unreadable, as splits would not fit together
                 pass
@@ -443,7 +443,7 @@ class SourceReader:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the .index entries by position, or none if column entry_slot is not requested.
+        """Returns the .index entries by position; no entries without column entry_slot.
 
         If the .index cannot be read, yields a problem row.
         """
@@ -547,15 +547,15 @@ def _follow(
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
-    """Returns whether a problem becomes a row, which depends on option `mode`.
+    """Returns True if `mode` is PERMISSIVE. Then the caller must return a row about the problem.
 
-    DROPMALFORMED logs damaged bytes.
+    In mode DROPMALFORMED, logs the problem.
 
     Args:
         is_unread: whether a file cannot be opened, so that its content is unknown.
 
     Raises:
-        Malformed: the problem must end the query.
+        Malformed: `mode` is FAILFAST, or it is DROPMALFORMED and `is_unread` is true.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
         raise Malformed(

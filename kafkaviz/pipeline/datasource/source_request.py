@@ -126,8 +126,8 @@ class SourceQuery:
         """Plans the tasks, in the order of the directories and offsets.
 
         Raises:
-            Malformed: a requested topic-partition cannot be read, and option `mode` does not make
-                that a row.
+            Malformed: a requested topic-partition cannot be read, and option `mode` is not
+                PERMISSIVE.
             DataLoss: offsets or partitions that the options of kafka_files name do not exist.
         """
         request = self.request
@@ -239,9 +239,9 @@ class SourceQuery:
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns the row of a problem that hides rows: an unreadable partition directory.
+        """Returns a row if the problem is an unreadable partition directory that is requested.
 
-        Other problems, such as a missing checkpoint, are only logged.
+        Other problems, such as a missing checkpoint, are logged. Then the result is empty.
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:

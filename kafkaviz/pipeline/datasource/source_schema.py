@@ -237,7 +237,7 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
     """Returns the columns of a format with these options.
 
     Raises:
-        BadOption: the format does not have a requested column, or a column that an option limits.
+        BadOption: the format lacks a requested column, or has no times for option timestamps.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))

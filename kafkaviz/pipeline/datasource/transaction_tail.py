@@ -1,8 +1,8 @@
-"""The tail of a log, whose markers decide the transactions that the plan leaves open.
+"""Reads the tail of a log, whose markers commit or abort transactions that the plan leaves open.
 
 The tail is the part after the newest producer snapshot, usually the active segment. If batches are
-small, all its bytes must be read, so the plan does not read the tail. A task reads it as far as the
-task's rows depend on it. A process reads it once per query.
+small, all bytes of the tail must be read, so the plan does not read it. A task reads the tail as
+far as the task's rows depend on it. A process reads the tail once per query.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class TransactionTail:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
-        """Returns whether a marker in the tail may decide about records up to `last_offset`."""
+        """Returns whether a marker in the tail may commit or abort records up to `last_offset`."""
         return bool(self.segments) and not is_decided(
             OpenTransactions(self.open_since), self.since, last_offset
         )
@@ -191,7 +191,7 @@ def _state(tail: TransactionTail) -> TailState:
 
 
 def is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
-    """Returns whether markers from `offset` on cannot decide about records up to `last_offset`."""
+    """Returns whether no marker from `offset` on commits or aborts records up to `last_offset`."""
     return offset > last_offset and all(
         first > last_offset for first in open_transactions.open().values()
     )

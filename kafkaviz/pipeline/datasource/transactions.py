@@ -66,11 +66,11 @@ class UncommittedTransactions:
     def in_range(
         self, first_offset: float, last_offset: float, last_asked: float
     ) -> "UncommittedTransactions":
-        """Returns only the transactions that overlap a range of offsets.
+        """Returns a copy without aborted transactions that are outside of a range of offsets.
 
         Args:
-            last_asked: the last offset whose transaction must be decided. The tail is dropped if it
-                cannot decide about any record up to this offset.
+            last_asked: the last requested offset. The tail is dropped if no marker in it can commit
+                or abort a record up to this offset.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
@@ -82,12 +82,12 @@ class UncommittedTransactions:
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
     ) -> tuple["UncommittedTransactions", list[Problem]]:
-        """Reads the tail until a range of records is decided, and returns the transactions.
+        """Reads the tail, and returns all transactions and the unreadable parts of the tail.
 
         Args:
-            last_offset: the last offset of the records.
-            first_offset: the first offset of the records. Transactions that ended before it are
-                left out.
+            last_offset: the last requested offset. Reading stops when the transactions up to this
+                offset have ended.
+            first_offset: aborted transactions that ended before this offset are left out.
         """
         if self.tail is None:
             return self, []
@@ -220,13 +220,13 @@ def plan_transactions(
 ) -> tuple[UncommittedTransactions, list[Problem]]:
     """Returns the transactions of a topic-partition that overlap a range of offsets.
 
-    Files before the segment of the first offset are not read, because earlier markers cannot end
-    its transactions. Reading stops once all transactions of the range have ended. If a .txnindex
-    shows that, no producer snapshot is read.
+    Segments before the one with `first_offset` are not read, because their markers cannot end its
+    transactions. If a .txnindex shows that all transactions of the range have ended, neither later
+    files nor producer snapshots are read.
 
     Returns:
-        The transactions according to the .txnindex files and producer snapshots, with the unread
-        part of the log as a tail; and the files that could not be read.
+        The transactions according to the .txnindex files and producer snapshots, and the files that
+        could not be read. The attribute `tail` is the part of the log that may show more.
     """
     aborted = [NO_ABORTED]
     problems = []
@@ -259,10 +259,10 @@ def plan_transactions(
 
 
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
-    """Returns the problem of an unreadable remote segment if it hides markers that matter.
+    """Returns a problem if an unreadable remote segment hides markers that matter.
 
-    They matter if a transaction with an offset up to `last_offset` is open where the segment
-    begins.
+    Markers matter if a transaction with an offset up to `last_offset` is open where the segment
+    begins. A producer snapshot shows that; without it, the result is empty.
     """
     if gap.first_offset not in partition.snapshots:
         return []
@@ -299,10 +299,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the tail from the last roll on. None: records up to `last_offset` depend on it.
+    """Returns the active segment as the tail, if no record up to `last_offset` depends on it.
 
-    With this tail, neither a newer snapshot nor the end of the log is read, which saves requests to
-    an object store.
+    None: a record may depend on it. With this tail, neither a newer snapshot nor the end of the log
+    is read, which saves requests to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
@@ -343,7 +343,7 @@ def _tail_of_newest_snapshot(
 
 
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
-    """Returns the log end offset of a log in a store. None: the .index is needed to find it.
+    """Returns the log end offset if it can be found without the .index, else None.
 
     The .index is not needed if the .log can be fetched whole, or ends at the newest snapshot, as
     after a clean shutdown.

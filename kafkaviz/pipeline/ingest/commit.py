@@ -13,8 +13,8 @@ The catalog is complete at any time, even if the ingest is killed. The next inge
 killed ingest has left behind. One exception: catalogs of format 7 have folders in place of links,
 and while such a folder is moved, it is missing.
 
-The previous .run folder stays until the next ingest starts, because a program may still read the
-files that it has listed there. A file name is never used again for other content.
+The previous .run folder stays until the next ingest starts, because another program may still be
+reading its files. A file name is never used again for other content.
 """
 
 import fcntl

@@ -150,9 +150,9 @@ class IngestChecks:
         )
 
     def result(self, entry: InventoryEntry, text: str | None) -> SegmentFindings:
-        """Returns a segment's findings from the stored JSON.
+        """Returns a segment's findings, from the stored JSON `text` if its .log was checked.
 
-        Leftovers, and indexes without a .log, are checked by their names alone.
+        Segments not in use (such as .deleted), and indexes without a .log, are checked by name.
         """
         if text is not None and is_read(entry):
             return check_cache.from_json(entry.segment.with_log(), text)

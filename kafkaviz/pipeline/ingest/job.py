@@ -206,13 +206,12 @@ TO_READ = (READ, READ_FOR_CHECKS)
 class IngestWork:
     """The segments to read, and the logs whose start-up must be predicted.
 
-    Each iteration computes the segment tasks again.
+    Iterating yields the tasks of the segments, and computes them again each time.
 
     Attributes:
         states: a state per segment. `UNCHANGED`: the old catalog has rows and findings. `READ`:
-            this run reads the segment. `RESUMED`: a killed run has read it. `READ_FOR_CHECKS`: like
-            `READ`, but the old catalog has the rows. `RESUMED_FOR_CHECKS`: like `RESUMED`, but the
-            old catalog has the rows.
+            this run reads the segment. `RESUMED`: a killed run has read the segment.
+            `READ_FOR_CHECKS`, `RESUMED_FOR_CHECKS`: the same, but the old catalog has the rows.
         first_segments: the number of a directory's first segment, by directory number. Copied
             directories are left out.
         loads: the log loaded at the next broker start-up, by directory number.
@@ -286,7 +285,7 @@ class StartupsOfLogs(Iterable[LogStartup]):
 
 
 class SelectedSegments(Iterable[SegmentTask]):
-    """The segments to read that have these numbers. Each iteration creates the tasks again."""
+    """The tasks of the segments with these numbers. Each iteration creates the tasks again."""
 
     def __init__(self, work: IngestWork, numbers: Collection[int]) -> None:
         self._work = work

@@ -45,7 +45,7 @@ class RowRuns:
         self._runs: list[list[int]] = []
 
     def add(self, span: RowRange) -> None:
-        """Adds rows that were not added before."""
+        """Adds rows, each of which may be added only once."""
         if self._runs and self._runs[-1][1] == span.first_row:
             self._runs[-1][1] += span.rows
         else:

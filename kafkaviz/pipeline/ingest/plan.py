@@ -8,9 +8,10 @@ A segment that is checked is not split. If it is compressed and would keep one c
 other tasks have ended, tasks first decode its batches in splits (read/tasks.py). The most expensive
 task starts first.
 
-The headers of a few batches give a segment's estimated cost. The unit is the time to read one byte
-of uncompressed .log. Example: four sampled batches of 6 KB use zstd. So a byte costs 6 + 14 000 /
-6000, and a segment of 1 GiB costs as much as 8.3 GiB without compression.
+The cost of a segment is estimated from the headers of a few batches. The unit is the time to read
+one byte of uncompressed .log. Example: with zstd, a byte costs 6 and a batch 14 000. In batches of
+6000 bytes, each byte costs 6 + 14 000 / 6000 = 8.3. So a segment of 1 GiB costs as much as 8.3 GiB
+without compression.
 """
 
 import pickle
@@ -123,8 +124,8 @@ def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTas
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
     """Yields the tasks that read these segments. Each byte of a .log is in exactly one task.
 
-    Iterates over `segment_tasks` twice. Each split of a large segment has at least 64 MiB. Segments
-    that are decoded in splits are put together later (`tasks_per_segment`).
+    Iterates over `segment_tasks` twice. Each split of a large segment has at least 64 MiB.
+    After its DecodeTasks, a segment needs one more task (`tasks_per_segment`).
     """
     costs = array("q", map(_task_cost, segment_tasks))
     share = max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES)
@@ -246,7 +247,7 @@ def _group_splits(
 
 
 def check_cost(segment: LogSegment) -> int:
-    """Estimates the cost of checking a segment. If unreadable, this is the size of the .log."""
+    """Estimates the cost of checking a segment. A small or unreadable .log costs its bytes."""
     log = segment.log
     if log.size_bytes < SAMPLED_FROM_BYTES:
         return log.size_bytes

@@ -62,7 +62,7 @@ Owner = tuple[str, str]  # broker, and directory as returned by `storable_name`
 
 @dataclass(frozen=True)
 class StoredPartition:
-    """The segments of a directory whose rows in the old catalog can be kept."""
+    """The segments in one directory whose rows in the old catalog can be kept."""
 
     segments: Mapping[SegmentKey, StoredSegment]
     statistics: Mapping[SegmentKey, SegmentStatistics]
@@ -266,13 +266,13 @@ class StoredRows:
         }
 
     def compared(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns columns that show whether a directory is unchanged. None: they cannot be read."""
+        """Returns the rows that show whether a directory is unchanged. None: rows are missing."""
         if not self._can_copy or broker not in self._brokers:
             return None
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns all rows of a directory, to be copied. None: they cannot be read."""
+        """Returns a directory's rows with all columns, to be copied. None: they cannot be read."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
         return self._tables((broker, storable_name(directory)), self._copied_rows)

@@ -238,7 +238,7 @@ def merge_by_number(
 
 
 class TaskIndex:
-    """Finds segments to read by their digests."""
+    """Finds the segment that has a digest, among the segments to read."""
 
     def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
         digests = bytearray()
@@ -265,8 +265,7 @@ class TaskIndex:
 def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
     """Moves valid results of killed runs into the staging folder of this run.
 
-    The results are recorded there too, in case this run is also killed. Unreadable files are
-    ignored.
+    Writes new result files there, in case this run is also killed. Ignores unreadable files.
 
     Args:
         folders: the staging folders of the killed runs.

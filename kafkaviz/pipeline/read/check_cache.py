@@ -65,10 +65,10 @@ def digest_of(*values: Any) -> str:
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     """Returns whether a stored result is valid at this time.
 
-    Only the finding timestamp-in-future depends on the time. If the stored result has it, the
-    result is valid while its latest timestamp is still in the future. Otherwise the result is valid
-    if no timestamp is in the future now. So a segment with a date in 2099 is not read in every
-    ingest.
+    Only the finding timestamp-in-future depends on the time. A result with this finding is valid
+    while its latest timestamp is in the future. A result without the finding is valid if none of
+    its timestamps is in the future. So a segment with a date in 2099 is not read in every ingest.
+    "In the future" means more than an hour after `now_ms`.
     """
     if result.summary is None:
         return True

@@ -46,7 +46,7 @@ class InventoryEntry:
 
     Attributes:
         number: the number of the segment in the inventory.
-        stored: the segment in the form of a catalog, without results of reading its files.
+        stored: the segment as a catalog stores it, without the results of reading its files.
     """
 
     number: int
@@ -62,7 +62,7 @@ class PartitionEntries:
 
     Attributes:
         number: the number of the directory in the inventory.
-        stored: the files that belong to no segment, in the form of a catalog.
+        stored: the files that belong to no segment, as a catalog stores them.
     """
 
     number: int
@@ -196,9 +196,9 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
     """Joins the log directories of each broker.
 
     - Directories with the same node.id and cluster.id are joined if each has another directory.id.
-    - Before Kafka 3.7, which added directory.id, they are joined if they share no partition.
+    - Without directory.id (before Kafka 3.7), they are joined if they share no partition.
     - Two copies of one directory stay two brokers.
-    - If all directories of a broker exist twice, those in the same folder are joined.
+    - If all directories of a broker were copied, those in the same parent folder are joined.
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
@@ -270,7 +270,7 @@ def _join(brokers: Sequence[Broker]) -> Broker:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """Returns a unique name for each broker: a folder, or an archive without its suffix.
+    """Returns a unique name for each broker, from its folder or its archive without suffix.
 
     Parent folders are added until all names differ. Bytes that are not UTF-8 are replaced, or
     escaped if replacing them would make names equal.
@@ -326,9 +326,10 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Yields path and stamp of files outside of partition directories. Findings depend on them.
+    """Yields the files outside of partition directories on which findings depend.
 
-    The path is relative to the main log directory. For other log directories it is the full path.
+    Yields (path, `Stamp`). The path is relative to the main log directory. In other log
+    directories, it is the full path.
     """
     for directory in broker.log_directories:
         prefix = "" if directory is broker.main_directory else f"{directory.path}/"
@@ -410,9 +411,9 @@ def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> boo
 
 
 def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Returns whether the files with rows in the catalog are unchanged.
+    """Returns whether all files of a segment, except a .txnindex, are unchanged.
 
-    A .txnindex is not compared, because a catalog has only its size.
+    A .txnindex is not compared, because no table has its entries.
     """
     return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 

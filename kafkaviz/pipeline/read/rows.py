@@ -1,9 +1,9 @@
 """Builds the Arrow rows of the catalog's tables.
 
 Tasks write the rows of batches and index entries. The driver writes tables `segments` and
-`partitions`, one directory at a time. A DataFrame would start Spark even in an ingest that reads
-nothing. Column segment_bytes is filled in at the end, because a later partition of the topic may be
-the first to show its value.
+`partitions`, one directory at a time. It uses no DataFrame, which would start Spark even in an
+ingest that reads nothing. Column segment_bytes is filled in at the end, because a later partition
+of the topic may be the first to show its value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,12 +74,12 @@ def batch_columns(
 ) -> Columns:
     """Returns the columns of batches.
 
-    A value is null if the batch's format lacks the field, or an unreadable wrapper hides the value.
+    A value is null if the batch's format lacks the field, or if the value is inside an unreadable
+    wrapper (a compressed batch of magic 0 or 1). -1 (`NONE`) in an argument becomes null.
 
     Args:
-        slots: the slot of the index entry that points to each batch, or `NONE`.
-        uncompressed_bytes: the uncompressed size of each batch's records, or `NONE`. None: unknown
-            for all batches.
+        slots: the slot of the index entry that points to each batch.
+        uncompressed_bytes: the uncompressed size of each batch's records.
     """
     if uncompressed_bytes is None:
         uncompressed_bytes = np.full(len(batches), NONE)

@@ -1,8 +1,9 @@
 """Runs an ingest task: reads each split once and writes its rows.
 
 The rows go to Parquet files in the staging folder. Sending them through the JVM would cost more
-processes and memory than reading does. A segment that is checked is read by its checks only; rows
-and sweep (the cost of each index.interval.bytes) come from observers of that reading.
+processes and memory than reading does. If a segment is checked, only the checks read it. Observers
+get the batches from the checks, write the rows, and compute the sweep (the cost of each
+index.interval.bytes).
 """
 
 import uuid
@@ -114,7 +115,7 @@ class RowFile:
             self._write()
 
     def span(self, first_row: int) -> RowRange | None:
-        """Returns the rows from `first_row` on; None without rows."""
+        """Returns the range of all rows from `first_row` on. None: it would be empty."""
         if self.rows > first_row:
             return RowRange(self._path.name, first_row, self.rows - first_row)
         return None
@@ -141,7 +142,7 @@ class RowFile:
 
 
 class BatchRows(BatchObserver[None]):
-    """Writes the batches of a segment as rows, each with its index slot."""
+    """Writes a row for each batch of a segment, with the slot of its index entry."""
 
     def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
         """Takes the entries of the .index, sorted by position."""

@@ -277,8 +277,8 @@ class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
 def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
     """Merges the statistics of consecutive parts of a segment.
 
-    Example: offsets 0-9 and 10-19 are in one part, and 20-24 in the next. The result is 3 batches,
-    25 records, first offset 0 and last offset 24.
+    Example: one part has two batches, offsets 0-9 and 10-19. The next part has one, 20-24. The
+    result is 3 batches, 25 records, first offset 0 and last offset 24.
     """
     parts = [part for part in parts if part.batches]
     if not parts:
@@ -323,7 +323,7 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """The slots of both indexes. None: the file does not exist or could not be read."""
+    """The numbers of index slots. None: the index does not exist or could not be read."""
 
     offset_entries: int | None = None
     time_entries: int | None = None

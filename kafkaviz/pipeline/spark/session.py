@@ -239,8 +239,8 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
     """Makes a context's workers run this Python and find kafkaviz.
 
     This applies to RDDs that are defined in the with block. The context is restored afterwards.
-    Workers of a context that kafkaviz did not create spend a second or two on imports, because a
-    JVM keeps its own daemon. Only one thread at a time can be in the block.
+    Workers of a context that kafkaviz did not create spend a second or two on imports, because the
+    JVM keeps Spark's own daemon, not daemon.py. Only one thread at a time can be in the block.
     """
     with SESSION_LOCK:
         python = context.pythonExec

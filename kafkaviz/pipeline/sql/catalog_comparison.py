@@ -5,8 +5,8 @@
 
 The same SQL runs on Spark and on DuckDB. Two batches are equal if offsets, leader epoch, size,
 record count and stored checksum are equal. Stored checksums that no ingest has verified are taken
-as correct. Only kafkaviz.analysis.comparison recognises the same records in different batches, and
-leader epochs without records.
+as correct. Unlike kafkaviz.analysis.comparison, this module recognises neither equal records in
+different batches nor leader epochs without records.
 
 To avoid sorting and shuffling, each side computes a fingerprint per 2^16 offsets. Single batches
 are compared only where the fingerprints differ.
@@ -385,7 +385,7 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 
 
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
-    """Returns SQL that leaves out batches of directories that are not current.
+    """Returns an SQL condition that excludes batches of renamed directories, such as -delete.
 
     Table `batches` has no column for the directory. If a topic was deleted and created again,
     batches of both topics have the same topic name.

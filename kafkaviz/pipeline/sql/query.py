@@ -184,7 +184,7 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: Worker | None) -> None:
-        """Returns a worker to the pool. None: the worker could not be started."""
+        """Puts a worker back into the pool. `worker` is None if it could not be started."""
         with self._condition:
             self._busy -= 1
             is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS
