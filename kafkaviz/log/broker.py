@@ -782,7 +782,7 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     """Reads the three offset checkpoints. A missing or unreadable file counts as empty.
 
-    simulate.startup.small_files decides whether the broker can start without the file.
+    simulate.startup.small_files decides whether a broker starts without such a file.
     """
     return {
         checkpoint_name: _read_small_file(

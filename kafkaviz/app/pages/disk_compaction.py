@@ -1,4 +1,4 @@
-"""The tab Compaction of the Disk page: which logs the cleaner takes, and one cleaning."""
+"""The tab Compaction of the Disk page: which logs the cleaner takes, and which records remain."""
 
 import json
 import shlex

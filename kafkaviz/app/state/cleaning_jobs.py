@@ -47,7 +47,7 @@ class CleanedLog:
 
 @st.cache_resource(show_spinner=False)
 def decision_jobs() -> JobRegistry[str, DecisionJob]:
-    """Returns the jobs that decide about all compacted logs, by key of the listing."""
+    """Returns the jobs that decide which compacted logs the cleaner takes, by listing key."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
@@ -58,11 +58,11 @@ def cleaning_jobs() -> JobRegistry[tuple[str, str], CleaningJob]:
 
 
 def decide(snapshot: BrokerSnapshot) -> DecisionJob:
-    """Returns the job that decides about all compacted logs, and starts it if needed.
+    """Returns the job that decides for each compacted log whether the cleaner takes the log.
 
-    If the broker has several log directories, the `partition` of each log is preceded by the name
-    of the log directory. The job fails with CannotOpen if a single partition was opened and is not
-    compacted.
+    Starts the job if needed. If the broker has several log directories, the `partition` of each log
+    begins with the name of the log directory. The job fails with CannotOpen if a single partition
+    was opened and is not compacted.
     """
     return decision_jobs().get_or_start(
         snapshot.key, lambda: Job(lambda _report: _decide(snapshot.broker), ReadProgress())

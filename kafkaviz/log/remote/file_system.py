@@ -127,7 +127,7 @@ os.register_at_fork(after_in_child=_forget_connections)
 def use_credentials(environment: Mapping[str, str]) -> None:
     """Sets environment variables that identify this process to stores from now on.
 
-    A Spark worker gets the variables of its session. They override its machine's variables.
+    A Spark worker gets the variables of its session, which override those of its machine.
     """
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return

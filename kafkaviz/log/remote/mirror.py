@@ -205,7 +205,8 @@ def _try_fetch(path: Path) -> None:
 def _mirror_parent_files(path: Path, remote: RemotePath) -> None:
     """Mirrors the files in the directory that contains a path, without its subdirectories.
 
-    Next to a partition, mirrors the metadata log too. Mirrors nothing if access is denied.
+    If the path is a partition, also mirrors the metadata log next to it. Mirrors nothing if access
+    is denied.
     """
     if not remote.key:
         return
