@@ -93,7 +93,7 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """Returns the Kafka timestamp of an ISO 8601 time, which is in UTC if it names no zone.
+    """Returns the Kafka timestamp of an ISO 8601 time. Without a zone, the time is in UTC.
 
     Raises:
         ValueError: the text is not such a time.

@@ -219,7 +219,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields at most RUN_ROWS rows at a time, each time with the fault after them or None."""
+    """Yields at most RUN_ROWS rows at a time, with the fault after these rows or None."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count

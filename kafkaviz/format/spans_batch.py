@@ -369,7 +369,7 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
 def _sized_spans(
     data: memoryview, cursor: int, position: int, name: str, codec: int
 ) -> tuple[list[Span], int]:
-    """Returns the spans of a length and its key or value, and the position after them."""
+    """Returns the spans of a length field and its key or value, and the next position."""
     if cursor >= len(data):
         return [], cursor
     if cursor + INT.itemsize > len(data):

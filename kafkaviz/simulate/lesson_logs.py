@@ -307,7 +307,7 @@ def day(number: int) -> int:
 
 
 def profiles(end_ms: int, config: LogConfig | None = None, *, open_week: int = -1) -> CustomerLog:
-    """Returns the log with all batches up to a moment.
+    """Returns the log of customers with all batches up to `end_ms`.
 
     Args:
         config: settings of the topic, by default WEEKLY.

@@ -315,9 +315,10 @@ class _Run:
             self.epochs.take(batches[:indexed_count])
 
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
-        """Adds index entries for the batches.
+        """Finds the index entries that the next batches get.
 
-        Returns the number of batches taken, the new entries of both indexes, and the fault or 0.
+        Returns the number of batches taken, the offset entries, the time entries, and the fault or
+        0.
         """
         has_first_offset_keys = self.behaviour.first_offset_keys
         key = (

@@ -1,4 +1,4 @@
-"""Reads a .log in chunks of batches for a cleaning, and tracks the transactions of the batches.
+"""Reads a .log in chunks of batches for a cleaning, and tracks the transactions.
 
 A row of BODY says where a batch's records are: in the chunk, or in the decompressed bytes. Messages
 of magic 0 and 1 become records of magic 2, as in the cleaner of Kafka 4.0 and later. No checksum is

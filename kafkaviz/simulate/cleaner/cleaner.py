@@ -469,7 +469,7 @@ class _Cleaner:
             self._write(opened.base_offset, data.tobytes())
 
     def _rules(self, batches: np.ndarray, can_discard: np.ndarray) -> np.ndarray:
-        """Returns one row of record_filter.RULE per batch (checkBatchRetention)."""
+        """Returns how to clean each batch, as rows of record_filter.RULE (checkBatchRetention)."""
         is_marker = is_control(batches)
         is_past = has_delete_horizon(batches) & (batches["base_timestamp_ms"] <= self._now_ms)
         rules = np.zeros(len(batches), record_filter.RULE)
@@ -542,7 +542,7 @@ class _Cleaner:
 def group_segments(
     segments: Sequence[SegmentView], config: LogConfig, stop_offset: int
 ) -> list[list[SegmentView]]:
-    """Returns groups of segments; the cleaner merges each group (Cleaner.groupSegmentsBySize)."""
+    """Groups the segments that the cleaner merges into one (Cleaner.groupSegmentsBySize)."""
     groups: list[list[SegmentView]] = []
     log_bytes = 0
     index_bytes = 0

@@ -184,7 +184,8 @@ def filter_batches(
         kept_batches: rows of KEPT_BATCH to fill.
         tallies: one row of TALLY, updated.
         removed_ranges, retained_ranges: first and last offset of each range, filled until full.
-        tombstones, markers: offset, delete horizon before and after (NO_TIMESTAMP for none).
+        tombstones, markers: rows to fill: offset, delete horizon before the cleaning, and delete
+            horizon after it (NO_TIMESTAMP for none).
 
     Returns:
         The number of kept batches; the length of the output; the row of a batch whose records

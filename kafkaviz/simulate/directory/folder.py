@@ -217,7 +217,7 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """A LogBytes that writes files into a folder, which is created with the first file.
+    """A LogBytes on disk. The first file creates the folder.
 
     The current file stays open until `close`.
     """

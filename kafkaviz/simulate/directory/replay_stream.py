@@ -64,7 +64,7 @@ def chunks(
 
 @dataclass(frozen=True)
 class UnreadTail:
-    """The end of a .log, which holds no complete batch. See format.walk.WalkEnd for `reason`."""
+    """The bytes after the last complete batch of a .log. `reason` is as in format.walk.WalkEnd."""
 
     name: str
     from_position: int

@@ -246,7 +246,7 @@ def _generate_batch(
     used_bytes: int,
     write: bool,
 ) -> bool:
-    """Generates the next data batch, `wait_ns` after the last; False if the space is too small."""
+    """Generates a data batch `wait_ns` after the last one. Returns False if `data` is too small."""
     batch_stream = stream(state.seed, state.batches)
     tables = parts[0]
     headers = parts[2]

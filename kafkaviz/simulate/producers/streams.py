@@ -99,7 +99,7 @@ def chunks(
     payload: bool = True,
     batches_per_chunk: int = BATCHES_PER_CHUNK,
 ) -> Iterator[AppendChunk]:
-    """Yields the batches of a workload in chunks, for at most 100 years.
+    """Yields the batches of a workload in chunks. Ends after 100 years of simulated time.
 
     A chunk contains only complete appends, and only one phase.
 
@@ -112,7 +112,8 @@ def chunks(
             for their size.
 
     Raises:
-        KafkavizError: the release does not know a codec.
+        KafkavizError: the release does not know a codec or batches of magic 2, or a phase begins
+            after the 100 years.
     """
     state, producers = _begin(workload, seed)
     for number, phase in enumerate(workload.phases):

@@ -1,8 +1,8 @@
 """Appends to one segment in a compiled loop, until it must roll or Kafka refuses an append.
 
-Follows UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, with batches of
-1000 bytes and ten records and interval 4096, the sixth append finds 5000 bytes since the last entry
-and gets (59, 5000). The eleventh gets (109, 10000).
+Follows UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, batches have
+1000 bytes and ten records, and the interval is 4096 bytes. The sixth append finds 5000 bytes since
+the last entry, and gets the entry (59, 5000). The eleventh gets (109, 10000).
 """
 
 import numpy as np

@@ -167,7 +167,7 @@ class UnifiedLog:
                 self._roll(append_rows(rows, row), reason)
 
     def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
-        """Starts a new segment at the append's first offset, or at a larger log end offset."""
+        """Starts a segment at the append's first offset, or at the log end offset if larger."""
         is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
         # KAFKA-4451: for legacy messages a follower uses a lower bound of the first offset
         expected = (
