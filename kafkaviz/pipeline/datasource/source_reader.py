@@ -536,7 +536,7 @@ def _follow(
     """Reads batches after the split until all open transactions have ended.
 
     Returns:
-        Whether a transaction is still open after the last batch.
+        Whether all batches were read and a transaction is still open.
     """
     scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
     for part in chain([np.empty(0, BATCH)], scan):

@@ -72,7 +72,7 @@ def transaction_tail(
     open_since: Mapping[int, int] | None = None,
     end_offset: int | None = None,
 ) -> TransactionTail:
-    """Returns the tail of a log that begins at offset `since`.
+    """Returns the tail of a log, from offset `since` on.
 
     Args:
         end_offset: the log end offset, if known.

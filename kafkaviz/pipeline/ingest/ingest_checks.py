@@ -1,9 +1,9 @@
 """The checks of an ingest: which segments they read, and which results are known.
 
 The task that reads a segment's rows also checks the segment. Table `checked` stores the result with
-a digest of the facts that the check used. The next ingest reuses the result if the digest is the
-same. An unclean shutdown of the broker, for example, changes the digest. The effect of broker
-start-up on a partition directory is stored in the same way.
+a digest of the facts that the check used, such as retention.ms. The next ingest reuses the result
+if the digest is the same. An unclean shutdown of the broker changes the digest. The effect of
+broker start-up on a partition directory is stored in the same way.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ LOAD_KEY: SegmentKey = (None, "")  # key of the effect of a broker start on a di
 
 
 class CheckedText(NamedTuple):
-    """A stored check result as JSON, and the digest of its facts."""
+    """A stored check result as JSON, and a digest of the facts that the check used."""
 
     digest: str
     text: str
@@ -159,7 +159,7 @@ class IngestChecks:
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
-        """Returns the directory's log, or None if broker start-up does not load this directory."""
+        """Returns a log with its start-up facts. None: broker start-up does not load the log."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:

@@ -401,8 +401,8 @@ class SegmentRun:
     def read(self) -> None:
         """Reads the segments on Spark, and predicts the start-up of the logs.
 
-        Segments that were decoded in splits are then put together. A segment is read again as a
-        whole if a split did not end where the next split begins.
+        Then one more task reads each segment that was decoded in splits. It reads the whole segment
+        again if a split did not end where the next split begins.
         """
         work = self._work
         loads = StartupsOfLogs(self._work)

@@ -217,8 +217,8 @@ def merge_by_number(
     """Merges sorted sources into one stream that is sorted by number.
 
     Args:
-        sources: pairs of a lower bound of the source's numbers, and a function that opens the
-            source. A source is opened only when it is needed.
+        sources: pairs (least, open). `open` returns the source, whose numbers are at least `least`.
+            A source is opened only when it is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []
@@ -238,7 +238,7 @@ def merge_by_number(
 
 
 class TaskIndex:
-    """Finds the segment that has a digest, among the segments to read."""
+    """Finds the segment that has a given digest, among the segments to read."""
 
     def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
         digests = bytearray()

@@ -240,7 +240,7 @@ def _strip_end(text: str) -> str:
 
 
 def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
-    """Returns the columns of a query as SQL, and the most characters per cell.
+    """Returns SQL for the columns of a query, and the length limit of a cell in characters.
 
     Each column gets a unique name. Values that Arrow, CSV or a web page cannot hold become text of
     limited length. The query cuts the text, because the full values might not fit into memory.
