@@ -53,14 +53,14 @@ class RecordSelection:
 
     Attributes:
         payload: whether to return keys, values and headers.
-        origin: the requested columns from the batch header: timestamp_type, leader_epoch,
+        header_columns: the requested columns from the batch header: timestamp_type, leader_epoch,
             producer_id, producer_epoch, is_transactional.
     """
 
     offsets: NumberRange = ALL
     times_ms: NumberRange = ALL
     payload: bool = False
-    origin: tuple[str, ...] = ()
+    header_columns: tuple[str, ...] = ()
 
 
 class _Body(NamedTuple):
@@ -228,7 +228,7 @@ def _columns(
         "key_size_bytes": _present_sizes(rows["key_size_bytes"]),
         "value_size_bytes": _present_sizes(rows["value_size_bytes"]),
         "header_count": rows["header_count"],
-        **_origin_columns(headers, selection.origin),
+        **_header_columns(headers, selection.header_columns),
     }
     if selection.payload:
         columns["key"] = _binary(data, rows["key_position"], rows["key_size_bytes"])
@@ -237,7 +237,7 @@ def _columns(
     yield columns
 
 
-def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
+def _header_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
     legacy = headers["magic"] < batch.MAGIC_2
     columns: Columns = {}
     for name in names:
@@ -339,7 +339,7 @@ def _columns_of(row: np.void, chunk: Sequence[BatchRecord], selection: RecordSel
         "key_size_bytes": _sizes(keys),
         "value_size_bytes": _sizes(values),
         "header_count": header_counts,
-        **_origin_columns(headers, selection.origin),
+        **_header_columns(headers, selection.header_columns),
     }
     if selection.payload:
         columns["key"] = arrow_columns.column(keys, BINARY)

@@ -77,7 +77,7 @@ from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
-ORIGIN_NAMES = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
+HEADER_COLUMNS = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
 WRONG = message("option.permissive_or_drop")
 UNREAD = message("option.permissive")
 
@@ -244,10 +244,10 @@ class SourceReader:
         offsets = self._bounds.offsets & split.offsets
         if is_read_committed:
             offsets &= NumberRange(most=split.transactions.stable_offset - 1)
-        origin = tuple(name for name in ORIGIN_NAMES if name in self._schema.names)
+        header_columns = tuple(name for name in HEADER_COLUMNS if name in self._schema.names)
         if "timestampType" in self._schema.names:
-            origin += ("timestamp_type",)
-        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, origin)
+            header_columns += ("timestamp_type",)
+        selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, header_columns)
         is_index_needed = split.count > 1 or self._bounds.times_ms.is_limited
         known_offsets = ALL if is_index_needed else offsets
         log_segment = split.segment_task.segment.with_log()

@@ -64,18 +64,18 @@ class UncommittedTransactions:
         return min(self.open.values(), default=inf)
 
     def in_range(
-        self, first_offset: float, last_offset: float, last_asked: float
+        self, first_offset: float, last_offset: float, last_requested: float
     ) -> "UncommittedTransactions":
         """Returns a copy without aborted transactions that are outside of a range of offsets.
 
         Args:
-            last_asked: the last requested offset. The tail is dropped if no marker in it can commit
-                or abort a record up to this offset.
+            last_requested: the last requested offset. The tail is dropped if no marker in it can
+                commit or abort a record up to this offset.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
         )
-        if self.tail is None or self.tail.decides(last_asked):
+        if self.tail is None or self.tail.decides(last_requested):
             return replace(self, aborted=self.aborted[touches])
         return UncommittedTransactions(self.aborted[touches], dict(self.tail.open_since))
 
@@ -252,7 +252,7 @@ def plan_transactions(
     if problems:  # the rest can be found only by the markers in the .log
         tail = transaction_tail(partition)
     else:
-        tail = _tail_of_last_roll(partition, last_offset)
+        tail = _tail_of_active_segment(partition, last_offset)
         tail = tail or _tail_of_newest_snapshot(partition, first_offset, last_offset)
     known = UncommittedTransactions(np.unique(np.concatenate(aborted)), tail=tail)
     return known.in_range(-inf, inf, last_offset), problems
@@ -298,7 +298,7 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
     return aborted
 
 
-def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
+def _tail_of_active_segment(partition: Partition, last_offset: float) -> TransactionTail | None:
     """Returns the active segment as the tail, if no record up to `last_offset` depends on it.
 
     None: a record may depend on it. With this tail, neither a newer snapshot nor the end of the log
