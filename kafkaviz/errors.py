@@ -56,7 +56,7 @@ SYSTEM_CODES = frozenset(
 class KafkavizError(Exception):
     """An error for the user; its text is one line without a traceback.
 
-    Spark pickles errors. A subclass needs `__reduce__` if its `__init__` has other parameters.
+    Spark pickles errors. A subclass with other parameters than `message` needs `__reduce__`.
     """
 
     def __init__(self, message: Message) -> None:

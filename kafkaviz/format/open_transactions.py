@@ -135,7 +135,7 @@ class OpenTransactions:
                 )
 
     def _non_transactional_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the rows without transaction whose producer has a transaction in other rows."""
+        """Returns the non-transactional rows of the producers that also have a transaction."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():

@@ -1,8 +1,8 @@
 """Reads the batch headers of a .log forward in chunks: one row per batch.
 
-Kafka 4.3.1 (FileLogInputStream) also reads 17 bytes, and adds 12 + length to the position to find
-the next batch. For example, a log with batches of 100 and 61 bytes and 5 torn bytes has rows at
-positions 0 and 100, and ends at (161, "short").
+The next batch is at the batch's position plus 12 plus its length, as in Kafka 4.3.1
+(FileLogInputStream). For example, a log with batches of 100 and 61 bytes and 5 torn bytes has rows
+at positions 0 and 100, and ends at (161, "short").
 """
 
 from collections.abc import Iterable, Iterator

@@ -201,7 +201,7 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
 
 
 def _refuse_other_files(out: Path, staging: Path) -> None:
-    """Raises CannotOpen if `out` holds a file of Kafka's that `staging` does not hold unchanged."""
+    """Raises CannotOpen if a file of Kafka's in `out` is missing in `staging` or differs there."""
     own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
         new_file = staging / path.name

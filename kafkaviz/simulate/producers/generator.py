@@ -1,4 +1,4 @@
-"""The compiled loop of simulate.producers.streams: decides batches, times and records.
+"""The compiled loop that generates the batches of simulate.producers.streams.
 
 Each turn generates one batch: a data batch, or a transaction marker. For example, with 9 records
 per batch and 500 records per second a batch takes 18 ms:

@@ -31,7 +31,7 @@ class RecordKeys:
     """A number of different keys; each is a prefix and digits.
 
     Attributes:
-        zipf: rank r is drawn with the weight 1 / r^zipf; 0 makes all keys equally likely.
+        zipf: the r-th key is drawn with the weight 1 / r^zipf; 0 makes all keys equally likely.
         in_turn: whether keys are taken one after another instead of at random.
     """
 

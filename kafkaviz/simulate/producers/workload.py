@@ -394,7 +394,7 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """Returns the settings of a table by topic setting, checked against the release.
+    """Returns pairs of topic setting and value, read from a table and checked by the release.
 
     Skips settings that an override replaces.
     """
