@@ -33,7 +33,7 @@ from kafkaviz.simulate.recovery import LeaderEpochs
 
 
 class ReplicaReason(StrEnum):
-    """Why a replica is read: the criterion that excluded the last other replica."""
+    """Why a replica is read: the criterion after which only this replica was left."""
 
     ONLY = "only replica"
     LATEST_EPOCH = "latest leader epoch"

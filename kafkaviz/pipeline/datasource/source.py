@@ -131,7 +131,7 @@ def session_source(
     is_local: bool,
     credentials: tuple[tuple[str, str], ...] = (),
 ) -> type["KafkaSource"]:
-    """Returns a subclass of the format with these values as class attributes.
+    """Returns a subclass of the format, with the other arguments as class attributes.
 
     Spark sends the class to the workers with all its attributes.
     """

@@ -94,7 +94,7 @@ class SourceReader:
         filters: PushedFilters,
         options: SourceOptions,
     ) -> None:
-        """Creates a reader of these columns. It may return some rows outside of `filters`."""
+        """Creates a reader of the columns in `schema`. Some rows outside of `filters` are read."""
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -289,7 +289,7 @@ class SourceReader:
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
-        """Yields each part of a split with the transactions that apply to the part.
+        """Yields each part of a split (batches, or a hole) with the transactions for this part.
 
         From the first transactional batch on, the transactions are verified by the markers in the
         .log. For this, all headers of the split are read before any records. Headers after the
@@ -443,7 +443,7 @@ class SourceReader:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the .index entries by position; no entries without column entry_slot.
+        """Returns the .index entries by position. Empty: column entry_slot is not requested.
 
         If the .index cannot be read, yields a problem row.
         """

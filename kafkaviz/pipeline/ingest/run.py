@@ -114,7 +114,7 @@ class ContextRunner:
         return sum(self._counts[: sum(stage.numCompletedTasks for stage in stages if stage)])
 
     def cancel(self) -> None:
-        """Cancels running jobs, and later ones because the ingest may be about to submit a job."""
+        """Cancels the running jobs, and every job that the ingest submits later."""
         context: Any = self._context
         context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 

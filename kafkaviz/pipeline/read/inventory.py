@@ -195,7 +195,7 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 def _join_directories(brokers: list[Broker]) -> list[Broker]:
     """Joins the log directories of each broker.
 
-    - Directories with the same node.id and cluster.id are joined if each has another directory.id.
+    - Directories with the same node.id and cluster.id are joined if their directory.ids differ.
     - Without directory.id (before Kafka 3.7), they are joined if they share no partition.
     - Two copies of one directory stay two brokers.
     - If all directories of a broker were copied, those in the same parent folder are joined.
@@ -270,7 +270,7 @@ def _join(brokers: Sequence[Broker]) -> Broker:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """Returns a unique name for each broker, from its folder or its archive without suffix.
+    """Returns a unique name per broker: of its folder, or of its archive without suffix.
 
     Parent folders are added until all names differ. Bytes that are not UTF-8 are replaced, or
     escaped if replacing them would make names equal.

@@ -82,7 +82,7 @@ class ErrorLocation:
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Returns the line with the error. None: unknown, or a query of several lines is all wrong."""
+    """Returns the line with the error. None: unknown, or the error covers a query of several lines."""
     if error.start is None or (
         error.start == 0
         and error.stop is not None
