@@ -82,7 +82,7 @@ class ErrorLocation:
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Returns the line with the error. None: unknown, or the error covers a query of several lines."""
+    """Returns the line with the error. None: unknown, or all of several lines are wrong."""
     if error.start is None or (
         error.start == 0
         and error.stop is not None
