@@ -1,7 +1,7 @@
 """Findings and start-up steps as rows of the catalog, and the badges of such rows.
 
-A row has English texts for SQL users. Its column `json` has the messages themselves. If it has an
-unknown code, cause, severity or action, reading it raises ValueError.
+A row has English texts for SQL users. Its column `json` has the complete finding or step, which
+`from_row` and `step_from_row` read. An unknown code, cause, severity or action raises ValueError.
 
 A badge stands for all findings with one code about a topic-partition, in a picture of its segments.
 The worst badge comes first. A predicted recovery gives no badge, because every topic-partition has

@@ -125,14 +125,15 @@ def _code(
     cause: str = "",
     faulty: Behaviour | None = None,
 ) -> Code:
-    """Returns a code for _TABLE. Its family is filled in later.
+    """Returns a code for _TABLE. The family is filled in later.
 
     Args:
-        next_step: a key of next_step.toml, or a key with another file's name.
-        earlier: a change in Kafka's behaviour, and the consequence before this change.
+        next_step: a key of next_step.toml. A key of another file has the file's name, such as
+            "way_out.move_one_replica_away".
+        earlier: a change in Kafka, and the key in consequence.toml for releases before it.
         consequence: a key of consequence.toml; by default the name of the code.
         cause: a key of finding.toml that names a Kafka bug, the possible cause.
-        faulty: the releases with that bug; None: the check decides.
+        faulty: the releases with that bug; None: the check decides whether to mention `cause`.
     """
     key = name.replace("-", "_")
     behaviour_before = None
@@ -399,7 +400,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns the text; adds a Kafka bug if this release has it."""
+    """Returns the text. Adds the possible cause, a Kafka bug, if this release has the bug."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)
@@ -446,11 +447,11 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Yields groups of findings with one code, the worst first.
+    """Yields groups of findings with the same code, the worst first.
 
-    Informative findings, and findings about a predicted recovery, are grouped if there are two or
-    more. Others are grouped if there are more than MAX_SEPARATE. All other findings are yielded
-    alone.
+    Two or more findings with severity "info" or about a predicted recovery become a group. Other
+    findings become a group if there are more than MAX_SEPARATE. A finding without a group is
+    yielded as a list of one.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):
@@ -463,9 +464,10 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 
 
 def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Merges the two findings about a tail that start-up only cuts off.
+    """Yields the findings, with the two findings about the same tail merged.
 
-    The result is the finding about the tail, with the consequence of the cut.
+    One says that the log has a tail, the other that start-up will cut the tail off. The first is
+    yielded, with the consequence of the other.
     """
     cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
     codes = TAIL_CODES.values()

@@ -3,6 +3,7 @@
 `segment` runs all checks of one segment. `plan` holds the decisions before a segment is read.
 `facts` holds the facts about the topic-partition that these checks need.
 
-A family of findings has the name of a module. `log_gaps` belongs to the family of `log`. To
-`other_files` belong `aborted_transactions`, `broker_files`, `kraft_files` and `unreadable_files`.
+A family of findings usually has the name of its module. The findings of `log_gaps` are in the
+family `log`. The findings of `aborted_transactions`, `broker_files`, `kraft_files` and
+`unreadable_files` are in the family `other_files`.
 """

@@ -77,10 +77,10 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
-    """Returns whether the broker may not have written the last entries yet.
+    """Returns whether the .txnindex may still lack entries for the last aborts.
 
-    UnifiedLog.append writes batches to the .log first, then their entries (3.9.0). Once the .log
-    has grown again, the entries for earlier batches are complete.
+    UnifiedLog.append writes an abort marker to the .log first, then its entry (3.9.0). Once the
+    .log has grown again, the entries for earlier aborts are complete.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
@@ -107,9 +107,10 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 
 
 class _TransactionBegins:
-    """The offsets at which transactions begin, if the log still has them.
+    """The offsets at which the transactions in the log begin.
 
-    The last stable offset of an entry must be such an offset, or the offset after the marker.
+    The last stable offset of a .txnindex entry must be one of these offsets, or the offset after
+    the entry's abort marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:
@@ -132,7 +133,7 @@ class _TransactionBegins:
         }
 
     def allow_first(self, first_offset: int, abort: _Abort) -> bool:
-        """Returns whether the entry of an abort can have this first offset.
+        """Returns whether the .txnindex entry for `abort` may have this first offset.
 
         An offset below the log start is possible: retention may have deleted the first batches.
         """
@@ -141,10 +142,10 @@ class _TransactionBegins:
         return first_offset < self._log_start and abort.marker.offset in self._first_ends
 
     def allow_stable(self, stable_offset: int, abort: _Abort) -> bool:
-        """Returns whether the entry of an abort can have this last stable offset.
+        """Returns whether the .txnindex entry for `abort` may have this last stable offset.
 
-        On a follower, the value may be greater than on the leader, because a follower computes it
-        after a whole fetch. It is never less.
+        A follower may write a greater value than the leader, because a follower computes the
+        value after a whole fetch. A smaller value is always wrong.
         """
         next_offset = abort.marker.offset + 1
         least = next_offset if abort.stable_offset is None else abort.stable_offset
@@ -155,11 +156,11 @@ class _TransactionBegins:
 
 
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
-    """Yields the aborts of a segment.
+    """Yields the aborted transactions of a segment.
 
     Args:
-        transactions: the transactions open before the segment. Afterwards it has those open after
-            the segment.
+        transactions: the transactions that are open before the segment. The iteration changes it
+            to the transactions that are open after the segment.
     """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):

@@ -44,7 +44,7 @@ def check_broker(
 
     Args:
         broker: a broker with only this log directory.
-        fatal_steps: the steps at which broker start-up fails because of these files, by cause.
+        fatal_steps: the start-up steps that fail because of these files, by `StartupStep.cause`.
         strange_names: directories whose names make every broker start-up fail.
     """
     for name in small_files.CHECKPOINT_WAY_OUTS:

@@ -66,7 +66,7 @@ class PartitionFacts:
 
     @property
     def may_be_deep(self) -> bool:
-        """Whether a time entry may have the record's offset, not its batch's last offset."""
+        """Whether a time entry may have the offset of any record, not only of a batch's last."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property
@@ -76,8 +76,8 @@ class PartitionFacts:
     def may_hold_stale_entries(self, segment: Segment) -> bool:
         """Returns whether the indexes may end with entries for truncated records.
 
-        LogSegment.truncateTo leaves such entries in the file (4.3.1). If no broker can be running,
-        the result is False: a crash may have lost the end of the .log.
+        LogSegment.truncateTo leaves such entries in the files of a running broker (4.3.1). If no
+        broker can be running, returns False: the records may be missing because of a crash.
         """
         return self.may_be_running and segment.state == "active"
 
@@ -153,8 +153,8 @@ def findings_by_run(
 
     Args:
         slots: the slots in ascending order.
-        make_finding: called with a run's first slot, last slot and a count. For the last listed
-            run, the count is the number of runs that are not listed. For other runs it is 0.
+        make_finding: called with the first slot of a run, the last slot, and 0. For the last run
+            in the result, the third argument is the number of further runs.
     """
     runs: list[list[int]] = []
     for slot in slots:

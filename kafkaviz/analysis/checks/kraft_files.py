@@ -56,7 +56,7 @@ def _consequence(file_info: FileInfo) -> Message:
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about quorum-state: the epoch, and the node's vote or leader."""
+    """Yields the findings about quorum-state, which stores the epoch, the vote and the leader."""
     try:
         checkpoint.parse_quorum_state(file.read_text(file_info.path))
     except CorruptBytes as fault:

@@ -56,7 +56,8 @@ class OutOfOrderBatch(NamedTuple):
 
     Attributes:
         previous_epoch: the producer epoch of the producer's previous batch.
-        previous_sequence: the last sequence number of that batch; -1: the epoch is too low.
+        previous_sequence: the last sequence number of the producer's previous batch; -1: the
+            epoch is already lower, so sequence numbers are not compared.
     """
 
     row: np.void
@@ -106,10 +107,10 @@ class ProducerOrder:
             self._keep(OutOfOrderBatch(rows[place + 1], previous_epoch, int(last[place])))
 
     def _is_comparable(self, rows: np.ndarray) -> np.ndarray:
-        """Returns, per pair of neighbouring rows, whether their order can be judged.
+        """Returns, for each row and the next row, whether their order can be judged.
 
-        Both batches must be by one producer. Kafka forgets a producer after `expiration_ms`, so the
-        second batch must come sooner.
+        True if one producer wrote both batches less than `expiration_ms` apart. After that time,
+        Kafka forgets a producer.
         """
         waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
         return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (
@@ -503,13 +504,14 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return None, None
 
     def _damage_advice(self, readers: Message, position: int) -> tuple[Message, Message]:
-        """Returns consequence and next step for damage at which a recovery stops.
+        """Returns the consequence and the next step for damage that stops a recovery.
 
         After an unclean shutdown, a broker recovers the segments from the recovery point on. If the
         broker truncates a segment, it deletes all later segments (LogLoader, 4.3.1 and 4.4.0).
 
         Args:
             readers: the effect of the damage on readers.
+            position: the first damaged byte of the .log.
         """
         if self._is_too_long_to_open():
             return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE

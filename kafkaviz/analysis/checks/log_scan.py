@@ -102,7 +102,7 @@ class CheckScan:
 
     Args:
         observer: receives every batch as CHECKED_BATCH, trusted or not.
-        first_walk: see log.scans.CheckedScan.
+        first_walk: batches from byte 0 on that were checked before and have no fault.
         level: how much of each batch is checked.
     """
 
@@ -244,9 +244,10 @@ class _BatchValidator:
 
     @staticmethod
     def _misplaced_of_two(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Returns the misplaced batch of two whose offsets descend: `index - 1` or `index`.
+        """Returns which of two batches with descending offsets is misplaced.
 
-        The misplaced batch does not fit its other neighbour either.
+        The result is `index - 1` or `index`: the batch that does not fit its other neighbour
+        either.
         """
         if index == 0:
             return 0

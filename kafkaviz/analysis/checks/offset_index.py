@@ -1,9 +1,9 @@
-"""The checks of an .index: does each entry point to the batch with its key?
+"""The checks of an .index: does each entry point to the batch that has the entry's key?
 
 For example, slot 3 has the key 949 and the position 16372. The batch at 16372 has the offsets 1017
 to 1025. The batch with offset 949 is at 9285: index-offset-mismatch.
 
-The check keeps two batches per entry, and `Aim` (analysis/segment/links.py) compares them:
+The check finds two batches for each entry and compares them (`Aim` in analysis/segment/links.py):
 
 - start: the batch that starts at the entry's position
 - home: the first batch whose last offset is at or above the entry's key
@@ -148,10 +148,10 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _aims(self) -> np.ndarray:
-        """Returns the Aim of each entry.
+        """Returns an `Aim` or UNKNOWN for each entry.
 
-        FOREIGN: no possible release writes such an entry. UNKNOWN: the batches around the entry
-        cannot be trusted, or the entry may be stale.
+        UNKNOWN: the entry may be stale, or the batches around the entry cannot be trusted. FOREIGN:
+        no release that may have written this index writes such an entry.
         """
         entries = self._entries
         starts = self._starts["position"]
@@ -317,8 +317,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     """Checks whether an .index lacks entries that a recovery of the segment would write.
 
-    For example, an index has entries at 0, 4200, 8400, 12600, 29400 and 33600, so the interval is
-    at most 4200. A recovery would also write entries at 16800, 21000 and 25200:
+    For example, an index has entries for the positions 4200, 8400, 12600, 29400 and 33600, so the
+    interval is below 4200. A recovery would also write entries for 16800, 21000 and 25200:
     index-differs-from-rebuild.
 
     A broker writes an entry when it has counted enough bytes since the previous entry. A restart
@@ -329,11 +329,11 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
 
     1. Another leader epoch begins in the stretch: no finding. A follower may have truncated its
        log.
-    2. Two or more of the missing entries have a time entry: finding. Kafka writes both together.
-    3. The stretch has a time entry, or all entries before it (or after it) fit an interval that
-       explains its length: no finding. The broker may have been restarted with another interval.
-    4. The first batch is newer than all before it: finding. A stopping broker would have written a
-       time entry.
+    2. Two or more missing entries have a time entry: finding. Kafka writes both entries together.
+    3. The stretch has a time entry, or all entries before it (or all after it) fit an interval as
+       long as the stretch: no finding. The broker may have been restarted with another interval.
+    4. The first batch of the stretch is newer than all earlier batches: finding. A stopping broker
+       would have written a time entry.
     5. The stretch is longer than twice the interval: finding. One restart does not explain that.
     """
 
@@ -453,9 +453,10 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns the field `name` of the entries before and after a stretch.
+        """Returns the field `name` of the entry before a stretch and of the entry after it.
 
-        `least` and `most` stand for an entry that does not exist.
+        Without an entry before, the first value is `least`. Without one after, the second is
+        `most`.
         """
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least

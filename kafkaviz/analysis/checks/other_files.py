@@ -177,9 +177,9 @@ def _check_snapshots(
     """Yields findings about producer snapshots that are unreadable, stray or missing.
 
     At start-up, a broker keeps the snapshots at the base offsets of segments, and the newest
-    snapshot above these (removeStraySnapshots, 4.3.1). At a clean shutdown, a broker writes a
-    snapshot at the log end, which stays until the second shutdown after that. So a snapshot where a
-    batch begins is not reported as stray.
+    snapshot above these (removeStraySnapshots, 4.3.1). A clean shutdown writes a snapshot at the
+    log end. The broker keeps this snapshot until the second shutdown after that one. In the
+    meantime, a batch may begin there, so a snapshot where a batch begins is not reported.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots
@@ -233,7 +233,7 @@ def _check_snapshots(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Returns whether a batch begins at an offset, or may have before compaction."""
+    """Returns whether a batch begins at an offset or may have begun there before compaction."""
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
         None,
@@ -375,8 +375,8 @@ def _check_names(partition: Partition, facts: PartitionFacts) -> Iterator[Findin
 def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields a finding about a directory with white space in its name.
 
-    A broker can start only once with such a directory. 4.4.0 wrote the name into its checkpoints or
-    renamed the directory to -stray, and failed at every later start-up.
+    A broker starts only once with such a directory. On 4.4.0, the first start wrote the name into
+    the checkpoints or renamed the directory to -stray. Every later start failed.
     """
     is_in_use = partition.state in ("current", "future")
     if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):

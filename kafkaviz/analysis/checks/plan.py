@@ -46,8 +46,8 @@ class CheckPlan:
 
     Attributes:
         is_whole: whether the broker directory itself is checked too, not only partitions.
-        has_broker: whether there is a broker directory. False: a single partition was opened that
-            is not in a broker directory.
+        has_broker: whether there is a broker directory. False: only a partition directory was
+            opened, and the directory above it is not a broker directory.
         oldest_writer: the oldest release that may have written the files; (): any release.
         compacted_logs: the topic and number of each log in cleaner-offset-checkpoint.
         strange_names: paths of directories whose names make every broker start-up fail.
@@ -136,8 +136,8 @@ class CheckPlan:
     def limits(self, partition: Partition) -> RetentionLimits:
         """Returns the retention limits of a partition.
 
-        If cleanup.policy is "delete" but the log was compacted, the setting is not trusted. Then no
-        segment is deleted.
+        If cleanup.policy is "delete" but the log was compacted, the policy is not trusted. Then
+        the result says that no segment is deleted.
         """
         find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
         policy = find("cleanup.policy")
@@ -170,10 +170,10 @@ class CheckPlan:
 
     @staticmethod
     def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
-        """Returns the limit `name` for the local log: "retention.ms" or "retention.bytes".
+        """Returns the setting `name`, "retention.ms" or "retention.bytes", for local segments.
 
-        If the topic is tiered, this is local.retention.ms or local.retention.bytes, unless that is
-        -2 (UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1).
+        For a tiered topic, returns local.retention.ms or local.retention.bytes instead, unless its
+        value is -2 (UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1).
         """
         local = find(f"local.{name}") if is_tiered else None
         return find(name) if local is None or local.value == SAME_AS_LOG else local
@@ -191,7 +191,7 @@ class CheckPlan:
     def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
         """Yields the logs that the broker loads at start-up.
 
-        If a directory's name makes start-up fail, this is only the metadata log.
+        If `strange_names` make start-up fail, yields only the metadata log.
 
         Args:
             partitions: the partitions to load; by default those of the plan.
@@ -226,7 +226,7 @@ class CheckPlan:
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
         """Returns the predicted broker start-up.
 
-        None: a file cannot be read here, but the broker may be able to read the file.
+        None: a file cannot be read here, so the start-up cannot be predicted.
 
         Args:
             log_steps: `RestartLog.path` and the result of `restart_steps`, for each log.

@@ -213,7 +213,7 @@ def _abort_step(
 ) -> Message | None:
     """Returns the next step with the command that aborts a transaction.
 
-    None: the broker is older than 3.0, and the arguments of the command are unknown.
+    None: the broker is older than 3.0, and the producer's state for the command is unknown.
     """
     name = "abort_with" if is_hanging else "await_or_abort_with"
     if not facts.release or versions.ABORTS_BY_OFFSET.applies_to(facts.release):
@@ -254,7 +254,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """Yields a finding with the codes that a check of this level cannot find."""
+    """Yields a finding that lists the codes which a check of this level does not find."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",
@@ -351,8 +351,8 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    The severity is INFO if a log directory that was not opened may show that the partition is not
-    stray.
+    The severity is INFO if the partition may not be stray, depending on a log directory that was
+    not opened.
     """
     is_sure = is_stray_for_sure(step)
     next_step = None if is_sure else message("next_step.restore_cluster_metadata")

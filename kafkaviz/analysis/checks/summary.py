@@ -7,8 +7,9 @@ producer 8 at 20. Producer 8 commits at 25. Producer 7 aborts at 30. These steps
     ("end", 8, TransactionEnd(25))
     ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
-A commit is kept only if it is the first by its producer, because its transaction may have begun in
-an earlier segment. So memory grows with the producers and aborts, not with the log.
+A commit is kept only if its producer ended no earlier transaction in this segment. Then the
+transaction may have begun in an earlier segment. So memory grows with the producers and aborts, not
+with the log.
 """
 
 from collections import defaultdict
@@ -81,10 +82,11 @@ class SegmentTransactions(NamedTuple):
 
     Attributes:
         steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
-        stable_begins: the .txnindex's last stable offsets at which a transaction begins.
-        aborted_bytes: the size of the data batches that markers of this segment abort, without
-            headers.
-        open_bytes: (producer id, size of the data batches after its last marker, without headers).
+        stable_begins: the offsets at which a transaction begins and that are last stable offsets
+            in the .txnindex.
+        aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
+        open_bytes: the id of each producer, and the size, without headers, of the producer's
+            transactional batches after its last marker.
     """
 
     steps: list[TransactionEvent]
@@ -207,7 +209,7 @@ class TimeAnomaly:
         offset: the batch's last offset.
         timestamp_ms: the batch's largest timestamp.
         reference_ms: the newest plausible timestamp up to this batch.
-        first_offset: -1: unknown, because this is a wrapper of magic 0 or 1.
+        first_offset: the batch's first offset; -1: unknown, as for a wrapper of magic 0 or 1.
     """
 
     count: int
@@ -406,7 +408,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
     def _add_times(self, batches: np.ndarray) -> None:
         """Finds timestamps that are missing, in another unit, in the future, or late.
 
-        A timestamp is late if an earlier one is newer by more than LATE_MS.
+        Late means more than LATE_MS below a plausible timestamp in an earlier batch.
         """
         times = batches["max_timestamp_ms"]
         is_missing = times < 0

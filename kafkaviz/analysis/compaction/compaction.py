@@ -277,7 +277,7 @@ def compacted_partitions(plan: CheckPlan) -> list[Partition]:
 def is_compacted(plan: CheckPlan, partition: Partition) -> bool:
     """Returns whether cleanup.policy contains compact.
 
-    If the policy is unknown, this is whether Kafka always compacts the topic, or the cleaner's
+    If the policy is unknown, returns True if Kafka always compacts the topic, or if the cleaner's
     checkpoint lists the log.
     """
     policy = plan.settings.find(partition.topic, "cleanup.policy")
@@ -342,7 +342,7 @@ def decide_log(
 
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
-    """Returns the log, decided with another min.cleanable.dirty.ratio."""
+    """Returns the log with the decision for another min.cleanable.dirty.ratio."""
     source = message("retention.chosen_here")
     changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}
@@ -435,7 +435,7 @@ def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange
 
 
 def log_transactions(state: LogState) -> CleanedTransactions:
-    """Returns the aborted transactions of a complete log."""
+    """Returns the aborted transactions of the whole log, not only of the part to clean."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
     everything = CleaningRange(

@@ -1,6 +1,6 @@
 """The state of a log, and the decision whether the log cleaner would clean it now.
 
-The state is read from the files, as the broker's next start-up leaves them. The rules of the
+The state is the one after the broker's next start-up, computed from the files. The rules of the
 decision are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.
 
 For example, a log has segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment
@@ -120,7 +120,7 @@ class CleaningDecision:
         clean_bytes: the size of the segments that begin below `first_dirty_offset`. A segment
             that contains this offset is also counted in `cleanable_bytes`.
         cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None: both are 0.
-        max_compaction_delay_ms: how long max.compaction.lag.ms has been exceeded; 0: it is not.
+        max_compaction_delay_ms: the time since max.compaction.lag.ms was exceeded; 0: it was not.
     """
 
     checkpointed: int | None

@@ -1,4 +1,4 @@
-"""Why the records of a log are still there: those of one key, or all records of a small log.
+"""Why records are still in a log: the records of one key, or all records of a small log.
 
 For example, profiles-0 has the key "anna" at the offsets 12, 60 and 95. The log is clean below 50,
 and the active segment begins at 90. A cleaning now would do this:
@@ -8,8 +8,8 @@ and the active segment begins at 90. A cleaning now would do this:
     95   kept: the latest record
 
 The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. `key_story`
-assumes that the cleaner's map has room for all keys. `log_records` takes the result of a
-cleaning in memory, which shows which transaction markers go, and where the offset map was full.
+assumes that the cleaner's map has room for all keys. `log_records` takes the result of a simulated
+cleaning, for the transaction markers that are removed and the offset where the map became full.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +81,7 @@ GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.K
 
 @dataclass(frozen=True, kw_only=True)
 class KeyRecord:
-    """A record of the key.
+    """A record with the key of a `KeyStory`.
 
     Attributes:
         segment: the base offset of the segment.
@@ -139,7 +139,7 @@ class KeyStory:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRecord:
-    """A record of the key before its replacement is known; `value_bytes` < 0: a tombstone."""
+    """A record whose replacement is not known yet; `value_bytes` < 0: a tombstone."""
 
     segment: int
     position: int
@@ -514,7 +514,7 @@ def _has_place_in_map(record: LogRecord) -> bool:
 def _limit_to_map(
     fate: Fate, record: LogRecord, replaced_by: int | None, stop: int, uncleanable: int
 ) -> Fate:
-    """Returns the fate of a record if the cleaner's map became full at `stop`.
+    """Returns the fate of a record if the offset map has no keys from offset `stop` on.
 
     Args:
         fate: the record's fate if the map had room for all keys.

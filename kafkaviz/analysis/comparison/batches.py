@@ -1,12 +1,12 @@
-"""The batches of two logs: as a stream, or side by side around an offset.
+"""The batches of a log as a stream, and the batches of two logs around an offset.
 
-In a segment without a fault, a stream reads only headers. In other segments all checksums are
-verified, so that the batches after the damage are also found:
+In a segment without a fault, `BatchStream` reads only headers. In other segments it verifies all
+checksums, so that it also finds the batches after the damage:
 
     segment 0     rows, rows
     segment 100   rows, UnreadableRange(130, 139), rows
 
-A window has the batches around an offset. For example, at offset 180 a follower became the leader:
+`find_batches` pairs the batches around an offset. For example, a follower became leader at 180:
 
     a   178–179 epoch 2    180–185 epoch 3                    186–187 epoch 3
     b   178–179 epoch 2    180–184 epoch 5   185–187 epoch 5
@@ -122,7 +122,7 @@ class BatchStream:
         return self._read
 
     def fill(self) -> bool:
-        """Reads more batches if no rows are left; returns False at the end."""
+        """Reads the next `rows` or `unreadable` if both are empty. Returns False at the end."""
         while not len(self._rows) and self.unreadable is None:
             part = next(self._parts, None)
             if part is None:
@@ -293,7 +293,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the range of base offsets that was read completely in both logs."""
+    """Returns the first and last base offset between which both sides have all batches."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):

@@ -53,10 +53,11 @@ class ByteDifference:
     """Bytes that differ between the two sides. Pairs have one value per side.
 
     Attributes:
-        locations: the place of the bytes; None if a side has no such bytes.
-        what: the field of a batch header or record, such as "crc" or "value"; "record" for several
-            fields of a record; "records" for compressed records; "entry" or "size" for an index;
-            "file", "tail" or "hole".
+        locations: the place of the bytes; None if the side has no such bytes.
+        what: a field of a batch header or record, such as "crc" or "value"; "record": several
+            fields of a record; "records": compressed records; "entry": an index entry; "size": the
+            size of an index; "file": an index that one side lacks; "tail": the bytes after the
+            last batch; "hole": an unreadable range.
         offset: the first offset of the batch; None for an index.
         valid_crcs: whether the batch has a valid checksum; None if a side has no batch.
     """
@@ -117,7 +118,7 @@ def describe_records(
 ) -> list[ByteDifference]:
     """Returns the differences between records with equal offsets.
 
-    For records whose batches begin or end at different offsets on the two sides.
+    Use this if the batches begin or end at different offsets on the two sides.
     """
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):

@@ -70,8 +70,8 @@ def compare(
 ) -> BrokerComparison:
     """Compares two broker directories, partition directories, archives, or single logs.
 
-    If meta.properties shows that both are one directory at two times, the changes are also compared
-    with the broker start-up that is predicted from the earlier state. Nothing is written.
+    If meta.properties shows that both are one directory at two times, a broker start-up is
+    predicted from the earlier state and compared with the changes. Nothing is written.
 
     Args:
         a: a path, or a sequence of all log directories of a broker.
@@ -362,9 +362,10 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
-        """Returns whether a log ends in torn bytes although its broker stopped cleanly.
+        """Returns whether a differing segment has a tail although its broker stopped cleanly.
 
-        An unclean shutdown does not explain such bytes, and the broker will keep them.
+        A tail is the bytes after the last batch. No crash explains this tail, and the broker will
+        keep it.
         """
         return any(
             tail is not None
@@ -440,9 +441,10 @@ def _lost_offsets(
 def _read_epochs(
     partition: Partition, *, is_unclean: bool
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
-    """Returns a replica's leader epochs, and whether they are from its batches.
+    """Returns a replica's (epoch, start offset) pairs, and whether they are from its batches.
 
-    After an unclean shutdown, the epochs in the last segment are added.
+    The batches are used if leader-epoch-checkpoint is missing or unreadable. After an unclean
+    shutdown, the epochs in the last segment are added to the file's.
     """
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()

@@ -51,7 +51,7 @@ NO_RECORDS = RecordSet()
 
 
 class OffsetCollector:
-    """Collects record offsets as ranges, fastest in ascending order."""
+    """Collects record offsets as ranges. Only offsets added in ascending order are joined."""
 
     def __init__(self) -> None:
         self._ranges: list[OffsetRange] = []
@@ -170,7 +170,7 @@ class PartitionComparison:
         partition: the directory's name on side a, or on side b if a lacks the partition.
         relations: all relations that apply, the worst first.
         compared_from: the first offset that both sides should have.
-        compared_to: the first offset after those that both sides should have.
+        compared_to: the offset after the last offset that both sides should have.
         first_divergent_offset: the lowest offset with different records.
         leader_epochs_there: each side's leader epoch at `first_divergent_offset`.
         truncations: how b truncates its log if a leads, and how a does if b leads.
@@ -178,8 +178,8 @@ class PartitionComparison:
         difference_count: the number of all differences.
         rewritten_batches: the number of batches with different bytes but the same records.
         indexes: the indexes that differ, of segments that both sides have.
-        other_generation: the topic id of the other side's partition with this name, if it differs.
-        other_directory: the other side's directory of this partition, if renamed for deletion.
+        other_generation: the topic id of a partition with this name but another id on side a or b.
+        other_directory: this partition's directory on the other side, in another state (-delete).
         interval_settings: index.interval.bytes in each side's own settings.
     """
 

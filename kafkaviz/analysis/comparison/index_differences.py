@@ -1,9 +1,9 @@
 """Compares two indexes of the same part of a log, and finds out why they differ.
 
 The entries depend on where a broker began to count bytes. For example, two replicas have the same
-67 batches, but one broker was restarted after the 30th. One index has 43 entries, the other 44, and
-29 are common. Neither is wrong: only an entry that no Kafka release writes for these batches is
-damage.
+67 batches, but one broker was restarted after the 30th. One index has 43 entries, the other has 44,
+and 29 entries are in both. Neither is wrong: only an entry that no Kafka release writes for these
+batches is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -59,9 +59,10 @@ class LookupReads(NamedTuple):
 
 @dataclass(frozen=True)
 class LookupComparison:
-    """One offset looked up with both indexes, and the mean over all lookups.
+    """An example lookup, and the mean cost of all lookups. Pairs have one value per index.
 
     Attributes:
+        target_offset: the offset in the example, the lowest key that only one side has.
         mean_headers: headers read per lookup, if each batch's first offset is looked up once.
     """
 
@@ -194,8 +195,8 @@ def _compare(
 def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
-    The settings are ignored if an entry follows fewer bytes, or if a gap is longer than two
-    intervals: one restart cannot cause that.
+    The setting `known` is ignored if two entries are closer together, or if a gap is longer than
+    twice `known`. One restart cannot cause such a gap.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -249,8 +250,8 @@ def _reason(
     """Returns why two indexes differ.
 
     Args:
-        offset_reason: the reason for the .index, if a .timeindex is compared. Kafka writes the
-            entries of both together.
+        offset_reason: the reason why the .index differs, if this is the .timeindex; None: the
+            .index does not differ. Kafka writes the entries of both together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -389,7 +390,7 @@ def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between two index files, with the entries there."""
+    """Returns the first difference between two index files, with each side's entry there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]

@@ -21,8 +21,8 @@ class PartitionMatch:
     """A partition that one or both sides have.
 
     Attributes:
-        other_generation: the topic id of the other side's partition with this name, if it differs.
-        other_directory: the other side's directory of this partition, if it has another state.
+        other_generation: the topic id of a partition with this name but another id on side a or b.
+        other_directory: this partition's directory on the other side, in another state (-delete).
     """
 
     a: Partition | None
@@ -40,7 +40,7 @@ class PartitionMatch:
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Returns the matches for all partitions of both sides, ordered by name.
 
-    If a partition is in two log directories, directories with equal names match.
+    If a partition is in several log directories, log directories with equal names are matched.
     """
     left = list(b)
     matches = []

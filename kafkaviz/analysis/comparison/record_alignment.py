@@ -1,4 +1,4 @@
-"""Aligns two logs of a partition by offset, to find different records and one-sided records.
+"""Compares two logs of a partition by offset: which records differ, or are in only one log?
 
 Equal bytes are skipped fast: first whole segments, then runs of batches. Where batches differ,
 their records are decoded and matched by offset, even if the batches begin or end elsewhere:
@@ -6,8 +6,8 @@ their records are decoded and matched by offset, even if the batches begin or en
     a   [0 .. 9] [10 .. 19] [20 .. 29]
     b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
 
-All bytes are compared: a bit that flips in the records does not change the batch header. Memory is
-bounded by a chunk of each log and the open batches.
+All bytes are compared: a bit that flips in the records does not change the batch header. Only one
+chunk of each log, and the batches that are being matched, are in memory.
 """
 
 from bisect import bisect_left, bisect_right
@@ -267,7 +267,7 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Describes an unreadable range by the other side's batch at the same position."""
+        """Compares an unreadable range with the other log's batch at that position, if any."""
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
             return []
@@ -314,10 +314,10 @@ class _Alignment:
             stream.take(count)
 
     def _take_damaged_pair(self) -> bool:
-        """Takes a batch from each side if both are the same batch with damaged offsets.
+        """Takes a batch from each side if only damage made their offsets differ; else False.
 
-        Both have the same size, and the batches after them are equal. Also, one of them has a wrong
-        checksum, or all header fields that the checksum covers are equal.
+        Both must have the same size, and the batches after them must be equal. Also, one of them
+        has a wrong checksum, or all header fields that the checksum covers are equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
@@ -410,7 +410,7 @@ class _Alignment:
         return batch
 
     def _match_records(self) -> None:
-        """Matches records of overlapping batches until batches of both sides end together."""
+        """Compares records up to the first offset at which a batch ends on both sides."""
         batches: list[_OpenBatch | None] = [self._open(0), self._open(1)]
         self._describe(batches)
         while batches[0] or batches[1]:

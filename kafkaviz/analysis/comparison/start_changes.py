@@ -85,8 +85,8 @@ class StartComparison:
 
     Attributes:
         restart: the start-up predicted from the earlier state; None: the broker was not started.
-        is_started: whether the broker was probably started in between. Its sign is another
-            clean-shutdown marker, or that at least half of the predicted file changes happened.
+        is_started: whether the broker was probably started in between: the clean-shutdown marker
+            is another one, or at least half of the predicted file changes happened.
         is_swapped: whether the second state is the earlier one. Then nothing is predicted.
     """
 

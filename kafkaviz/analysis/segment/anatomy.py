@@ -88,8 +88,8 @@ class BatchCounts:
         records: the number of records; None: unknown, because of a wrapper message.
         known_ms: the smallest and the largest timestamp; None: no batch has a timestamp.
         newest_ms: the largest timestamp; negative: no batch has a timestamp.
-        sizes: the different sizes in bytes, in ascending order. A .log of n bytes has at most
-            √(2n).
+        sizes: the different batch sizes in bytes, in ascending order. A .log of n bytes has at
+            most √(2n) different sizes.
         size_counts: the number of batches of each of these sizes.
         wrapped_magics: the magics of batches with an unknown record count.
     """
@@ -232,7 +232,7 @@ def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
 class Density:
     """The gaps between an .index's entries, and the number of batches without an entry.
 
-    The median and the percentile are gaps that exist; None: without gaps.
+    Each gap is the length of an existing gap, not interpolated. None: the .index has no gap.
     """
 
     gap_min_bytes: int | None
@@ -326,7 +326,8 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     """Reads a segment and its existing indexes.
 
     Args:
-        kept_rows: the most batches to keep in memory. More batches are read again when needed.
+        kept_rows: the batches of a segment with more batches are not kept in memory. They are read
+            again when needed.
 
     Raises:
         CannotOpen: a file cannot be read.

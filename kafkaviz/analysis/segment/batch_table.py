@@ -101,7 +101,7 @@ class BatchTable:
         return self.window(0, self.count)
 
     def row_before_byte(self, position: int) -> int:
-        """Returns the row of the last batch that starts up to a position, or NO_ROW."""
+        """Returns the row of the last batch that starts at or before a position, or NO_ROW."""
         block = int(np.searchsorted(self.blocks["position"], position, "right")) - 1
         if block < 0 or not self.count:
             return NO_ROW
@@ -250,7 +250,7 @@ def table_of_rows(rows: np.ndarray) -> BatchTable:
 def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
     """Returns an array of BLOCK for the blocks that begin at these rows.
 
-    Unlike in BatchTable, `last_offset` ignores the earlier blocks.
+    `last_offset` is the largest offset in the block. In a BatchTable, earlier blocks count too.
     """
     if not len(batches) or not len(starts):
         return np.empty(0, BLOCK)

@@ -1,13 +1,13 @@
-"""The cost of lookups in an existing index, compared with an index that a replay writes.
+"""The cost of lookups in an existing index. A replay of the log may write a different index.
 
-For example, a follower appended the first 98 KB of a segment at once. Up to Kafka 3.9.0, it wrote
-no entry for any batch in them:
+For example, a follower appended the first 98 KB of a segment at once. Up to Kafka 3.9.0, a follower
+wrote no entry for a batch in these bytes:
 
-    interval 512, replayed batch by batch    405 entries, p99 of 4 headers
-    the .index of that follower               82 entries, p99 of 245 headers
+    interval 512, replayed batch by batch    405 entries, 99 % of lookups read up to 4 headers
+    the .index of that follower               82 entries, 99 % of lookups read up to 245 headers
 
-Restarts and truncations also make gaps longer, up to twice the interval. Nothing makes gaps
-shorter.
+Restarts and truncations also make gaps longer, up to twice the interval. Only a smaller interval
+makes gaps shorter.
 """
 
 from dataclasses import dataclass, replace
@@ -34,9 +34,9 @@ class EntryGaps:
     """The distances between entries, compared with an interval.
 
     Attributes:
-        late: the number of gaps in which an entry is missing.
-        longest_bytes: the longest distance from an entry to a batch that lacks an entry; 0: no
-            batch lacks an entry.
+        late: the number of gaps with a batch that should have an entry but has none.
+        longest_bytes: the longest distance to such a batch from the entry before it; 0: no such
+            batch.
         early: the number of entries that were written before the interval was over.
     """
 
@@ -72,7 +72,7 @@ class EntryGaps:
 class ExistingIndexCost:
     """The cost of lookups in the existing indexes, summed over segments.
 
-    All sums are for today's interval.
+    All sums are for the current index.interval.bytes.
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
@@ -97,7 +97,7 @@ class ExistingIndexCost:
         )
 
     def scaled(self, log_bytes: int, segments: int, first_lookups: int) -> "ExistingIndexCost":
-        """Returns the estimated cost for a larger log, without scaling the gaps.
+        """Returns the estimated cost for a larger log. `gaps` stays the same.
 
         `SweepParts.scaled` explains the arguments.
         """
@@ -117,7 +117,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """Returns the cost by a replay with one interval, for logs without a usable index."""
+    """Returns the cost of a replayed index with this interval, if no existing index is usable."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
@@ -125,7 +125,7 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, with the rows of their batches or UNREAD_ROW."""
+    """The entries of an .index, and each entry's batch as a row; UNREAD_ROW: not read yet."""
 
     def __init__(self, offsets: np.ndarray) -> None:
         self._keys, self.positions = (
@@ -157,11 +157,11 @@ class ExistingIndexSweep:
     def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
         """Returns the cost of lookups in the existing index.
 
-        Drops the times of `columns` to save memory.
+        Also deletes the times in `columns`, to save memory.
 
         Args:
             columns: the columns of the complete segment.
-            replay_cost: the cost according to a replay.
+            replay_cost: the cost of the index that a replay of the segment writes.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -288,7 +288,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns `_EntryTargets.floor`, limited to the batch of each target."""
+        """Returns `_EntryTargets.floor`, but no row or position after the target's batch."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -303,8 +303,9 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     ) -> None:
         """Counts the lookups of every offset.
 
-        A search can start at a batch's own entry only for the batch's last offset.
-        `sweeper.every_offset` explains when one more header is read.
+        The key of an entry is its batch's last offset. So in this batch, only the search for the
+        last offset starts at the entry. `sweeper.every_offset` explains when one more header is
+        read.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]

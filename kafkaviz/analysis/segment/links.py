@@ -30,11 +30,11 @@ BATCH_REF: np.dtype = np.dtype(
 
 
 class Aim(IntEnum):
-    """Where an offset entry's position leads, compared with the batch that has its key.
+    """The target of an .index entry's position. The right batch is the one that has the key.
 
     Kafka takes the last entry whose key is not above the target, and reads headers from the entry's
-    position on. So the position must be the start of the key's batch, or of an earlier batch. From
-    PAST on, a search can fail.
+    position on. So the position must be the start of the right batch, or of an earlier batch. With
+    PAST and all later values, a search can fail.
     """
 
     EXACT = 0  # the start of the batch that ends with the key
@@ -105,7 +105,7 @@ class Links:
         return self.search_slots_of(batches.window(first, stop), least_offset)
 
     def search_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """Returns the last slot with a key up to each batch's first offset.
+        """Returns `search_slots` for some consecutive batches.
 
         Args:
             least_offset: the least possible first offset of the first batch.
@@ -177,9 +177,9 @@ class LinkBuilder(BatchObserver[Links]):
         self._newest_row = int(newest_rows[-1])
 
     def _newest(self, times_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the largest timestamp up to each batch, and the first row with it.
+        """Returns the largest timestamp up to each batch, and the first row that has it.
 
-        NONE: all timestamps are -1.
+        The row is NONE if all timestamps so far are -1.
         """
         newest_ms = np.maximum(np.maximum.accumulate(times_ms), self._newest_ms)
         before_ms = -1 if self._newest_ms == BELOW_ALL else self._newest_ms
@@ -194,7 +194,7 @@ class LinkBuilder(BatchObserver[Links]):
         )
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
-        """Returns the links of some entries as if no others existed.
+        """Returns the links as if the indexes had only the selected entries.
 
         Args:
             is_entry: a mask of the offset entries, shape (m,).
@@ -325,7 +325,8 @@ def aims_of(
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the rows of batches with an entry of their own, and the entries' slots.
 
-    If a batch has several entries, the last one counts, or the one with its first or last offset.
+    If a batch has several entries, the one with the batch's first or last offset counts. If there
+    is none, the last one counts. Wrong entries do not count.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
@@ -337,13 +338,13 @@ def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray,
 def _time_slots_of_entries(
     home_owner: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
 ) -> np.ndarray:
-    """Returns, for each offset entry, the time slot that was written with it.
+    """Returns, for each offset entry, the slot of the time entry written with it, or NONE.
 
-    TimeIndex.maybeAppend writes an entry only if there is a newer timestamp. So a time entry
-    belongs to the first offset entry that was written while the time entry's batch was the newest.
+    TimeIndex.maybeAppend writes an entry only if there is a newer timestamp. So several offset
+    entries may share a newest record. Its time entry was written with the first of them.
 
     Args:
-        home_owner: the batch of the newest record up to each `entry_home`.
+        home_owner: the batch with the newest record up to the `entry_home` of each offset entry.
     """
     time_slots = np.full(len(entry_home), NONE)
     known_entries = np.flatnonzero(entry_home != NONE)

@@ -25,10 +25,11 @@ class NoRowReason(StrEnum):
 
 
 class Selection(NamedTuple):
-    """A requested offset and its row, or the reason for a missing row.
+    """The batch to show, or the reason why there is none.
 
     Attributes:
-        offset: the requested offset as text; "": `row` is an instructive batch.
+        offset: the requested offset as text; "": no offset was requested.
+        row: the row of the batch; None: `why` is the reason.
         slot: the slot of the .index to show, or NONE.
         time: the slot of the .timeindex to show, or NONE.
     """
@@ -65,8 +66,9 @@ def default_selection(anatomy: Anatomy) -> Selection:
     The first rule that applies decides:
 
     1. An entry is wrong: the batch of that entry.
-    2. The .index is in use or torn: a batch near the end.
-    3. An indexed batch with several records near the middle.
+    2. No batch has an entry: the middle batch.
+    3. Unwritten or torn bytes follow the batches or the entries: a batch near the end.
+    4. An indexed batch with several records near the middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -88,7 +90,7 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
-    """Returns the third-last indexed batch, or a later one to show the end as well."""
+    """Returns the first of the last three indexed batches that is shown together with the last."""
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
     is_shown = positions > positions[-1] - window_bytes(anatomy) // 2
@@ -124,9 +126,9 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """Returns the bytes of .log to show around a batch, with about five entries.
+    """Returns how many bytes of .log to show around a batch: enough for about five entries.
 
-    Without entries, these are the bytes of forty batches.
+    Without entries, this is the size of forty batches.
     """
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes

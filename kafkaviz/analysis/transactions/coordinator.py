@@ -68,7 +68,7 @@ def judge(
     Args:
         partition: the topic-partition, such as "payments-0".
         states: the result of `read_states`.
-        newest_ms: the newest time in this copy.
+        newest_ms: the newest time in the opened files, used as the present.
     """
     open_ms = None
     if transaction.start_ms is not None and transaction.begins_before_log is False:
@@ -109,8 +109,8 @@ def _logs(broker: Broker) -> Iterator[Partition]:
 def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
     """Returns the newest state of each producer, by producer id.
 
-    None: __transaction_state is missing. At most MAX_BYTES are read, and a damaged segment up to
-    its fault.
+    None: __transaction_state is missing. At most MAX_BYTES are read. A damaged segment is read up
+    to the first fault.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False

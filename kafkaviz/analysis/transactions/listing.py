@@ -111,8 +111,8 @@ def abort_command(partition: str, first_offset: int) -> str:
 def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     """Returns the command that aborts a hanging transaction on brokers before 3.0.
 
-    The tool itself is from 3.0. It must be given the producer, because an older broker cannot find
-    it.
+    The command is a tool of Kafka 3.0. It must name the producer, because an older broker cannot
+    find the producer by the first offset.
 
     Args:
         producer: a row of producer_snapshot.PRODUCER. Coordinator epoch 0 is used if unknown.
@@ -160,11 +160,11 @@ class Hold:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionTransactions:
-    """The transactions of a partition. Offsets are None if Kafka could not find them.
+    """The transactions of a partition. An offset is None if Kafka could not compute it.
 
     Attributes:
-        may_go_on: whether the active segment is missing here. Then `log_end` is the end of the
-            copy, and `last_stable_offset` and `held_by` are None.
+        may_go_on: whether the active segment may be missing here. Then `log_end` is the end of
+            this copy, and `last_stable_offset` and `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of `held_by`, from `transactions.coordinator.judge`.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
@@ -458,8 +458,8 @@ def _first_offset(transaction: Transaction) -> int:
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
     """Returns a scan with the transactions that were open before the first batch.
 
-    They are from the oldest readable producer snapshot. If the first segment is older than this
-    snapshot, transactions that ended in between are missing.
+    They are from the oldest readable producer snapshot. If this snapshot is newer than the first
+    batch, transactions that ended before the snapshot are missing.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0

@@ -169,8 +169,8 @@ class CommittedFetch:
         steps: the last LISTED_STEPS .txnindex entries that the broker reads.
         returned: the aborted transactions that the consumer gets, in the order of the entries.
         batches: the first LISTED_BATCHES complete batches.
-        may_go_on: whether the active segment is missing here. The fetch is then computed as if the
-            log ended with this copy.
+        may_go_on: whether the active segment may be missing here. The fetch is then computed as if
+            the log ended with this copy.
         next_offset: the offset of the consumer's next fetch.
         error: the exception that the consumer throws after `batches`; None: no exception.
     """
