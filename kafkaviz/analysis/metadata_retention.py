@@ -143,9 +143,11 @@ def _snapshot_timestamp(snapshot: LogSegment) -> int | None:
         first = next(iter(snapshot.scan()), None)
         if first is None or not len(first):
             return None
-        record = snapshot.records(int(first["position"][0]))[0]
+        record = next(snapshot.iterate(int(first["position"][0])), None)
+        if record is None:
+            return None
         decoded = control.decode(record.key, record.value)
-    except (KafkavizError, CorruptBytes, IndexError):
+    except (KafkavizError, CorruptBytes):
         return None
     if decoded.type is not ControlType.SNAPSHOT_HEADER:
         return None

@@ -8,7 +8,8 @@ than importing numba.
 """
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ from kafkaviz.messages import message, verbatim
 
 LARGEST_INT = 2**31 - 1
 PIECE_BYTES = 1 << 20  # size of the pieces in which a batch is read for its checksum
+MAX_LISTED = 1 << 16  # records: for more, loading compiled code is worth its time
 RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
 _LENGTH = HEADER["batch_length_bytes"]
@@ -410,12 +412,32 @@ def heads(
     prefix, codec_fault = codec.decompress_prefix(codec.name(codec_id), body, limit_bytes)
     records = _heads(header, memoryview(prefix), codec_fault)
     try:
-        yield from records if is_streamed else list(records)
+        yield from records if is_streamed else _if_sound(records, prefix, count, codec_fault)
     except CorruptBytes as fault:
         if fault is codec_fault:
             raise fault.after(HEADER_BYTES) from None
         first_fault = record.first_fault(prefix, count, is_compressed=True) or fault
         raise record.wrap_fault(first_fault).after(HEADER_BYTES) from None
+
+
+def _if_sound(
+    records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
+) -> Iterable[RecordHead]:
+    """Returns the records of a compressed batch, unless one of them cannot be read.
+
+    Args:
+        prefix: the decompressed bytes, up to `codec_fault`.
+
+    Raises:
+        CorruptBytes: a record cannot be read.
+    """
+    if codec_fault:
+        deque(records, maxlen=0)  # raises `codec_fault`, or the error of an earlier record
+    if count <= MAX_LISTED:
+        return list(records)
+    if fault := record.first_fault(prefix, count, is_compressed=True):
+        raise fault
+    return records
 
 
 def _heads(

@@ -426,3 +426,14 @@ def test_a_search_continues_in_the_next_segment():
     )
     assert [step for step in steps if step[0] == "segment"][1:] == [("segment", next_segment)]
     assert steps[-1] == ("record", say("lookup_steps.no_batch"))
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 9, 10, 13, 40])
+def test_the_records_around_a_hit_are_a_slice_of_all(count):
+    """Also without a hit, which shows the first ones."""
+    records = [LookupRecord(100 + number, number) for number in range(count)]
+    for hit in (None, *range(count)):
+        first = max(0, min(count - stepper.DRAWN_RECORDS, (hit or 0) - 3))
+        found = stepper._records_around(iter(records), None if hit is None else 100 + hit)
+        shown = records[first : first + stepper.DRAWN_RECORDS]
+        assert (found[0], found[1], list(found[2])) == (first, count, shown)

@@ -56,6 +56,29 @@ def test_what_cannot_be_read_is_reported_in_kafkas_words(place, flip, codec_name
         assert (fault.position, fault.what) == (expected.position, expected.what)
 
 
+def heads_or_fault(data: bytes) -> tuple:
+    heads = []
+    try:
+        for head in batch_records.heads(data):
+            heads.append(head)
+    except CorruptBytes as fault:
+        return heads, fault.position, fault.what
+    return (heads,)
+
+
+@given(st.integers(0, len(BODY) - 1), st.integers(0, 255), st.integers(0, 40))
+def test_many_records_are_checked_as_few_are(place, flip, cut_bytes):
+    """The records of a large batch are not collected; a batch with a fault gives none."""
+    body = bytearray(BODY)
+    body[place] ^= flip
+    data = batch_of(bytes(body), 2, "gzip")
+    data = data[: len(data) - cut_bytes]
+    few = heads_or_fault(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_records, "MAX_LISTED", 0)
+        assert heads_or_fault(data) == few
+
+
 def test_a_batch_shorter_than_its_header_is_refused():
     data = bytearray(batch_of(b"", 0)[:40])
     data[8:12] = (28).to_bytes(4, "big")

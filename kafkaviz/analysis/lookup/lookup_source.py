@@ -5,7 +5,7 @@ warm section. For example, in an index of 7168 entries, a lookup of the last ent
 with plain binary search, and none if the warm section is searched first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ class LookupSource:
     # called with a base offset; returns the segment's batches
     batches: Callable[[int], BatchTable]
     # called with a base offset and the position of a batch; returns the batch's records
-    records: Callable[[int, int], Sequence[LookupRecord]]
+    records: Callable[[int, int], Iterable[LookupRecord]]
     # called with a base offset; returns the segment's batches, or None if the partition is so large
     # that only the batches of `segment` may be read
     times: Callable[[int], BatchTable | None]

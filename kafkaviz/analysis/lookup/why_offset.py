@@ -167,14 +167,14 @@ def _closest(
     faults = []
     for _, base_offset, position in nearest_batches[:MAX_DECODED_BATCHES]:
         try:
-            records_by_distance = [
+            distances = (
                 (abs(record.timestamp_ms - target_ms), record.offset, record.timestamp_ms)
                 for record in records(base_offset, position)
-            ]
+                if record.timestamp_ms >= 0
+            )
+            candidates += filter(None, [min(distances, default=None)])
         except KafkavizError as error:
             faults.append(error.message)
-            continue
-        candidates += [record for record in records_by_distance if record[2] >= 0]
     return (RecordTime(*min(candidates)[1:]) if candidates else None), tuple(faults)
 
 

@@ -4,7 +4,7 @@ A source has a log, the range of valid targets, and a `key` for caches.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 
 import numpy as np
@@ -247,12 +247,10 @@ def _earliest_ms(partition: Partition, low_ms: int) -> int:
     return min([low_ms, *first_timestamps])
 
 
-def _record_reader(partition: Partition) -> Callable[[int, int], Sequence[LookupRecord]]:
-    def records(base_offset: int, position: int) -> list[LookupRecord]:
-        return [
-            LookupRecord(record.offset, record.timestamp_ms, _label(record.key))
-            for record in partition.segment(base_offset).records(position)
-        ]
+def _record_reader(partition: Partition) -> Callable[[int, int], Iterable[LookupRecord]]:
+    def records(base_offset: int, position: int) -> Iterator[LookupRecord]:
+        for record in partition.segment(base_offset).iterate(position):
+            yield LookupRecord(record.offset, record.timestamp_ms, _label(record.key))
 
     return records
 

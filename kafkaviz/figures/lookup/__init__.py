@@ -4,7 +4,7 @@ stepper.py sends all steps of a lookup to the browser at once, with a figure of 
 (index_search.py) and of the .log (log_scan.py).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -24,7 +24,7 @@ class LookupContext:
     # called with a base offset; returns the segment's batches with the columns of log_scan
     batches: Callable[[int], BatchTable]
     # called with a base offset and the position of a batch; returns the batch's records
-    records: Callable[[int, int], Sequence[LookupRecord]]
+    records: Callable[[int, int], Iterable[LookupRecord]]
     page_bytes: int = PAGE_BYTES  # smaller in a lesson
     is_index_alone: bool = False  # whether the lookup has an index but no .log
     lagging_target: int | None = None  # what a lagging reader looks up, to compare costs

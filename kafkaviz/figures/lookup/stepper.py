@@ -7,7 +7,8 @@ Phases: "segment" chooses a .log, "time" and "offset" search its indexes, "log" 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
@@ -85,27 +86,42 @@ class RecordsView:
 
 
 def view_records(context: LookupContext) -> RecordsView:
-    records, fault = _read_records(context)
     hit = context.result.record.offset if context.result.record else None
-    hit_index = next((index for index, record in enumerate(records) if record.offset == hit), 0)
-    first_number = max(0, min(len(records) - DRAWN_RECORDS, hit_index - 3))
-    return RecordsView(
-        tuple(records[first_number : first_number + DRAWN_RECORDS]),
-        first_number,
-        len(records),
-        hit,
-        fault,
-    )
-
-
-def _read_records(context: LookupContext) -> tuple[Sequence[LookupRecord], str]:
     try:
-        return _batch_records(context), ""
+        first_number, count, records = _records_around(_batch_records(context), hit)
     except KafkavizError as fault:
-        return (), describe_error(fault)
+        return RecordsView((), 0, 0, hit, describe_error(fault))
+    return RecordsView(tuple(records), first_number, count, hit)
 
 
-def _batch_records(context: LookupContext) -> Sequence[LookupRecord]:
+def _records_around(
+    records: Iterable[LookupRecord], hit_offset: int | None
+) -> tuple[int, int, Sequence[LookupRecord]]:
+    """Returns at most DRAWN_RECORDS records, the hit among them. A batch may have millions.
+
+    Without a hit, these are the first records.
+
+    Returns:
+        The index of the first returned record, the number of all records, and the records.
+    """
+    first_records: list[LookupRecord] = []
+    last_records: deque[LookupRecord] = deque(maxlen=DRAWN_RECORDS)
+    count = 0
+    end = None  # the index after the last record to return, once the hit is found
+    for record in records:
+        if count < DRAWN_RECORDS:
+            first_records.append(record)
+        if end is None or count < end:
+            last_records.append(record)
+        if end is None and record.offset == hit_offset:
+            end = max(count - 3, 0) + DRAWN_RECORDS
+        count += 1
+    if end is None:
+        return 0, count, first_records
+    return min(count, end) - len(last_records), count, last_records
+
+
+def _batch_records(context: LookupContext) -> Iterable[LookupRecord]:
     scan = context.result.scan
     record = context.result.record
     if record:
