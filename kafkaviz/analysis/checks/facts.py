@@ -65,7 +65,7 @@ class PartitionFacts:
         return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
 
     @property
-    def may_be_deep(self) -> bool:
+    def may_have_record_offsets(self) -> bool:
         """Whether a time entry may have the offset of any record, not only of a batch's last."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 

@@ -155,7 +155,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
         verdicts[is_deep] = (
             np.where(self._has_true_record(np.flatnonzero(is_deep)), DEEP, OFFSET)
-            if self._facts.may_be_deep
+            if self._facts.may_have_record_offsets
             else OFFSET
         )
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED

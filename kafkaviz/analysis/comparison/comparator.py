@@ -346,7 +346,8 @@ class _Comparer:
             Relation.START_DIFFERS: a.log_start_offset != b.log_start_offset,
             Relation.DIVERGED: alignment.diverged > 0,
             Relation.ALTERED: alignment.altered > 0,
-            Relation.DAMAGED: any(alignment.damaged_batches) or self._has_torn_clean(alignment),
+            Relation.DAMAGED: any(alignment.damaged_batches)
+            or self._has_tail_after_clean_stop(alignment),
             Relation.CLEANED_DIFFERENTLY: _has_gaps(comparison),
         }
         if a.log_end_offset != b.log_end_offset and not alignment.diverged:
@@ -361,7 +362,7 @@ class _Comparer:
         true_relations = [relation for relation in Relation if relations.get(relation)]
         yield from true_relations or [Relation.IDENTICAL]
 
-    def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
+    def _has_tail_after_clean_stop(self, alignment: RecordAlignment) -> bool:
         """Returns whether a differing segment has a tail although its broker stopped cleanly.
 
         A tail is the bytes after the last batch. No crash explains this tail, and the broker will
