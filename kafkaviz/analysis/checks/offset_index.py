@@ -228,7 +228,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """Returns which offsets a search from this entry skips, or None.
+        """Returns the text about the offsets that a search from the entry in `slot` skips.
 
         None: no offset is skipped, or brokers of this release check the index before they use it.
         """

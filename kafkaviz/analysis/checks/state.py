@@ -213,7 +213,7 @@ def _abort_step(
 ) -> Message | None:
     """Returns the next step with the command that aborts a transaction.
 
-    None: the broker is older than 3.0, and the producer's state for the command is unknown.
+    None: the broker is older than 3.0, and the files do not show the producer's epoch.
     """
     name = "abort_with" if is_hanging else "await_or_abort_with"
     if not facts.release or versions.ABORTS_BY_OFFSET.applies_to(facts.release):
@@ -405,7 +405,8 @@ def partial_copy_finding(
 ) -> Finding:
     """Returns a finding about a directory that lacks most partitions of its checkpoints.
 
-    The directory has no metadata log, and is nearly always a copy of some partitions.
+    The directory has no metadata log, and is nearly always a copy of some partitions. `example` is
+    a missing partition, and `trace` is the offset of this partition in a checkpoint.
     """
     because = message("evidence.missing_directory", name=f"{example[0]}-{example[1]}")
     missing_partitions = finding(

@@ -63,8 +63,8 @@ class TransactionEnd:
     """The end of a transaction, from a control record.
 
     Attributes:
-        stable_offset: after an abort: the first offset of the oldest transaction that began in this
-            segment and is still open. Otherwise None.
+        stable_offset: the first offset of the oldest transaction that began in this segment and is
+            still open after an abort. None after a commit, or if no transaction is open.
     """
 
     offset: int

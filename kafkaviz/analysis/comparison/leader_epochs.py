@@ -1,9 +1,9 @@
 """How a follower truncates its log when it begins to follow a leader, step by step.
 
 Each replica keeps pairs of a leader epoch and the offset at which the epoch began. A follower sends
-its newest epoch. The leader finds its own newest epoch that is not above this epoch, and answers
-with the epoch found and the offset at which that epoch ends. The follower truncates its log there.
-A follower that lacks the epoch in the answer asks again (KIP-279). For example:
+its newest epoch. The leader takes its own newest epoch up to the sent epoch, and answers with that
+epoch and the offset at which it ends. The follower truncates its log there. A follower that lacks
+the epoch in the answer asks again (KIP-279). For example:
 
     leader    (0, 0) (2, 120) (5, 180) (6, 220)     elected with epoch 6
     follower  (0, 0) (2, 120) (3, 180)              the log ends at 250

@@ -314,10 +314,10 @@ class _Alignment:
             stream.take(count)
 
     def _take_damaged_pair(self) -> bool:
-        """Takes a batch from each side if only damage made their offsets differ; else False.
+        """Takes a batch from each side if only damage made their offsets differ.
 
-        Both must have the same size, and the batches after them must be equal. Also, one of them
-        has a wrong checksum, or all header fields that the checksum covers are equal.
+        Returns False if not taken. The batches must have the same size, and be followed by equal
+        batches. Also, one has a wrong checksum, or all fields that the checksum covers are equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():

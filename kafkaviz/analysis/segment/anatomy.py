@@ -310,7 +310,7 @@ class Anatomy:
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
         """Returns the first and last offset that a search from this .index slot misses.
 
-        None unless the entry points past the batch with its key.
+        None: the entry does not point past the batch that has its key.
         """
         links = self.links
         entries = self.index.entries
