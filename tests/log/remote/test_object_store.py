@@ -76,8 +76,9 @@ def test_a_command_answers_as_of_the_twin_on_disk(
 
 def test_tune_knows_the_settings_of_a_lone_partition(answer, object_store, stored_broker, twin):
     """The metadata log next to it has them, and the size on disk is that in the store."""
+    command = ("tune", "{}/accounts-0", "--seconds", "60", "--json")  # enough time for all of it
     remote, local = (
-        json.loads(answer("tune", "{}/accounts-0", "--json", directory=directory)[1])
+        json.loads(answer(*command, directory=directory)[1])
         for directory in (stored_broker, twin)
     )
     assert remote["current"]["segment.ms"] == 600_000
