@@ -1,7 +1,6 @@
 """Measurements of this machine: reads from the page cache, page faults, and disk reads.
 
-Each has a 90th percentile, because the median alone can change by half between two runs on a busy
-machine.
+Each result has a 90th percentile too: on a busy machine the median changes by half between runs.
 """
 
 import ctypes
@@ -133,7 +132,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
 
 
 def _fill(descriptor: int, size_bytes: int) -> None:
-    """Writes random bytes, so that the file system cannot compress them or store a hole."""
+    """Fills a file with random bytes. A file system could compress other bytes."""
     chunk = random.Random(1).randbytes(1 << 20)
     for _ in range(-(-size_bytes // len(chunk))):
         os.write(descriptor, chunk)
@@ -169,7 +168,7 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
 
 
 def _faults(descriptor: int, size_bytes: int) -> dict:
-    """Measures the first access to pages of a mapped file that are in the page cache."""
+    """Measures minor page faults: first accesses to mapped pages that are in the page cache."""
     timings_us = []
     for _ in range(FAULT_SAMPLES):
         with mmap.mmap(descriptor, size_bytes, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:
@@ -185,7 +184,8 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[M
     """Measures reads of 4 KiB that are not in the page cache.
 
     Returns:
-        The measurement, or None if the reads came from memory; and notes on it.
+        The measurement, and notes for the user. The measurement is None if the reads came from
+        memory.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]

@@ -56,7 +56,7 @@ class ColdReads:
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
-        """Returns the estimate for a whole log; SweepParts.scaled explains the arguments."""
+        """Returns the counts times `factor`; SweepParts.scaled explains `first_lookups`."""
         return ColdReads(
             self.intervals,
             tuple(
@@ -94,11 +94,11 @@ class ColdSweeper(BatchObserver[ColdReads]):
 def cold_reads_from_starts(
     positions: np.ndarray, starts: np.ndarray, intervals: np.ndarray, *, by_base_offset: bool
 ) -> ColdReads:
-    """Returns the counts for an existing index, given the row where each scan starts.
+    """Returns the counts for an existing index.
 
     Args:
-        positions: positions of all batches of a segment, integers of shape (n,).
-        starts: the row at which the scan for each batch starts, integers of shape (n,).
+        positions: the position of each batch of a segment, integers of shape (n,).
+        starts: the row in `positions` at which the scan starts, for the lookup of each batch.
         intervals: the interval of the existing index, shape (1,).
     """
     scan = np.array([BEGIN], SCAN)
@@ -112,7 +112,7 @@ def cold_reads_from_starts(
 
 
 def scanned_bytes(*, by_base_offset: bool) -> int:
-    """Returns how many bytes of each header a scan reads: 17 since Kafka 4.1, before 61."""
+    """Returns how many bytes of each header a scan reads: 17 since Kafka 4.1, 61 before."""
     return MAGIC_END if by_base_offset else HEADER_BYTES
 
 
@@ -126,7 +126,7 @@ def _reads_of_interval(
 ) -> np.ndarray:
     """Returns how many device reads a lookup of each batch's base offset takes.
 
-    The loop also writes the index: each batch may get an entry.
+    The same loop decides which batches get an index entry.
     """
     reads = np.empty(len(positions), np.int64)
     scan = scans[0]
@@ -154,7 +154,7 @@ def _reads(
     scans: np.ndarray,
     header_bytes: int,
 ) -> np.ndarray:
-    """Returns how many device reads a lookup takes, for each row from `first` to `stop` - 1."""
+    """Returns how many device reads a lookup of each batch in rows [first, stop) takes."""
     reads = np.empty(stop - first, np.int64)
     scan = scans[0]
     for row in range(first, stop):

@@ -1,4 +1,4 @@
-"""A model for the time of a lookup: headers and device reads are counted, their times are ranges.
+"""A model for the time of a lookup. It counts headers and device reads; their times are ranges.
 
 For example, if the 99th percentile of lookups reads 44 headers:
 
@@ -43,7 +43,7 @@ class Range(NamedTuple):
         return Range(*(value * count for value in self))
 
     def scale(self, shares: "Range") -> "Range":
-        """Multiplies each of the three values by its own share."""
+        """Multiplies low by low, typical by typical and high by high."""
         return Range(*(value * share for value, share in zip(self, shares, strict=True)))
 
     def plus(self, other: "Range") -> "Range":
@@ -64,7 +64,7 @@ class Storage:
 
     @property
     def seeks(self) -> bool:
-        """Whether each read is a disk seek, judged by the storage's name or its read time."""
+        """Whether each read is a disk seek: an "hdd", or a calibrated disk that is as slow."""
         return self.name == HDD or (
             self.name == CALIBRATED and self.read_us.typical >= STORAGES[HDD].read_us.low
         )
@@ -119,7 +119,7 @@ class LookupCosts:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether `header_us` comes from the model, not from a measurement."""
+        """Whether `header_us` was not measured, but is half the measured time of two reads."""
         return self.reads_once and not self.calibrated
 
     @property
@@ -142,7 +142,7 @@ class LookupCosts:
         Args:
             reads: device reads of the .log.
             index_reads: device reads of the index.
-            index_pages: index pages touched. A page that another read loaded costs a page fault.
+            index_pages: index pages touched. Each page more than `index_reads` costs a page fault.
         """
         warm = self.warm_us(headers)
         if self.storage.name == "memory":
@@ -154,7 +154,7 @@ class LookupCosts:
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
         """Returns the number of processor cores that lookups keep busy.
 
-        Fetches that wait at the log's end look nothing up and do not count.
+        `fetches_per_s` is without the fetches that wait at the log's end: they search no index.
         """
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
@@ -162,7 +162,7 @@ class LookupCosts:
 def lookup_costs(
     *, by_base_offset: bool, storage: str | None = None, calibration: Mapping | None = None
 ) -> LookupCosts:
-    """Returns the costs for a release.
+    """Returns the times of a lookup for a Kafka release and a storage.
 
     Args:
         by_base_offset: whether each header takes one read, as since Kafka 4.1.
@@ -183,9 +183,9 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns the costs, computed from the read times measured on this machine.
+    """Returns `costs` with the times measured on this machine.
 
-    Each is multiplied by a factor for the time that Java adds.
+    The times of reads are multiplied by a factor for the time that Java adds.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
@@ -218,7 +218,7 @@ def footprint(
     *,
     leaves_maps: bool = False,
 ) -> dict[str, int]:
-    """Returns the files, memory maps and memory that segments take, without the .log files.
+    """Returns how many files, memory maps and bytes the indexes of all segments take.
 
     - `maps`: the memory maps if every index is loaded
     - `stale_maps`: the most unused maps, if the JVM has freed none since the rolls
@@ -258,9 +258,9 @@ def implied_price_us(
 ) -> float:
     """Returns how many µs a mean lookup saves per additional MB of index per GiB of log.
 
-    This is the price implied by choosing an interval. It follows from N = S / (I + a) entries and H
-    = (I + a) / 2µ + ... headers. S is the size of the log, I the interval, a the mean distance by
-    which entries exceed the interval, and µ the mean batch size.
+    A log of S bytes has S / (I + a) entries, and a mean lookup reads (I + a) / 2b headers plus
+    a constant. I is the interval, a is how much the mean distance of two entries exceeds the
+    interval, and b is the mean batch size.
 
     Args:
         spread: the standard deviation of the batch sizes divided by their mean.

@@ -1,8 +1,8 @@
 """The reads that a lookup makes in tiered storage or an object store, and their cost.
 
-A broker fetches the indexes of a remote segment whole (RemoteIndexCache of Kafka 4.3.1). Then it
-reads the .log from the position in the index on (RemoteLogManager.read). Here the read ends with
-the batch that answers the lookup. The counts are for a broker that has cached nothing yet:
+A broker fetches the complete indexes of a remote segment (RemoteIndexCache of Kafka 4.3.1). Then it
+reads the .log from the position that the index gives (RemoteLogManager.read). The bytes are counted
+up to the end of the batch that was looked up, for a broker that has cached nothing. For example:
 
     00000000000000000041.index       1 request      32 B
     00000000000000000041.timeindex   1 request      36 B
@@ -10,9 +10,9 @@ the batch that answers the lookup. The counts are for a broker that has cached n
 
 In Aiven's layout the manifest is read first, then the .log with one request per compressed chunk.
 
-kafkaviz itself reads a log in an object store through its block cache. The requests, bytes and time
-of this process are counted per file. A file that was in the cache counts as if it were not, without
-a time.
+If kafkaviz itself reads a log in an object store, the requests, bytes and time of this process are
+counted per file. For a file that was already in its block cache, the requests and bytes of an empty
+cache are counted, without a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,10 +54,10 @@ class RemoteCost:
 
     Attributes:
         request_ms: the latency of a request.
-        measured_requests: how many requests of this process `request_ms` is the mean of; 0 if it
-            was given or assumed.
-        is_tiered: whether a broker reads from tiered storage, instead of kafkaviz from an object
-            store.
+        measured_requests: the number of requests whose mean latency is `request_ms`; 0 if it was
+            given or assumed.
+        is_tiered: True if a broker reads from tiered storage, False if kafkaviz reads from an
+            object store.
     """
 
     reads: tuple[RemoteRead, ...]
@@ -141,7 +141,7 @@ def remote_cost(
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
-    """Returns the object in the store that a file is read from; None for other files."""
+    """Returns where a file is in an object store; None if it is not read from one."""
     if not view.path or view.source != ON_DISK:
         return None
     mirrored_path = address.mirrored_file(view.path)
@@ -149,7 +149,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """Returns this process' requests for a file, or how many an empty cache would need."""
+    """Returns the requests for a file: as made by this process, or else for an empty cache."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms

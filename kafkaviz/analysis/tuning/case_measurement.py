@@ -77,7 +77,10 @@ class MeasureOptions(TypedDict, total=False):
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns observers that infer index.interval.bytes, by the number of the window to observe."""
+    """Returns observers that can infer index.interval.bytes, by the number of their window.
+
+    Only windows of the largest `SAMPLE_SEGMENTS` segments get an observer.
+    """
     logs = {window.segment.log for window in windows if window.segment.index}
     largest = sorted(logs, key=lambda log: log.size_bytes, reverse=True)[:SAMPLE_SEGMENTS]
     evidence = {}
@@ -94,7 +97,7 @@ def _interval_bounds(evidence: Mapping[int, "_WindowEvidence"]) -> IntervalBound
 
 
 def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> int:
-    """Returns index.interval.bytes if set; else infers it from the first batches of windows."""
+    """Returns index.interval.bytes if it is set; else infers it from the start of each window."""
     if setting.is_given:
         return int(setting.value)
     evidence = _start_evidence(windows)
@@ -109,9 +112,9 @@ def current_interval(
 ) -> tuple[int, str | Message, bool]:
     """Returns index.interval.bytes, its source, and whether an entry covers a whole append.
 
-    The interval is inferred from `bounds` if the setting is unknown, or if `bounds` contradict
-    Kafka's default. The log was then probably copied without its settings. Without entries, Kafka's
-    default is assumed.
+    The interval is inferred from `bounds` in two cases: the setting is unknown, or it is Kafka's
+    default and outside `bounds`, and no entry covers a whole append. Then the log was probably
+    copied without its settings. An unknown setting is Kafka's default if `bounds` have no high end.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -131,8 +134,8 @@ def current_interval(
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
-    Each setting comes from the first partition that shows it. If a crash left an active segment's
-    index at its preallocated size, this size is segment.index.bytes.
+    Each setting comes from the first partition whose segments show it. Kafka preallocates
+    segment.index.bytes for an active index. After a crash, the file still has this size.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -154,7 +157,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 
 def _untrimmed_bytes(segment: LogSegment) -> int | None:
-    """Returns the length of a segment's indexes if they are still preallocated, else None."""
+    """Returns the bytes of the larger index if both are still preallocated, else None."""
     segment = replace(segment)  # the original would keep the entries in memory
     if (
         segment.index
@@ -191,10 +194,10 @@ def measure_cases(
     extra_intervals: Iterable[int] = (),
     **options: Unpack[MeasureOptions],
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
-    """Measures every topic at the intervals that the topics have today.
+    """Measures every topic at `sweep.INTERVALS` and at each topic's interval of today.
 
-    A topic's interval is estimated first, and known after the topic was read. If an estimate was
-    wrong, all topics are read again.
+    Today's interval is first estimated from a part of the topic. If reading the topic shows another
+    interval, all topics are read again.
 
     Returns:
         A case per readable topic, and the faults of the unreadable topics.
@@ -333,7 +336,7 @@ def _add_windows(
     evidence: Mapping[int, "_WindowEvidence"],
     on_progress: Callable[[str, float], None] | None,
 ) -> None:
-    """Measures each window as if it were a segment."""
+    """Adds each window to `builder`, as if the window were a segment."""
     sizes = _bytes_by_log(windows)
     done_bytes: Counter[str] = Counter()
     for number, window in enumerate(windows):
@@ -359,7 +362,7 @@ def _add_windows(
 def _scale(
     measurement: LogMeasurement, segments: Sequence[LogSegment], windows: Sequence[LogWindow]
 ) -> LogMeasurement:
-    """Returns the estimate for the whole logs, if only parts were read."""
+    """Returns the estimate for the whole logs; if they were read whole, `measurement` itself."""
     sizes = [segment.log.size_bytes for segment in segments]
     log_bytes = sum(sizes)
     if not measurement.parts.batches or log_bytes == sum(window.size_bytes for window in windows):
@@ -371,9 +374,9 @@ def _scale(
 
 
 def _rebased_indexes(window: LogWindow) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the entries of both indexes, with positions from the start of the window.
+    """Returns the entries of the .index and the .timeindex; None if one file is missing.
 
-    Returns None if an index is missing.
+    A position in the result is the distance in bytes from the start of the window.
     """
     if not window.segment.index or not window.segment.timeindex:
         return None
@@ -405,7 +408,7 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
     """Checks that Kafka can create a log with these settings.
 
     Raises:
-        KafkavizError: Kafka would throw. The message has Kafka's exception.
+        KafkavizError: Kafka cannot. The message has the text of Kafka's exception.
     """
     try:
         UnifiedLog(config, behaviour, now_ms=0)

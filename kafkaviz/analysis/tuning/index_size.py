@@ -62,15 +62,15 @@ INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 
 @dataclass(frozen=True, kw_only=True)
 class LogRound:
-    """The batches of one round of appends, and what each further round adds to them.
+    """The batches of a log, which are appended to a simulated log again and again, in rounds.
 
     Attributes:
         batches: int64, shape (5, n), with one row for each of `COLUMNS`.
         append_ends: the index of each append's last batch in `batches`, plus 1.
-        next_offset: added to all offsets after each round.
-        next_ms: added to all times after each round.
-        most_shift_ms: times that are shifted by more would overflow 64 bits.
-        per_append: whether an append gets at most one entry (KAFKA-806).
+        next_offset: number that the next round adds to all offsets.
+        next_ms: milliseconds that the next round adds to all times.
+        most_shift_ms: the most that can be added to the times before they overflow 64 bits.
+        per_append: whether an append gets at most one index entry (KAFKA-806).
         header_bytes: bytes that a scan reads of each batch.
     """
 
@@ -91,7 +91,7 @@ def log_round(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> LogRound | None:
-    """Returns the first batches of a log as a round, or None if the log has no batch."""
+    """Returns the first batches of a log as a `LogRound`; None if the log has no batch."""
     pieces = []
     count = 0
     log_bytes = 0
@@ -122,9 +122,9 @@ def log_round(
 
 
 def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
-    """Returns one round of appends for each log with a batch.
+    """Returns a `LogRound` for each log with a batch.
 
-    If the logs were measured in parts, as many bytes are read here.
+    If only parts of the logs were measured, the rounds together have as many bytes as these parts.
     """
     logs = source.total.logs or ()
     sample = source.total.sample
@@ -146,9 +146,9 @@ def log_rounds(source: TuningSource) -> tuple[LogRound, ...]:
 
 
 def close_segments(round_of_log: LogRound, config: LogConfig) -> np.ndarray | None:
-    """Appends a log in rounds, and returns its closed segments as an array of SEGMENT.
+    """Appends the batches in rounds; returns the closed segments as an array of `SEGMENT`.
 
-    Returns None if Kafka would throw, because an append is too large for a segment or its indexes.
+    Returns None if Kafka would throw because an append does not fit into a segment or an index.
     """
     if not config.usable_time_slots:
         return None
@@ -175,8 +175,9 @@ def _close_segments(
     """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
     Args:
-        scans: one scan. A lookup from the same index entry as the previous one continues it.
-        segments: all zero.
+        scans: one row, which keeps the state of the scan from one lookup to the next. If both start
+            at the same index entry, the next lookup only reads the headers that follow.
+        segments: rows to fill, all zero.
     """
     limit = settings[0]
     scan = scans[0]
@@ -287,9 +288,9 @@ def _close_segments(
 
 @dataclass(frozen=True)
 class IndexSearchCost:
-    """The slots read (probes) and pages touched by a search in an offset index of a given size.
+    """The cost of a search in an offset index: slots read (probes) and memory pages touched.
 
-    `tail_` is for a target above the last key, `mean_` is the mean over all targets.
+    `tail_` is the cost for a target above the last key. `mean_` is the mean over all targets.
     """
 
     tail_probes: int
@@ -300,9 +301,9 @@ class IndexSearchCost:
 
 @lru_cache(maxsize=1024)
 def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
-    """Runs searches in an offset index of a given size and returns their cost.
+    """Returns the cost of a search in an offset index with so many entries.
 
-    Means are exact up to 2^18 entries. Beyond, each doubling of the size adds a probe and a page.
+    Means are exact up to 2^18 entries. Each further doubling is assumed to add a probe and a page.
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)
@@ -323,11 +324,11 @@ class IndexSizeOutcome:
 
     Attributes:
         segments: the number of closed segments.
-        rolls: the number of closed segments per cause. All attributes below are means over the
-            segments.
-        open_ms: how long a segment was open, by the broker's clock; 0 if the clock did not move.
-        headers: headers that a lookup of a batch's base offset reads.
-        log_reads: device reads of the .log by such a lookup, with nothing in memory.
+        rolls: the number of closed segments per cause of the roll.
+        log_bytes, offset_entries, time_entries: means per closed segment.
+        open_ms: how long a segment was open on average; 0 if all batches have the same time.
+        headers: mean number of headers that a lookup of a batch's base offset reads.
+        log_reads: mean device reads of the .log by such a lookup, with nothing in memory.
     """
 
     config: LogConfig
@@ -358,7 +359,7 @@ class IndexSizeOutcome:
 
     @property
     def rolls_per_day(self) -> float:
-        """Rolls per day of one topic-partition; infinite if the clock did not move."""
+        """Rolls per day of one topic-partition; infinite if `open_ms` is 0."""
         return DAY_MS / self.open_ms if self.open_ms else float("inf")
 
     @property
@@ -371,7 +372,7 @@ class IndexSizeOutcome:
 
     @property
     def cold_index_reads(self) -> float:
-        """Modelled device reads of the index by a search, with nothing in memory."""
+        """How many device reads of the index a search takes with nothing in memory (modelled)."""
         return mean_touched_pages(self.entries, READ_AHEAD_BYTES)
 
     def cold_us(self, costs: LookupCosts) -> Range:
@@ -380,7 +381,7 @@ class IndexSizeOutcome:
 
 
 def write_with(rounds: Sequence[LogRound], config: LogConfig) -> IndexSizeOutcome | None:
-    """Simulates writing the logs; returns None without a log, or if Kafka would throw."""
+    """Simulates writing the logs; returns None if `rounds` is empty, or Kafka would throw."""
     closed = [close_segments(each_round, config) for each_round in rounds]
     segments = [each for each in closed if each is not None]
     if not closed or len(segments) < len(closed):
@@ -421,8 +422,8 @@ class SafeIndexSize:
     """The smallest segment.index.bytes with which no index gets full before the segment ends.
 
     Attributes:
-        index_bytes: 0 if an index of any size is safe, infinite if none is.
-        cause: the index that gets full first at smaller sizes; None if no size is smaller.
+        index_bytes: 0 if every tried size is safe, infinite if none is.
+        cause: the index that gets full at smaller sizes; None if `index_bytes` is 0.
     """
 
     interval_bytes: int
@@ -433,7 +434,11 @@ class SafeIndexSize:
 def safe_index_size(
     rounds: Sequence[LogRound], config: LogConfig, outcomes: Sequence[IndexSizeOutcome]
 ) -> SafeIndexSize:
-    """Finds the smallest safe index size by binary search between two outcomes."""
+    """Returns the smallest safe index size, to the byte.
+
+    It is searched between the largest unsafe and the smallest safe size in `outcomes`, which are
+    the result of `sweep_index_sizes`.
+    """
     interval_bytes = config.index_interval_bytes
     full = [outcome for outcome in outcomes if outcome.is_index_full]
     if not full:

@@ -1,7 +1,7 @@
-"""The cost of one interval, how much of the budgets it uses, and its gain over today's.
+"""The cost of an index interval, its share of the budgets, and its gain over today's interval.
 
-The gain is a range for two reasons. The costs of a lookup are ranges. And the log is a sample of
-the data, so blocks of it are drawn again and again (a block bootstrap).
+The gain is a range for two reasons. The time per header is a range. And another log of the same
+topic would give other counts: a block bootstrap of the log estimates how much they vary.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,10 +39,10 @@ REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.tot
 def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
     """Returns the mean number of pages that an offset index search touches.
 
-    Beyond 2^18 entries, each doubling is assumed to add one.
+    Beyond 2^18 entries, each doubling is assumed to add a page.
 
     Args:
-        stretch_bytes: the size of a page, or of the range that the kernel reads around one.
+        stretch_bytes: the size of a page; to count device reads, the bytes that one of them loads.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
@@ -54,10 +54,9 @@ def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
 class Budgets:
     """The limits that the user sets for the cost of lookups and indexes; None for no limit.
 
-    A budget is met if the high end of the cost's range is within it.
-
     Attributes:
-        p99_us: time of the 99th percentile of lookups, with the log in the page cache.
+        p99_us: time of the 99th percentile of lookups, with the log in the page cache. The high end
+            of the modelled range must be within this limit.
         index_share: size of both indexes as a share of the log.
     """
 
@@ -106,7 +105,7 @@ def compute_cost(
 def compute_current_cost(
     measurement: LogMeasurement, costs: LookupCosts, interval_bytes: int
 ) -> IntervalCost:
-    """Returns the cost of lookups in the existing indexes, with today's interval."""
+    """Returns the cost of lookups in the existing indexes; `interval_bytes` is today's."""
     return _compute(measurement, costs, measurement.current_cost(interval_bytes))
 
 
@@ -151,14 +150,14 @@ def _compute(
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """Returns the budgets ("p99", "index") that the high ends of the costs exceed."""
+    """Returns the names of the budgets that the cost exceeds: "p99", "index"."""
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )
 
 
 def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float, float]]:
-    """Returns the high end of the cost and its limit, for each budget that is set."""
+    """Returns (cost, limit) for each budget that is set; for "p99" the high end of the cost."""
     usage = {}
     if budgets.p99_us is not None:
         usage["p99"] = cost.p99_us.high, budgets.p99_us
@@ -172,15 +171,15 @@ def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float,
 
 @dataclass(frozen=True)
 class Gain:
-    """The savings from a change of the interval; negative if it costs more.
+    """The savings from a change of the interval; negative if the new interval costs more.
 
-    Each range covers 90 of 100 logs like this one.
+    Each range covers 90 of 100 logs that are drawn from the blocks of this log.
 
     Attributes:
         p99_us: time saved at the 99th percentile of lookups, with the log in the page cache.
         mean_us: time saved per lookup on average, with the log in the page cache.
         index_share: index bytes saved, as a share of the log.
-        blocks: how many blocks the log has. With fewer than 8, ranges come from the costs alone.
+        blocks: the number of blocks of the log. With fewer than 8, no logs are drawn.
     """
 
     p99_us: Range
@@ -214,7 +213,7 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the time in µs for a difference in headers, as the widest range of both inputs."""
+    """Returns `headers` (low, high) times `header_us`: the widest range in µs."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
@@ -222,13 +221,11 @@ def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> 
 
 
 def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarray]:
-    """Divides the log into blocks with equal numbers of batches, and draws logs from them.
-
-    Every interval gets the same draws.
+    """Draws `RESAMPLES` logs from equal blocks of the measured log, the same for every interval.
 
     Returns:
-        The number of blocks; and for each drawn log the mean and the 99th percentile of headers,
-        and the entries per byte, shape (3, RESAMPLES).
+        The number of blocks, and an array of shape (3, RESAMPLES). Its rows are the mean headers
+        per lookup, their 99th percentile, and the entries per byte of each drawn log.
     """
     length = max(MIN_BLOCK_BATCHES, -(-sum(map(len, measurement.sizes)) // BLOCKS))
     block_bytes = []
@@ -258,10 +255,10 @@ def _resample(measurement: LogMeasurement, interval: int) -> tuple[int, np.ndarr
 def tiered_cost(
     current: IntervalCost, other: IntervalCost, today: CurrentConfig
 ) -> dict[str, float]:
-    """Returns the costs of two intervals in remote storage.
+    """Returns the costs of two intervals in remote storage, as names and values.
 
-    For each interval, these are the segments whose indexes fit into the remote index cache, and the
-    share of fetched bytes that the reader skips.
+    - `cached_segments_now`, `cached_segments_other`: how many segments' indexes fit into the cache
+    - `carried_share_now`, `carried_share_other`: the share of a fetch before the offset looked up
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):

@@ -27,7 +27,7 @@ WINDOW_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class LogWindow:
-    """Whole batches of a .log: the batches that begin in [start, stop).
+    """The part of a .log from byte `start` to byte `stop`.
 
     - A batch begins at `start`.
     - A batch ends at `stop`, unless the window is a whole .log with a damaged end.
@@ -49,16 +49,16 @@ class LogWindow:
     def batches(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH, with positions in the .log.
 
-        If the .log is damaged, the batches from the damage on are missing.
+        If the .log is damaged, only the batches before the damage are yielded.
         """
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )
 
     def offset_entries(self) -> np.ndarray:
-        """Returns the .index entries for all batches but the first (log.segment.OFFSET_ENTRY).
+        """Returns the .index entries for the window's batches after the first (OFFSET_ENTRY).
 
-        If the window is a whole .log, these are all entries.
+        If the window is a whole .log, returns all entries of the .index.
         """
         if self.is_whole:
             return self.segment.offset_index
@@ -67,7 +67,7 @@ class LogWindow:
         return entries[first:last].copy()
 
     def time_entries(self) -> np.ndarray:
-        """Returns the .timeindex entries for all batches but the first (log.segment.TIME_ENTRY)."""
+        """Returns the .timeindex entries for the window's batches after the first (TIME_ENTRY)."""
         if self.is_whole:
             return self.segment.time_index
         entries = replace(self.segment).time_index
@@ -120,8 +120,8 @@ def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> lis
     A topic gets windows in proportion to its size, and at least one if it has a batch.
 
     Args:
-        most_bytes: how many bytes to measure over all logs. None, or more than the logs have: each
-            segment is one window.
+        most_bytes: how many bytes to measure, summed over all logs. If it is None, or the logs are
+            not larger, each segment is one window.
     """
     log_bytes = sum_bytes(logs)
     if most_bytes is None or log_bytes <= most_bytes:
@@ -170,9 +170,9 @@ def _topic_windows(
 
 
 def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
-    """Moves ranges of bytes, given in ascending order, so that they contain whole batches.
+    """Moves ascending ranges of bytes so that each starts and ends between two batches.
 
-    A range starts at a batch whose position is known, or else where the previous range ends.
+    A range starts at the nearest index entry before it, or where the previous range ends.
     """
     if not ranges:
         return []
@@ -196,14 +196,14 @@ def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[
 
 
 def _read_entries(segment: LogSegment) -> np.ndarray:
-    """Returns the entries of the .index; the segment does not keep them in memory."""
+    """Returns the entries of the .index, without keeping them in memory in `segment`."""
     return replace(segment).offset_index
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
-    """Returns where the batch of the last index entry at or before `position` starts.
+    """Returns the position in the last index entry at or before `position`.
 
-    Returns 0 without such an entry, or if the entry does not point to its batch.
+    Returns 0 without such an entry, or if its batch is not at that position.
     """
     if not position or not len(entries):
         return 0

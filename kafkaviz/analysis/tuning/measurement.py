@@ -40,9 +40,10 @@ class LogMeasurement:
         sizes: an array of SIZES for each segment, for the bootstrap.
         spread: the standard deviation of the batch sizes divided by their mean.
         single_share: the share of data batches with one record.
-        bytes_per_s: the write speed by the batches' largest timestamps; None if these are all
-            equal.
-        followers: `parts` on a follower that writes one entry per fetch; None for other releases.
+        bytes_per_s: bytes written per second of record time; None if all batches have the same
+            largest timestamp.
+        followers: `parts` with the indexes that a follower writes; None for releases in which they
+            are like the leader's.
         index_cost: the cost of lookups in the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
         empty_segments: the number of segments without a batch, which `parts` does not count.
@@ -71,7 +72,7 @@ class LogMeasurement:
         return self.parts.log_bytes
 
     def scaled(self, log_bytes: int, segments: int, windows_inside: int) -> "LogMeasurement":
-        """Returns the estimate for whole logs, if this is the measurement of their windows.
+        """Returns an estimate for whole logs, if this is a measurement of windows of them.
 
         Args:
             log_bytes: the size of the whole logs.
@@ -96,7 +97,7 @@ class LogMeasurement:
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns what lookups in the existing indexes cost; without indexes, in a replay."""
+        """Returns the cost with the existing indexes; if there are none, with replayed indexes."""
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
@@ -105,7 +106,7 @@ class CurrentConfig:
     """The settings of a log today.
 
     Attributes:
-        is_coarse: whether one index entry is for a whole append (KAFKA-806).
+        is_coarse: whether an append got at most one index entry (KAFKA-806).
         partitions: the number of logs.
         topic: None for a whole broker.
         inferred_settings: settings that are in no file. Their values come from where segments
@@ -137,7 +138,7 @@ class CurrentConfig:
 
     @property
     def assumed_settings(self) -> tuple[str, ...]:
-        """Names of the unknown settings, except the interval, for which Kafka's default is used."""
+        """Names of the settings that are assumed to be Kafka's default, without the interval."""
         return tuple(
             name
             for name in self.unknown_settings
@@ -151,9 +152,10 @@ class MeasurementBuilder:
 
     Attributes:
         extra_intervals: intervals to measure in addition to sweep.INTERVALS, including today's.
-        per_append: whether a follower's append gets at most one entry.
-        by_append: whether each append gets at most one entry. The batches must have the append's
-            number, as in a workload.
+        per_append: whether to measure the indexes of a follower too, in which an append gets at
+            most one entry.
+        by_append: whether an append gets at most one entry in the measured log itself. The batches
+            must have the append's number, as in a workload.
         current_interval_bytes: today's interval; None for a workload, which has no indexes.
     """
 
@@ -185,8 +187,9 @@ class MeasurementBuilder:
         Args:
             chunks: arrays of format.batch.BATCH, or of appends.INCOMING for a workload.
             indexes: OFFSET_ENTRY and TIME_ENTRY of log.segment; None if an index is missing.
-            report_share: called after all batches were read, with the share of the work done.
-            observers: further observers of the same batches in the same pass.
+            report_share: called with the share of the work that is done, from 0.8 on: before that,
+                `chunks` can report how much was read.
+            observers: they get every batch too.
         """
         segment = self._measure(chunks, indexes, report_share, observers)
         self._total = merge_measurements([self._total, segment])
@@ -273,7 +276,7 @@ class _Statistics(BatchObserver[dict[str, Any]]):
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    """Adds the counts of several measurements, and combines their means."""
+    """Returns one measurement for several: counts are added, means are weighted by batches."""
     empty_segments = sum(each.empty_segments for each in measurements)
     # the means of a measurement without batches are NaN
     merged = [each for each in measurements if each.parts.batches] or measurements[:1]

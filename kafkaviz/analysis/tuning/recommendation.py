@@ -41,8 +41,8 @@ MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a sma
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals that are too long for the storage are left out. Below the smallest batch, all
-    intervals index every batch, so only the largest of these is offered.
+    Intervals above `upper_bounds` are left out. All intervals below the size of the smallest batch
+    index every batch, so only the largest of them is returned.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -56,9 +56,10 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
-    """Returns the longest interval that remote storage ("tiered") or a disk ("hdd") allows.
+    """Returns the largest interval, in bytes, that makes sense for this log's storage.
 
-    A bound that does not apply to this log is left out.
+    "tiered" is there only for remote storage, "hdd" only for a disk that seeks. For other storage
+    the result is empty.
     """
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
@@ -70,14 +71,14 @@ def upper_bounds(
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason, as a code with values; tuning_text.py makes the message."""
+    """A reason for a recommendation. tuning_text.py makes a message from the code and values."""
 
     code: ReasonCode
     values: Mapping[str, Any]
 
     @property
     def plain_values(self) -> dict[str, Any]:
-        """The values, without objects such as costs from which tuning_text.py derives others."""
+        """The values that a message can show: numbers, texts, dicts and tuples."""
         return {
             name: value
             for name, value in self.values.items()
@@ -144,7 +145,7 @@ def _standing_reasons(
 def not_fixed(
     cost: IntervalCost, measurement: LogMeasurement, costs: LookupCosts
 ) -> tuple[Reason, ...]:
-    """Returns those costs that no interval can change, if they matter for this log."""
+    """Returns what no interval can change in this log, such as tiny batches or cold reads."""
     batch_bytes = measurement.batch_bytes
     sizes = {"batch_bytes": batch_bytes, "single_share": measurement.single_share}
     return (
@@ -167,7 +168,7 @@ class Recommendation:
     Attributes:
         value: the recommended interval; today's if the verdict is keep.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        considered_bytes: the best interval for the budgets, even if the gain is not worth a change.
+        considered_bytes: the best interval for the budgets, also if changing to it is not worth it.
     """
 
     verdict: TuningVerdict
@@ -229,7 +230,7 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Returns the largest interval that meets every budget, or else the one nearest to them.
+    """Returns the largest interval that meets every budget, or else the one with the least excess.
 
     If only the index size has a budget, returns the smallest interval that meets it. Without a
     budget, returns today's interval, unless the storage limits the interval (`is_bound`).
@@ -261,7 +262,7 @@ def _worth(
     today: CurrentConfig,
     budgets: Budgets,
 ) -> tuple[bool, list[Reason]]:
-    """Returns whether the low end of the gain is worth a change, and the reasons."""
+    """Returns whether to change from `current` to `best`, and why. The least gain decides."""
     if best.interval_bytes == current.interval_bytes:
         return False, []
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}
@@ -291,11 +292,12 @@ def recommend_broker(
 ) -> Recommendation:
     """Returns the recommendation for a broker's default interval.
 
-    If topics need different intervals, each gets its own setting, and the broker keeps its default.
+    If the topics' recommendations differ from each other or from `total`, the broker keeps its
+    default, and each topic that should change gets its own setting.
 
     Args:
         by_topic: the recommendations of all topics with a batch.
-        total: the recommendation for all batches together.
+        total: the recommendation for the batches of all topics together.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
@@ -321,7 +323,7 @@ def recommend_broker(
 def recommend_all(
     cases: Sequence[TuningCase], total: TuningCase, budgets: Budgets, costs: LookupCosts
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
-    """Recommends an interval for each case, by its name, and one for all cases together."""
+    """Returns the recommendation for each case, by its name, and one for all cases together."""
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
     # the only topic may have its own interval, and then the broker needs another recommendation
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:

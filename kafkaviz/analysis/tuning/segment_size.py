@@ -45,10 +45,10 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that the log needs.
 
     Attributes:
-        ends_bytes: the size of the .log at which each limit in `roll_limits.ENDS` ends a segment;
-            infinite if it never does.
-        least_index_bytes: the smallest segment.index.bytes with which segment.bytes ends the
-            segments.
+        ends_bytes: the .log size at which a limit ends a segment, for each limit in
+            `roll_limits.ENDS`; infinite if it never does.
+        least_index_bytes: the smallest segment.index.bytes with which no index is full before the
+            .log has segment.bytes.
         safe_index_bytes: `least_index_bytes` plus a quarter, in case batches become smaller.
     """
 
@@ -62,7 +62,7 @@ class SegmentLimits:
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """Returns the limits of segments with a measured interval, and the index size that is safe."""
+    """Returns the limits with an interval that was measured."""
     index = measurement.parts.index_of(interval_bytes)
     entries = int(measurement.parts.entries[index])
     times = int(measurement.parts.time_entries[index])
@@ -91,9 +91,9 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 def footprint_at(
     measurement: LogMeasurement, today: CurrentConfig, interval_bytes: int
 ) -> dict[str, int]:
-    """Returns files, maps, memory and preallocated bytes with a measured interval.
+    """Returns the `footprint` of a log's segments with an interval that was measured.
 
-    With today's interval, the numbers come from the existing indexes.
+    For today's interval, the existing indexes are counted.
     """
     is_today = interval_bytes == today.interval_bytes
     parts = (
@@ -130,10 +130,10 @@ class SegmentNumbers:
 
     Attributes:
         ended_bytes: the size of the .log at which a segment of a partition ends.
-        overshoot_bytes: the most that is kept beyond the retention; None if it is unknown or
-            deletes nothing.
+        overshoot_bytes: the most bytes that are kept beyond the retention limit; None if the limit
+            is unknown or there is none.
         active_bytes: the .log bytes of the active segments.
-        recovered_bytes: the most that a killed broker reads again when it starts.
+        recovered_bytes: the most bytes that a killed broker reads again when it starts.
         maps: memory maps of all segments of the broker, once their indexes are loaded.
     """
 
@@ -152,8 +152,8 @@ class SegmentSizeAdvice:
     Attributes:
         considered: the numbers for the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
-        retained_bytes: how many bytes of a partition are retained; None if all, or if unknown.
-        changing: the proposed values of a broker's topics that should change.
+        retained_bytes: how many bytes a partition may keep; None for no limit, or if unknown.
+        changing: the proposed value of each topic that should change, by name; {} for a topic.
     """
 
     reason: SegmentReason
@@ -212,10 +212,10 @@ def _live_segments(case: TuningCase) -> int:
 def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAdvice:
     """Returns whether another segment.bytes is better for a topic.
 
-    The target is a quarter of the retained bytes, or of a compacted log, as a power of two. It is
-    proposed if today's segments are at least twice as large, and the log is not smaller. A larger
-    value is proposed if segments end because of their size, and the broker uses more than half of
-    the maps that vm.max_map_count allows.
+    A larger value is proposed if segment.bytes ends the segments, and the broker uses more than
+    half of the maps that vm.max_map_count allows. Otherwise a smaller value may be proposed: a
+    quarter of the retained bytes, or of a compacted log, as a power of two. Today's segments must
+    be at least twice as large as this value, and the log at least as large.
 
     Args:
         broker_segments: the number of segments on the broker, including those of this case.
@@ -255,9 +255,9 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
 
 
 def _smaller_bytes(segment_bytes: float, kept_bytes: float) -> int | None:
-    """Returns a quarter of the kept bytes as a power of two, but at least 64 MiB.
+    """Returns a quarter of `kept_bytes` as a power of two, but at least 64 MiB.
 
-    Returns None if segments are less than twice as large as that.
+    Returns None if today's segments are less than twice as large as the result.
     """
     size_bytes = max(MIN_SEGMENT_BYTES, _power_of_two(kept_bytes / SEGMENTS_PER_RETENTION))
     return size_bytes if 2 * size_bytes <= segment_bytes else None
@@ -269,7 +269,7 @@ def _power_of_two(number: float) -> int:
 
 
 def _retained_bytes(case: TuningCase) -> float | None:
-    """Returns how many bytes of a partition the stricter retention limit keeps."""
+    """Returns how many bytes a partition may keep by its stricter retention limit, or None."""
     today = case.today
     speed = case.measurement.bytes_per_s
     retained_limits = []
@@ -282,7 +282,7 @@ def _retained_bytes(case: TuningCase) -> float | None:
 
 
 def _numbers(case: TuningCase, segment_bytes: int, broker_segments: int) -> SegmentNumbers:
-    """Returns the numbers for one value of segment.bytes; only for today's, some are counted."""
+    """Returns the numbers for one value of segment.bytes; modelled if it is not today's."""
     config = replace(case.today.config, segment_bytes=segment_bytes)
     ends = limits_at(case.measurement, config, case.today.interval_bytes)
     ended_bytes = ends.ends_bytes[ends.binding]

@@ -1,4 +1,4 @@
-"""Opens and measures the source of a tuning: a partition, topic, broker, .log or workload."""
+"""Opens and measures a partition, topic, broker, .log or workload for tuning."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -88,7 +88,7 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields the batches that a plan writes (appends.INCOMING), with the segment's number.
+    """Yields segment numbers and the batches that the plan writes there (appends.INCOMING).
 
     Raises:
         KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
@@ -117,8 +117,8 @@ def open_source(
 
     Args:
         version: the Kafka release, instead of the one that the source suggests.
-        overrides: values that replace settings of the source, by topic or broker name.
-        broker: the broker of a partition, if it is already open with several log directories.
+        overrides: values that replace settings of the source, by Kafka's name of the setting.
+        broker: the broker that has the partition, if it is already open.
 
     Raises:
         CannotOpen: the path has nothing that can be tuned.
@@ -137,10 +137,10 @@ def open_source(
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
-    """Splits a path such as BROKER/TOPIC, in which TOPIC is a topic and not a directory.
+    """Splits a path such as BROKER/TOPIC: returns the broker directory and the topic.
 
-    Returns the broker directory and the topic; any other path unchanged, and None. A path in an
-    archive becomes the path of the unpacked file.
+    For any other path, returns the path and None. If that path is in an archive, it becomes the
+    path of the unpacked file.
     """
     path = file.absolute_path(path)
     try:
@@ -162,7 +162,7 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
 
 def _is_partition(path: Path) -> bool:
-    """Returns whether a directory has a .log, or an archive exactly one partition."""
+    """Returns whether `path` is a directory with a .log, or an archive of one partition."""
     path = archive.locate(path)
     if not path.exists():
         return False

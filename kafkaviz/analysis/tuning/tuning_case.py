@@ -30,13 +30,13 @@ class TuningCase:
     """A topic, a part of a topic, or a workload, with its measurement.
 
     Attributes:
-        disk_entries: the number of entries in the .index and .timeindex files; None if one is
-            missing.
+        disk_entries: the number of entries in the .index and in the .timeindex files; None if a
+            file is missing.
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
-        logs: the appends (without payload) and the first offset of each log; None for a single
-            .log.
+        logs: a function that reads the appends, and the first offset, for each log; None for a
+            single .log.
         sample: the measured parts of the logs; None for a workload, which is measured whole.
     """
 
@@ -53,7 +53,7 @@ class TuningCase:
 
     @property
     def replayed_entries(self) -> tuple[int, int]:
-        """How many entries both indexes have after a replay with today's interval."""
+        """How many .index and .timeindex entries a replay with today's interval writes."""
         parts = self.measurement.parts.at_interval(self.today.interval_bytes)
         return int(parts.entries[0]), int(parts.time_entries[0])
 
@@ -73,11 +73,11 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log, which needs its dense index, was left out.
-        inactive_segments: segments that Kafka does not use. They were left out too.
+        metadata_left_out: whether KRaft's metadata log was left out. It needs its dense index.
+        inactive_segments: segments that Kafka does not use. They are not measured.
         broker_segments: the number of all segments of the broker; None without a broker directory.
         default_interval: the broker's interval for topics that do not set their own.
-        own_settings: other segment limits in the broker's files, by the field names of LogConfig.
+        own_settings: the segment limits in the broker's files, by the field names of LogConfig.
     """
 
     name: str
@@ -103,10 +103,10 @@ class TuningSource:
 
     @property
     def total(self) -> TuningCase:
-        """The only case; for a broker, its topics together, as if all had the broker's interval.
+        """The only case; for a broker, all topics as one case with the broker's default interval.
 
-        A setting that is in no file of the broker gets the largest value of all topics, because the
-        index size must be safe for every topic.
+        If no file of the broker has a setting, the largest value of all topics is used, because
+        the index size must be safe for every topic.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -145,7 +145,7 @@ class TuningSource:
         )
 
     def _largest(self, name: str) -> int:
-        """Returns the largest value of a setting over all topics, preferring known values."""
+        """Returns the largest value over all topics, of the known ones if there are any."""
         configs = [case.today for case in self.cases]
         known = [each for each in configs if name not in each.inferred_settings]
         return max(getattr(each.config, field_name(name)) for each in known or configs)

@@ -44,7 +44,7 @@ def format_share(part: float) -> str:
 
 
 def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
-    """Returns the recommendation in one line. `name` is the topic's or the broker's setting."""
+    """Returns the recommendation in one line. `name` is Kafka's name of the setting."""
     return setting_headline(
         name,
         recommendation.current_cost.interval_bytes,
@@ -67,7 +67,7 @@ def setting_headline(name: str, current: int, value: int, *, is_known: bool) -> 
 
 
 def main_reasons(recommendation: Recommendation) -> tuple[Reason, ...]:
-    """Returns the reasons that decide the recommendation, without details."""
+    """Returns the decisive reasons: those whose code is not in `DETAIL_CODES`."""
     return tuple(reason for reason in recommendation.reasons if reason.code not in DETAIL_CODES)
 
 
@@ -113,7 +113,7 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _budget_values(values: Mapping) -> dict[str, object]:
-    """Returns for each budget the high end of the cost, with which the budget is compared."""
+    """Returns the interval, and a message per budget: cost, limit, and whether it is met."""
     cost = values["at"]
     costs = values["costs"]
     origin = "calibrated" if costs.calibrated else "measured"
@@ -171,7 +171,7 @@ def _describe_topics(key: str, changed_values: Mapping[str, int]) -> Message:
 
 
 def describe_names(names: Sequence[str | Message]) -> Message:
-    """Returns the first five names, and how many others there are."""
+    """Returns a message with the first five names and the number of the others."""
     first = tuple(names[:MAX_NAMES])
     others = len(names) - MAX_NAMES
     if others > 0:
@@ -211,7 +211,7 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns how much time a larger index would save, in µs and as a share of a fetch."""
+    """Returns a message saying how many µs a lookup saves per MB of index per GiB of log."""
     return message(
         "tuning_answer.price",
         interval=cost.interval_bytes,
@@ -221,7 +221,7 @@ def describe_price(cost: IntervalCost) -> Message:
 
 
 def describe_known(case: TuningCase, costs: LookupCosts) -> Message:
-    """Returns a message saying which numbers are counted, estimated or modelled."""
+    """Returns a message saying which numbers of a case are counted, estimated or modelled."""
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
     how = message("tuning_answer.presets")
     if costs.calibrated:
@@ -277,7 +277,7 @@ def describe_segment_reason(advice: SegmentSizeAdvice) -> Message:
 
 
 def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
-    """Returns the numbers that depend on segment.bytes, and where each comes from."""
+    """Returns a message with each number that depends on segment.bytes, and its `Basis`."""
     named_numbers = {
         "overshoot": numbers.overshoot_bytes,
         "active": numbers.active_bytes,
@@ -301,9 +301,10 @@ def describe_segment_numbers(numbers: SegmentNumbers) -> Message:
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:
-    """Returns Kafka's command that sets a value for a topic; None: for all brokers.
+    """Returns the kafka-configs.sh command that changes a setting of a topic.
 
-    Brokers have their own name for the setting.
+    If `topic` is None, the command changes the default of all brokers. Brokers use another name
+    for the setting, such as log.index.interval.bytes.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]

@@ -1,4 +1,4 @@
-"""The savings by larger batches and by another codec: a verdict and a figure for each."""
+"""The savings from larger batches and from another codec: a verdict and a figure for each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class PartVerdict:
 
     Attributes:
         mark: the severity that the page shows next to the verdict.
-        lines: the advised producer settings, as lines of a properties file; empty for no change.
+        lines: the advised producer settings, as lines of a properties file; () for no change.
         price: rows of name, value today, and value with the advised settings.
         reasons: the reasons for the verdict, one sentence each.
         known: says which part of the log was read, and whether numbers are counted or modelled.
@@ -309,7 +309,7 @@ def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsVi
 
 
 def _stored_range(row: PackedCodec) -> Range:
-    """Returns the uncertainty range of a compression ratio, with the batch headers added."""
+    """Returns the low and high ratio of stored to plain bytes, with the batch headers."""
     headers = row.stored_ratio - row.ratio
     low = row.ratio if row.ratio_low is None else row.ratio_low
     high = row.ratio if row.ratio_high is None else row.ratio_high

@@ -50,11 +50,12 @@ class IndexSizeCurveView:
     Attributes:
         cold_us: the typical time of a mean lookup that finds no page in memory.
         log_bytes: the size of a segment's .log at the roll.
-        safe_sizes: least sizes at which no index ends a segment, and their names: for today's
-            interval, then for another one.
-        full_until: an index ends segments below this size.
+        safe_sizes: the least size at which no index ends a segment, and a text for it: for
+            today's interval, then for the other interval if there is one.
+        full_until: below this index size, a full index ends segments.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
-        most_us, log_range: the ends of the upper and of the lower vertical axis.
+        most_us: the end of the upper vertical axis.
+        log_range: both ends of the lower vertical axis, in bytes.
     """
 
     title: str
@@ -82,12 +83,12 @@ def view(
     safe_today: SafeIndexSize | None = None,
     is_today_known: bool = True,
 ) -> IndexSizeCurveView:
-    """Returns the curve over all index sizes, with the same index interval.
+    """Returns the curve of lookup time and .log size over the index size, for one interval.
 
     Args:
         outcomes: the outcome of each size, including today's and the considered size.
-        safe: the least safe size at the interval of the outcomes.
-        safe_today: the least safe size at today's interval, if the outcomes have another interval.
+        safe: the least safe size at the interval of `outcomes`.
+        safe_today: the least safe size at today's interval; None if `outcomes` have this interval.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
     """
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
@@ -137,7 +138,7 @@ def _safe_sizes(
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
-    """Returns the least size with which a full index never rolls a segment; None without one."""
+    """Returns the smallest size in `outcomes` at which no index gets full, or None."""
     return next((each.index_bytes for each in outcomes if not each.is_index_full), None)
 
 
@@ -193,10 +194,10 @@ def _comparison_text(today: IndexSizeOutcome, other: IndexSizeOutcome, costs: Lo
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
-    """Returns the outcome that today's is compared with if no other size is considered.
+    """Returns the outcome to compare with today's, if the user considers no other size.
 
-    If a full index rolls segments today, this is Kafka's default size. Otherwise it is a size with
-    `TIMES_AS_MANY` times as many rolls, or the smallest size.
+    If a full index rolls segments today, this is the outcome of Kafka's default size. Otherwise it
+    is the largest size with at least `TIMES_AS_MANY` times as many rolls, or the smallest size.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
@@ -206,14 +207,14 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
 
 
 def count_text(value: float) -> str:
-    """Formats a number: two significant digits below a hundred, grouped digits above."""
+    """Formats a number such as 7.3, 42 or 12 345; returns `MISSING` if it is infinite."""
     if not np.isfinite(value):
         return MISSING
     return f"{value:.2g}" if value < 99.5 else format_count(round(value))
 
 
 def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
-    """Describes the outcome of a size and an interval, with a line break between sentences."""
+    """Returns the hover text of one outcome, with a line break between sentences."""
     search = outcome.search()
     return say(
         "index_size.hover",
@@ -340,7 +341,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
 
 
 def _size_ticks(curve: IndexSizeCurveView) -> list[float]:
-    """Returns the safe size at today's interval, and the round sizes that are not close to it."""
+    """Returns the ticks: the safe size at today's interval, and round sizes not close to it."""
     safe = [size for size, _ in curve.safe_sizes[:1]]
     return safe + [
         tick for tick in SIZE_TICKS if all(abs(np.log2(tick / size)) >= TICK_BITS for size in safe)
@@ -360,7 +361,7 @@ def _time_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
 
 
 def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
-    """Draws the .log size at the roll; a point has the colour of the limit that causes the roll."""
+    """Draws the .log size at the roll. The colour of a point shows which limit rolls."""
     cause_colours = [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes]
     return go.Scatter(
         x=np.log2(curve.sizes),
@@ -376,7 +377,7 @@ def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
 
 
 def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the area in which a full index rolls segments, in each panel."""
+    """Returns an area per panel that covers the sizes at which a full index rolls segments."""
     start = float(np.log2(curve.sizes[0])) - 0.3
     end = float(np.log2(curve.sizes[-1])) + 0.3
     until = min(float(np.log2(max(curve.full_until, 1))), end)

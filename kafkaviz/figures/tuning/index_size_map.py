@@ -40,12 +40,12 @@ class IndexSizeMapView:
     """The costs of intervals and index sizes.
 
     Attributes:
-        cold_us: the mean cost of a lookup, shape (sizes, intervals); NaN where Kafka cannot write
+        cold_us: the time of a mean lookup, shape (sizes, intervals); NaN where Kafka cannot write
             such a log.
-        safe_bytes: per interval, the least size with which a full index never rolls a segment; NaN
-            if no size or every size is safe.
-        roll_lines: the index size per interval that rolls a segment at each .log size in
-            `ROLLS_AT`; NaN if none does.
+        safe_bytes: per interval, the least size at which no index gets full; NaN if no size or
+            every size is safe.
+        roll_lines: the index sizes, one per interval, at which segments roll with a .log size in
+            `ROLLS_AT`, by this .log size; NaN if no index size does that.
     """
 
     title: str
@@ -116,7 +116,7 @@ def view(
 
 
 def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
-    """Says how the cost changes with each setting alone, while the other stays at today's value."""
+    """Returns a title with the least and the greatest time if only one setting is changed."""
     ends = [format_us(end) for values in (across_us, up_us) for end in (min(values), max(values))]
     names = dict(zip(("least", "most", "least_by_size", "most_by_size"), ends, strict=True))
     if names["least_by_size"] == names["most_by_size"]:
@@ -227,7 +227,7 @@ def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatm
 
 
 def _lines(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
-    """Draws where rolls happen at each size in `ROLLS_AT`, and the border of the safe sizes."""
+    """Draws a line per .log size in `ROLLS_AT`, and the border of the safe index sizes."""
     thin = {"color": colours["ink_2"], "width": 1}
     border = {"color": colours["ink"], "width": 1.8, "dash": "5px,3px", "shape": "hvh"}
     lines: list[tuple[str, np.ndarray, dict]] = [
@@ -263,9 +263,10 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks, above them.
+    """Returns the names of today's and the considered settings, each above its mark.
 
-    If two would overlap, the name of the lower mark is below it, or today's at the same height.
+    If both names would overlap, the lower mark has its name below it. At the same height, today's
+    mark has.
     """
     today = size_map.today
     below = None

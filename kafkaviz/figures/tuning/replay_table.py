@@ -28,8 +28,8 @@ class ReplayRow:
 
     Attributes:
         key: the name of the row in JSON and CSV.
-        values: the values with the old and with the new settings.
-        basis: says how the values are known: counted or modelled.
+        values: the value with the old settings, and the value with the new ones.
+        basis: a text saying whether the values are counted or modelled.
     """
 
     key: str
@@ -40,12 +40,12 @@ class ReplayRow:
 
 
 def file_cells(rows: Iterable[ReplayRow]) -> list[tuple[float | str, ...]]:
-    """Returns the values of `COLUMNS` for each row; they are not translated."""
+    """Returns the values of `COLUMNS` for each row, the same in every language."""
     return [(row.key, *(round(value, 6) for value in row.values)) for row in rows]
 
 
 def cells(row: ReplayRow) -> tuple[str, ...]:
-    """Returns name, value before, value after, change, and how the values are known."""
+    """Returns the texts of a row: name, old value, new value, change, and basis."""
     return row.name, *map(row.format_value, row.values), change_text(*row.values), row.basis
 
 

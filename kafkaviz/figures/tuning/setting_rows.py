@@ -28,8 +28,8 @@ class RowQuantity:
     """A column of the figure: a quantity, with a range for each row.
 
     Attributes:
-        name: may have line breaks (<br>).
-        ranges: low and high of each row; equal for an exact number, NaN if unknown.
+        name: the head of the column; it may have line breaks (<br>).
+        ranges: (low, high) of each row: equal if the number is exact, NaN if it is unknown.
     """
 
     name: str
@@ -110,7 +110,7 @@ def _axis(quantity: RowQuantity, colours: dict[str, str]) -> dict:
 
 
 def _round_down(value: float) -> float:
-    """Returns the largest 1, 2 or 5 times a power of ten that is not above `value`."""
+    """Rounds down to 1, 2 or 5 times a power of ten: 0.5 for 0.7, 20 for 47."""
     power = 10.0 ** np.floor(np.log10(value))
     return max(step * power for step in (1, 2, 5) if step * power <= value)
 
@@ -137,7 +137,7 @@ def _today_shapes(
 def _traces(
     rows: SettingRowsView, quantity: RowQuantity, axis: str, colours: dict[str, str]
 ) -> list[dict]:
-    """Returns the bars as lines with dots at both ends, so that an exact number is seen too."""
+    """Returns a bar from low to high per row. Dots at both ends show an exact number too."""
     outline = {"color": colours["ink"], "width": 2}
     today = {"size": 11, "color": colours["raised"], "line": outline}
     bars = []

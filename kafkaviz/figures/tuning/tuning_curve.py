@@ -1,6 +1,6 @@
 """The cost of each index interval: headers per lookup, with today's interval marked.
 
-Headers are counted. Microseconds, at the marks and of a budget, are modelled.
+Headers are counted. Times in µs are modelled: the p99 lookup at each mark, and the budget's band.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,11 +47,11 @@ COMPARED_BYTES = 65_536  # today's interval is compared with this one if no othe
 
 @dataclass(frozen=True, kw_only=True)
 class CurveMark:
-    """An interval that is marked.
+    """Today's or the considered interval, which the figure marks.
 
     Attributes:
-        x_bytes: the interval, limited to `MIN_X` and `MAX_X`.
-        p99_text: the typical time of the p99 lookup on hot pages.
+        x_bytes: the interval, limited to the axis from `MIN_X` to `MAX_X`.
+        p99_text: the typical time of the 99th percentile of lookups, with the log in memory.
     """
 
     interval_bytes: int
@@ -64,13 +64,13 @@ class CurveMark:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
-    """The cost curve. Arrays have a value per interval, from 64 B on.
+    """The headers that lookups read at each interval. Arrays have a value per interval.
 
     Attributes:
-        budget: how many headers use up the p99 budget at the model's highest, typical and lowest
-            price per header; None without a budget.
-        least_batch_bytes: the size of the smallest batch; None if unknown. All smaller intervals
-            have the same effect.
+        budget: the number of headers that can be read within the p99 budget, if the time per header
+            is the model's highest, typical and lowest; None without a budget.
+        least_batch_bytes: the size of the smallest batch; None if unknown. All intervals below this
+            size have the same effect.
     """
 
     title: str
@@ -102,13 +102,13 @@ def view(
     is_today_known: bool = True,
     headline: str = "",
 ) -> TuningCurveView:
-    """Returns the curve of the costs over the interval.
+    """Returns the curve of headers per lookup over the interval.
 
     Args:
-        costs_by_interval: each swept interval with its costs, including the considered one.
-        current: today's interval with the costs of the index on disk.
+        costs_by_interval: the costs of each swept interval, including the considered one.
+        current: the costs of the index on disk, which has today's interval.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        headline: the title; "": the title is the comparison of both intervals.
+        headline: the title; if it is "", the title compares both intervals.
     """
     by_interval = {cost.interval_bytes: cost for cost in costs_by_interval}
     considered = by_interval[considered_bytes]
@@ -140,7 +140,7 @@ def view(
 
 
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
-    """Returns the curve before other intervals are computed: only the costs of today's."""
+    """Returns the curve to show before the sweep: only the costs of today's interval."""
     is_today = curve.intervals == curve.today.interval_bytes
     today = format_count(curve.today.interval_bytes)
     return replace(
@@ -158,10 +158,10 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
 def _comparison_point(
     by_interval: Mapping[int, IntervalCost], current: IntervalCost
 ) -> IntervalCost:
-    """Returns the costs that today's are compared with if no other interval is considered.
+    """Returns the costs to compare with today's, if the user considers no other interval.
 
-    If the index on disk differs from a replay of today's interval, these are the costs of the
-    replay. Otherwise they are the costs of 64 KiB.
+    If the index on disk differs from a replay with today's interval, returns the replay's costs.
+    Otherwise returns the costs of the first interval from 64 KiB on.
     """
     replayed_current = by_interval.get(current.interval_bytes, current)
     if _differs_on_disk(replayed_current, current):
@@ -171,7 +171,7 @@ def _comparison_point(
 
 
 def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
-    """Returns whether the index on disk differs from its replay, as on a follower."""
+    """Returns whether mean headers on disk and in the replay differ by `ALIKE_SHARE` or more."""
     on_disk = max(float(current.row["headers_mean"]), 1e-9)
     return abs(float(replayed_current.row["headers_mean"]) / on_disk - 1) >= ALIKE_SHARE
 
@@ -287,7 +287,7 @@ def table(
     """Returns the heads and the rows of a table of all intervals, and the index of today's row.
 
     Args:
-        has_share: whether to add the indexes' share of the log, for which a page is too narrow.
+        has_share: whether to add a column with the size of the indexes as a share of the log.
     """
     heads = [head for head in CELLS if has_share or head != "report.of_the_log"]
     cells: list[Sequence[str]] = [
@@ -303,7 +303,7 @@ def most_headers(headers_p99: np.ndarray) -> float:
 
 
 def _is_drawn(budget: Range | None, most: float) -> bool:
-    """Returns whether a part of a budget is on the axis of headers, which begins at 1 header."""
+    """Returns whether the budget's band is in view; the axis is from 1 to `most` headers."""
     return budget is not None and budget.low < most and budget.high > 1
 
 
@@ -390,7 +390,7 @@ def _curve_line(curve: TuningCurveView, y: np.ndarray, name: str, line: dict) ->
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
-    """Returns invisible points that have the hover texts, and the interval that a click selects."""
+    """Returns an invisible point per interval, with its hover text and the value of a click."""
     intervals = curve.intervals.tolist()
     invisible = {"marker": {"opacity": 0}}
     return {
@@ -408,7 +408,7 @@ def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
 
 
 def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str]) -> dict:
-    """Returns the dots of the marks on a line; a click on another point does not fade them."""
+    """Returns a dot per mark on one line. Plotly does not fade the dots at a click elsewhere."""
     opaque = {"opacity": 1}
     outline = {"color": colours["raised"], "width": 2}
     return {
@@ -426,7 +426,7 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
 
 
 def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the times, to the left of their marks because the curve rises to the right."""
+    """Returns the time at each mark, on the left because the curve rises to the right."""
     return [
         theme.note(
             mark.p99_text,
@@ -453,10 +453,11 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks at the top or at the foot, off the curve.
+    """Returns the names of the marks, next to their vertical lines and off the curve.
 
-    A name is on the left of its line if the other line is close on the right, or if the curve is
-    high on the right. Today's name on the right of its line is at the foot.
+    A name is on the left of its line if the other mark is close on the right, or if the line is
+    near the right end. All names are at the top, but today's name is at the foot if it is on the
+    right of its line.
     """
     annotations = []
     for mark in curve.marks:
@@ -487,7 +488,7 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
 
 
 def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the area of intervals below the smallest batch, which have the same effect."""
+    """Returns an area over the intervals below `least_batch_bytes`; [] if there are none."""
     least_bytes = curve.least_batch_bytes
     if least_bytes is None or least_bytes <= MIN_X:
         return []
@@ -496,7 +497,7 @@ def _plateau(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _budget_shapes(budget: Range | None, colours: dict[str, str]) -> list[dict]:
-    """Returns a dotted line at the model's typical price, and a band between its extreme prices."""
+    """Returns a band from `budget.low` to `budget.high`, and a line at `budget.typical`."""
     if budget is None:
         return []
     # a logarithmic axis has no 0; Plotly cuts shapes at the end of the axis

@@ -22,7 +22,7 @@ class VerdictView:
 
     Attributes:
         mark: the severity that the page shows next to the verdict.
-        reason: the decisive reasons, one sentence each.
+        reason: the decisive reasons in one text, with a sentence for each.
     """
 
     mark: str
@@ -59,7 +59,7 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict, the p99 lookup with its budget, and the saving of the other interval."""
+    """Returns the verdict and the p99 time; may add what the considered interval would save."""
     allowed_us = _p99_budget_us(recommendation)
     cost = recommendation.proposed_cost
     if recommendation.verdict == TuningVerdict.KEEP:
@@ -90,7 +90,7 @@ def figure_headline(recommendation: Recommendation) -> str:
 
 
 def misses_p99(recommendation: Recommendation) -> bool:
-    """Returns whether today's interval is kept although its p99 may be above the budget."""
+    """Returns whether the verdict is keep although the high end of p99 is above the budget."""
     allowed_us = _p99_budget_us(recommendation) or float("inf")
     is_kept = recommendation.verdict == TuningVerdict.KEEP
     return is_kept and recommendation.current_cost.p99_us.high > allowed_us
