@@ -107,10 +107,13 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
         tempfile.TemporaryFile(dir=folder, prefix=".kafkaviz-calibrate-") as scratch_file,
     ):
         descriptor = scratch_file.fileno()
-        _fill(descriptor, file_bytes)
-        hits = {size: _hits(descriptor, file_bytes, size) for size in (MAGIC_END, HEADER_BYTES)}
-        fault = _faults(descriptor, file_bytes)
-        random_read, notes = _random_reads(descriptor, file_bytes)
+        _write_random_bytes(descriptor, file_bytes)
+        hits = {
+            size: _measure_cached_reads(descriptor, file_bytes, size)
+            for size in (MAGIC_END, HEADER_BYTES)
+        }
+        fault = _measure_page_faults(descriptor, file_bytes)
+        random_read, notes = _measure_device_reads(descriptor, file_bytes)
     highest = max(each["p90"] / each["median"] for each in (*hits.values(), fault))
     if highest > BUSY_P90_FACTOR:
         notes = [message("calibration.busy", times=highest), *notes]
@@ -131,7 +134,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
     }
 
 
-def _fill(descriptor: int, size_bytes: int) -> None:
+def _write_random_bytes(descriptor: int, size_bytes: int) -> None:
     """Fills a file with random bytes. A file system could compress other bytes."""
     chunk = random.Random(1).randbytes(1 << 20)
     for _ in range(-(-size_bytes // len(chunk))):
@@ -139,7 +142,7 @@ def _fill(descriptor: int, size_bytes: int) -> None:
     os.fsync(descriptor)
 
 
-def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
+def _measure_cached_reads(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
     """Measures reads from the page cache (pread) at random positions, in a compiled loop."""
     from kafkaviz.binary.lazy_njit import njit
 
@@ -167,7 +170,7 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
     return _summarize_timings(timings_us)
 
 
-def _faults(descriptor: int, size_bytes: int) -> dict:
+def _measure_page_faults(descriptor: int, size_bytes: int) -> dict:
     """Measures minor page faults: first accesses to mapped pages that are in the page cache."""
     timings_us = []
     for _ in range(FAULT_SAMPLES):
@@ -180,7 +183,7 @@ def _faults(descriptor: int, size_bytes: int) -> dict:
     return _summarize_timings(timings_us)
 
 
-def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
+def _measure_device_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
     """Measures reads of 4 KiB that are not in the page cache.
 
     Returns:

@@ -112,7 +112,7 @@ class CurrentConfig:
         inferred_settings: settings that are in no file. Their values come from where segments
             ended.
         unknown_settings: settings that are only in a metadata log that was not opened.
-        index_rooms: segment.index.bytes of each partition of a broker; else empty.
+        partition_index_bytes: segment.index.bytes of each partition of a broker; else empty.
         leaves_maps: whether a roll leaves unused memory maps (KAFKA-19390).
         retention_bytes: -1 for no limit, None if unknown.
         retention_ms: -1 for no limit, None if unknown.
@@ -127,7 +127,7 @@ class CurrentConfig:
     is_coarse: bool = False
     inferred_settings: tuple[str, ...] = ()
     unknown_settings: tuple[str, ...] = ()
-    index_rooms: tuple[int, ...] = ()
+    partition_index_bytes: tuple[int, ...] = ()
     leaves_maps: bool = False
     retention_bytes: int | None = None
     retention_ms: int | None = None

@@ -101,9 +101,10 @@ def footprint_at(
         if is_today
         else measurement.parts.at_interval(interval_bytes)
     )
-    index_rooms = today.index_rooms or (today.config.segment_index_bytes,) * today.partitions
+    config = today.config
+    sizes = today.partition_index_bytes or (config.segment_index_bytes,) * today.partitions
     return footprint(
-        measurement.segments, int(parts.index_bytes[0]), index_rooms, leaves_maps=today.leaves_maps
+        measurement.segments, int(parts.index_bytes[0]), sizes, leaves_maps=today.leaves_maps
     )
 
 

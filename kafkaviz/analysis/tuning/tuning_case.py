@@ -120,7 +120,7 @@ class TuningSource:
             config=LogConfig(**values, index_interval_bytes=interval),
             partitions=sum(each.partitions for each in configs),
             is_coarse=any(each.is_coarse for each in configs if each.interval_bytes == interval),
-            index_rooms=tuple(
+            partition_index_bytes=tuple(
                 each.config.segment_index_bytes for each in configs for _ in range(each.partitions)
             ),
             leaves_maps=any(each.leaves_maps for each in configs),

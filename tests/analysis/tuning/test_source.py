@@ -40,10 +40,10 @@ def test_the_release_of_one_partition_comes_with_its_trace(clean):
 
 def test_what_is_preallocated_is_each_topics_own(broker):
     """The small indexes of one topic and the large ones of the others are counted separately."""
-    rooms = broker.total.today.index_rooms
-    assert len(rooms) == sum(case.today.partitions for case in broker.cases) and len(set(rooms)) > 1
+    sizes = broker.total.today.partition_index_bytes
+    assert len(sizes) == sum(case.today.partitions for case in broker.cases) and len(set(sizes)) > 1
     footprint = footprint_at(broker.total.measurement, broker.total.today, 4096)
-    assert footprint["preallocated_bytes"] == sum(room // 8 * 8 + room // 12 * 12 for room in rooms)
+    assert footprint["preallocated_bytes"] == sum(size // 8 * 8 + size // 12 * 12 for size in sizes)
 
 
 def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
