@@ -78,8 +78,7 @@ def test_tune_knows_the_settings_of_a_lone_partition(answer, object_store, store
     """The metadata log next to it has them, and the size on disk is that in the store."""
     command = ("tune", "{}/accounts-0", "--seconds", "60", "--json")  # enough time for all of it
     remote, local = (
-        json.loads(answer(*command, directory=directory)[1])
-        for directory in (stored_broker, twin)
+        json.loads(answer(*command, directory=directory)[1]) for directory in (stored_broker, twin)
     )
     assert remote["current"]["segment.ms"] == 600_000
     assert local.pop("footprint") != remote.pop("footprint")
