@@ -100,7 +100,7 @@ class Health:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a log directory of the broker was not opened."""
+        """Whether the broker has a log directory that was not opened."""
         is_elsewhere = self.broker.lacks_metadata_log and not self.misses_metadata_log
         return is_elsewhere or any(
             finding.code == "log-directory-missing" for finding in self.findings
@@ -121,11 +121,11 @@ class Health:
 
     @cached_property
     def effective_settings(self) -> Settings:
-        """The value of `settings`, or else the settings in the broker's files."""
+        """The value of `settings`. If it is None, the settings in the broker's files."""
         return self.settings or open_settings(self.broker, self.assumed_release.release)
 
     def metadata_retention(self) -> MetadataRetention | None:
-        """Returns what the next retention pass deletes from the metadata log; None if unknown."""
+        """Returns what the next retention check deletes from the metadata log; None if unknown."""
         if self.now_ms is None:
             return None
         return broker_metadata_retention(self.broker, self.effective_settings, self.now_ms)
@@ -323,9 +323,9 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Completes a health that was read from a catalog.
+    """Returns a Health from a catalog, completed with facts that a catalog does not store.
 
-    Adds what a catalog lacks: `now_ms`, the last remote offset of tiered logs, and why segments are
+    These facts are `now_ms`, the last remote offset of tiered logs, and why segments are
     not uploaded.
     """
     broker = health.broker
@@ -442,7 +442,7 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the last change per file. A failure counts more than any change."""
+    """Returns the last change per (log directory, file), or the failure it causes."""
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file

@@ -1,9 +1,9 @@
 """Shows what each byte in a broker's log directories is used for.
 
 Each byte has exactly one use, so the uses add up to the lengths of all files. Names and sizes come
-from the directory listing. The .log files and indexes are UNREAD at first. `with_summaries` divides
-a .log that a check has read into records, batch headers and other uses. It divides an index into
-entries and preallocated slots.
+from the directory listing. The .log files and indexes are UNREAD at first. After a check has
+read them, `with_summaries` divides the bytes of a .log into records, batch headers and other uses.
+It divides the bytes of an index into entries and preallocated slots.
 """
 
 from collections import defaultdict
@@ -236,7 +236,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Marks `superseded_bytes` of the RECORDS as SUPERSEDED: the next log cleaning removes them."""
+    """Counts `superseded_bytes` as SUPERSEDED, not RECORDS: the next log cleaning removes them."""
     uses = defaultdict(int, share.uses)
     superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
     uses[Use.RECORDS] -= superseded_bytes

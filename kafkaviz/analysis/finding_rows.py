@@ -1,9 +1,9 @@
-"""Findings and start-up steps as rows of the catalog, and the badges of such rows.
+"""Findings and start-up steps as rows of the catalog, and badges that summarize findings.
 
 A row has English texts for SQL users. Its column `json` has the complete finding or step, which
 `from_row` and `step_from_row` read. An unknown code, cause, severity or action raises ValueError.
 
-A badge stands for all findings with one code about a topic-partition, in a picture of its segments.
+A badge is a mark in a picture of a topic-partition. It stands for all findings with one code.
 The worst badge comes first. A predicted recovery gives no badge, because every topic-partition has
 such findings after an unclean shutdown. For example:
 
@@ -32,7 +32,7 @@ RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-w
 
 
 def to_row(finding: Finding) -> dict[str, Any]:
-    """Returns a row of catalog.schema.FINDINGS without the columns before `code`."""
+    """Returns the finding as a row of catalog.schema.FINDINGS, from the column `code` on."""
     row = json_objects.to_json_object(finding)
     evidence = row.pop("evidence")
     del row["log_directory"]  # the column `json` has it
@@ -58,7 +58,7 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
 
 
 def step_to_row(step: StartupStep) -> dict[str, Any]:
-    """Returns a row of catalog.schema.RESTART_STEPS without the columns before `directory`."""
+    """Returns the step as a row of catalog.schema.RESTART_STEPS, from the column `directory` on."""
     row = json_objects.to_json_object(step)
     del row["log_directory"]  # the column `json` has it
     return row | {

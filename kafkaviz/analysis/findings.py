@@ -419,7 +419,7 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def sort_key(finding: Finding) -> tuple:
-    """Returns the key by which findings are sorted: the worst first, then by place."""
+    """Returns a sort key: the worst severity first, then by directory, file and position."""
     return place_key(
         finding.severity, finding.partition, finding.file, finding.position, finding.code
     )

@@ -9,10 +9,10 @@ Kafka would delete some of these files itself, but with a full disk the broker m
 - The remote index cache: Kafka fills it again from remote storage.
 - -future replicas: listed only if start-up does not put the replica into use. The replica that it
   is copied from must exist and lose nothing at start-up.
-- Segments that the next retention pass deletes: listed only if that is certain (`_is_certain`).
+- Segments that the next retention check deletes: listed only if that is certain (`_is_certain`).
 
 Files of the metadata log, server.properties and lost+found are never listed. Indexes in use are not
-listed either. `index_prices` returns the cost of deleting them.
+listed either. `index_prices` returns what deleting indexes costs.
 """
 
 import time
@@ -40,13 +40,13 @@ from kafkaviz.simulate.startup.restart import Restart, is_metadata
 
 
 class FreeingKind(StrEnum):
-    """The kinds of files, the least risky first. RETENTION is not a Use; the others are."""
+    """The kinds of files, the least risky first. Each kind except RETENTION is also a Use."""
 
     WAITING = "waiting-for-deletion"
     LEFTOVER = "leftover"
     REMOTE_INDEX_CACHE = "remote-index-cache"
     FUTURE = "future"
-    RETENTION = "retention"  # segments that the next retention pass deletes
+    RETENTION = "retention"  # segments that the next retention check deletes
     FOREIGN = "foreign"
     STRAY = "stray"
 
@@ -96,7 +96,7 @@ class IndexPrice:
 
     Attributes:
         allocated_bytes: the disk space that is free until the broker starts.
-        reads: the files that start-up reads, including those that it reads in any case.
+        reads: the files that start-up then reads, including those that it reads in any case.
     """
 
     log_directory: str
@@ -258,7 +258,7 @@ def _due_segments(
 def _is_certain(
     segment: SegmentRetention, limits: RetentionLimits, *, has_settings: bool, clock_ms: int
 ) -> bool:
-    """Returns whether the next retention pass certainly deletes a segment.
+    """Returns whether the next retention check certainly deletes a segment.
 
     Segments before the log start offset are deleted whatever the settings are. For other segments,
     all of this must be true:

@@ -6,8 +6,8 @@
 
 1. batch_facts.py reads all batch headers in some windows. A window is a contiguous part of a log.
 2. record_sample.py decompresses some records of these windows.
-3. packing.py compresses them again with each codec.
-4. merging.py writes them in the batches that other values of linger.ms and batch.size would give.
+3. packing.py compresses these records with each codec.
+4. merging.py writes these records in batches for other values of linger.ms and batch.size.
 
 No result contains a key or a value of a record.
 """

@@ -50,11 +50,11 @@ INTERNAL_TOPICS = (
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingTopic:
-    """A topic to advise on.
+    """A topic for which `advise` recommends batches and a codec.
 
     Attributes:
         windows: the parts of the topic's logs whose batch headers are read.
-        by_base_offset: whether a lookup reads 17 bytes per batch header, as since 4.1, not 61.
+        by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
         facts: the facts about the batches in `windows`. None: `advise` reads them.
     """
 
@@ -98,11 +98,11 @@ class SampleExtent:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingAnswer:
-    """The advice for one topic, and its measurements.
+    """The advice for one topic, and the measurements that led to the advice.
 
     Attributes:
-        merging: the topic's batches with other linger.ms and batch.size. None: no records.
-        packed: the sizes of the topic's records with each codec. Empty: no records.
+        merging: the sample's sizes with other linger.ms and batch.size. None: no records.
+        packed: the sample's sizes with each codec. Empty: no records.
     """
 
     name: str
@@ -127,8 +127,8 @@ def advise(
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
 
-    A topic that cannot be read gets an answer with a reason. Memory is bounded by the sample of one
-    topic.
+    If a topic cannot be read, its answer has the reason. Only one topic's sample is in memory at a
+    time.
 
     Args:
         seconds: the time for compressing and merging, without reading. Topics share it in
@@ -159,7 +159,7 @@ def rank_changes(answer: BatchingAnswer, index_saved_bytes: int = 0) -> tuple[tu
     """Returns the advised changes and the bytes that each saves, the largest saving first.
 
     For example, `(("batches", 9_000_000), ("index", 4_000))`. The names are "batches", "codec" and
-    "index". "batches" comes first if the codec was measured in larger batches.
+    "index". If the codec was measured in larger batches, "batches" comes first whatever it saves.
 
     Args:
         index_saved_bytes: the saving of the advised index.interval.bytes; 0 if none is advised.

@@ -30,7 +30,7 @@ class ProducerFacts:
 
     Attributes:
         producer_id: -1: batches without a producer id. None: several producers together.
-        header_bytes: the size of their headers, 61 bytes per batch of magic 2.
+        header_bytes: the size of all batch headers, 61 bytes per batch of magic 2.
         codecs: pairs of a codec and its share of `stored_bytes`, the largest first. "unknown": a
             codec id that Kafka does not know.
     """
@@ -51,7 +51,7 @@ class ProducerFacts:
 
     @property
     def fill(self) -> float:
-        """The mean batch size as a share of 16 KiB, the default of batch.size."""
+        """The mean batch size divided by 16 KiB, the default of batch.size."""
         return self.batch_bytes_mean / DEFAULT_BATCH_BYTES
 
     @property
@@ -65,9 +65,9 @@ class BatchFacts:
 
     Attributes:
         by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.
-        others: the batches of all other producers. None: no other producers.
-        other_producers: the number of other producers. May be too large, because a producer may be
-            counted several times.
+        others: the batches of producers that are not in `by_producer`. None: no such producers.
+        other_producers: the number of producers in `others`. May be too large, because a producer
+            may be counted several times.
         control_batches: the number of control batches, which no other field counts.
         legacy_batches: the number of batches of magic 0 and 1. `total` also counts them if their
             number of records is known.

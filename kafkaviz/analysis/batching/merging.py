@@ -7,7 +7,7 @@ has the timestamps of records, but not the time of sending. So the answer is a r
 
     today, linger.ms 0      |a b|   |c|      |d e|             |f|
     time in ms               0 1     4        9 11              30
-    linger.ms 10, low       |a b     c|      |d e|             |f|     d e ends after 0 + 10
+    linger.ms 10, low       |a b     c|      |d e|             |f|     e is after 0 + 10
     linger.ms 10, high      |a b     c        d e|             |f|     d is at or before 0 + 10
 
 *Low* merges the fewest batches:
@@ -97,8 +97,8 @@ class Merge:
 class Merging:
     """The sizes of a sample in today's batches and in merged batches.
 
-    kafkaviz compressed the records in both. So the two can be compared, but not with the original
-    log, whose compression level is unknown.
+    kafkaviz compressed the records in both cases, so these sizes can be compared with each other.
+    Do not compare them with the original log, because its compression level is unknown.
 
     Attributes:
         merges: the sizes for each linger.ms and batch.size that was tried.
@@ -134,12 +134,12 @@ def measure_merges(
     by_base_offset: bool = True,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Merging | None:
-    """Writes a sample in today's batches and in merged batches. Returns None if it has no records.
+    """Writes a sample in today's and in merged batches. None: the sample is empty.
 
     Args:
         ratios: the compressed size divided by the uncompressed size, by codec.
         seconds: the time to use. Windows are left out when time runs out, except the first.
-        by_base_offset: whether a lookup reads 17 bytes per batch header (since Kafka 4.1), not 61.
+        by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
     """
     if not sample.has_records:
         return None
@@ -182,7 +182,7 @@ def merge_range(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns each record's new batch number, by the rule "low" and by the rule "high".
 
-    If "high" gives more batches, the result of "low" is returned twice. This happens
+    If "high" gives more batches than "low", the result of "low" is returned twice. This happens
     if timestamps do not ascend.
     """
     if shared_ids is None:
@@ -273,7 +273,7 @@ def _shared_ids(sample: RecordSample) -> list[int]:
 def _streams(batches: np.ndarray) -> np.ndarray:
     """Returns a number per batch. Only batches with equal numbers may be merged.
 
-    They have the same window, producer id, epoch, transaction and codec.
+    Numbers are equal if window, producer id, epoch, transaction and codec are equal.
     """
     is_control = batch_format.is_control(batches)
     order = np.lexsort((np.arange(len(batches)), batches["producer_id"], batches["window"]))
@@ -385,7 +385,7 @@ def write_window(
     - Batches are in the order of their last records.
     - Transaction markers keep their place among the records.
     - Offsets begin at the window's first offset and have no gaps.
-    - A batch gets the codec of its first record, at Kafka's default level.
+    - A new batch has the codec of its first record's old batch, at Kafka's default level.
 
     Returns an array of BATCH, and the bytes of the log.
     """
@@ -461,9 +461,9 @@ def _pack_bodies(
 
 
 class _SampleWriter:
-    """Writes a sample several times in different batches, and measures the logs.
+    """Writes a sample several times in different batches, and measures the log sizes.
 
-    `write_today` comes first. It decides which windows of the sample there is time to write.
+    Call `write_today` first. It chooses as many windows of the sample as can be written in time.
     """
 
     def __init__(self, sample: RecordSample, interval_bytes: int, *, by_base_offset: bool) -> None:
@@ -495,7 +495,7 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), sums)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Returns the sizes of the windows in other batches. Writes equal batches only once."""
+        """Writes the windows in the batches `numbers`. Returns the sizes, and caches them."""
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged

@@ -134,8 +134,8 @@ def pack(
 ) -> tuple[PackedCodec, ...]:
     """Packs a sample, and returns one result per batch size, codec and level.
 
-    Returns an empty tuple without records. Otherwise packs at least one block, even if the
-    time is too short.
+    Returns an empty tuple if the sample has no records. Otherwise packs at least one block, even
+    if the time is too short.
     """
     is_quick = seconds < QUICK_SECONDS
     levels = {name: (None,) if is_quick else codec_levels for name, codec_levels in LEVELS.items()}
@@ -245,7 +245,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
 def _first_records(
     sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the first records of a block: the part that is packed at this batch size."""
+    """Returns the first `part_bytes` of a block's records, or `batch_bytes` if that is more."""
     records = sample.records[block.first : block.end]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)

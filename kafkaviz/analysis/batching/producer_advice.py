@@ -35,7 +35,7 @@ NOTABLE_SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceReason:
-    """A reason for an advice. REASON_VALUES describes the codes and their values."""
+    """One reason for an advice. REASON_VALUES describes the codes and their values."""
 
     code: str
     values: Mapping[str, object]
@@ -72,7 +72,7 @@ REASON_VALUES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """How much a change saves in the whole log: bytes and shares, each from low to high."""
+    """A low and a high estimate of the saving by a change: in bytes, and as a share of the log."""
 
     low_bytes: int
     high_bytes: int
@@ -93,11 +93,11 @@ class BatchAdvice:
         settings: pairs of a producer setting and its advised value. Empty: no change.
         saving: the saving with `settings`. If the verdict is KEEP, with the settings that merge the
             most batches.
-        is_up_to: whether only the high end of the saving is worth a change. If so, the `_after`
-            fields assume that the most batches are merged, otherwise the fewest.
-        headers_before: the batch headers that a lookup reads today, on average. None: no records.
+        is_up_to: whether only the high end of the saving is worth a change. If so, fields that end
+            in `_after` are for the most merged batches, otherwise for the fewest.
+        headers_before: the mean number of headers that a lookup reads today. None: no records.
         latency_ms: how much longer a record may wait in the producer.
-        producer_memory_bytes: a producer's memory for one open batch. It needs one per partition.
+        producer_memory_bytes: the memory for one open batch. A producer has one per partition.
     """
 
     verdict: str
@@ -135,7 +135,7 @@ def advise_batches(
     """Returns the advice on linger.ms and batch.size.
 
     - linger.ms: the smallest that reaches 80 % of the largest saving.
-    - batch.size: 16 KiB, or more if that saves another 5 %.
+    - batch.size: 16 KiB, or a larger size if that saves another 5 % of the log.
     - A change must save 5 % of the log, or halve the batch headers that a lookup reads.
     - The low end of the saving decides. If at least half of the batches have no producer id, the
       high end may decide.
@@ -258,7 +258,7 @@ def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
 
 
 class _MeasuredBatches:
-    """Compares the log in merged batches with the log in today's batches."""
+    """Computes what merged batches save, compared with today's batches."""
 
     def __init__(self, log_bytes: int, merging: Merging) -> None:
         self._factor = log_bytes / max(1, merging.stored_bytes)
@@ -272,7 +272,7 @@ class _MeasuredBatches:
         return max(0.0, (today_bytes - merged.log_bytes) / today_bytes)
 
     def best_settings(self, end: str) -> tuple[int, int]:
-        """Returns the best (batch.size, linger.ms). `end` of the saving: "low" or "high"."""
+        """Returns the best (batch.size, linger.ms), by the "low" or the "high" saving."""
         by_size: dict[int, dict[int, float]] = {}
         for merge in self._merging.merges:
             shares = by_size.setdefault(merge.batch_bytes, {})
@@ -460,7 +460,7 @@ def _plain_shares(sample: RecordSample) -> dict[str, float]:
 
 
 def _mixed_ratio(rows: Mapping[str, PackedCodec], shares: Mapping[str, float]) -> float:
-    """Returns the ratio if several codecs compress the records, each its share."""
+    """Returns the mean of the codecs' ratios, weighted by `shares`."""
     return math.fsum(share * rows[name].stored_ratio for name, share in shares.items())
 
 

@@ -5,7 +5,7 @@ neighbouring records are the same as in the log:
 
     window   |------ whole batches are read here ------|----- only headers are read ------|
     batches  row 0 (records 0 to 3), row 1 (records 4 to 8), row 2 (a transaction marker) ...
-    data     the bytes of these records one after another, not compressed
+    data     the bytes of all these records one after another, not compressed
 """
 
 from collections import Counter
@@ -129,7 +129,7 @@ def read_sample(
 
 
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
-    """Divides a window evenly into parts that begin at batches.
+    """Divides a window into `part_count` nearly equal parts. Each part begins with a batch.
 
     Returns the window undivided if `most_bytes` allow reading it whole, or if a header is
     unreadable.
@@ -157,7 +157,7 @@ def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindo
 def _skip_legacy(window: LogWindow) -> tuple[int, int]:
     """Returns the position of the first batch of magic 2, and the number of batches before it.
 
-    These batches are skipped because BatchChunks takes a second per MiB to convert them.
+    The batches before it are skipped, because BatchChunks converts only one MiB per second.
     """
     count = 0
     for batches in window.segment.scan(window.start, window.stop):
@@ -182,7 +182,7 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads at least one batch of a window, at most an equal share of the remaining bytes."""
+        """Reads a window: at least one batch, at most 1 / `left_windows` of the remaining quota."""
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
         used = np.zeros(len(quotas), np.int64)
@@ -425,7 +425,7 @@ def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
 
 @njit(cache=True)
 def record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
-    """Returns the size of a record with these deltas (DefaultRecord.sizeInBytes, 4.3.1)."""
+    """Returns a record's size, with `tail_bytes` after the deltas (DefaultRecord.sizeInBytes)."""
     size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
     return size + varint_bytes(size)
 

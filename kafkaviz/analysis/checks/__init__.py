@@ -1,6 +1,6 @@
 """The checks of a directory, one module per kind of file or question.
 
-`segment` runs all checks of one segment. `plan` holds the decisions before a segment is read.
+`segment` runs all checks of one segment. `plan` chooses the release and the settings.
 `facts` holds the facts about the topic-partition that these checks need.
 
 A family of findings usually has the name of its module. The findings of `log_gaps` are in the

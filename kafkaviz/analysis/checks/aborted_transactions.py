@@ -79,14 +79,14 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
     """Returns whether the .txnindex may still lack entries for the last aborts.
 
-    UnifiedLog.append writes an abort marker to the .log first, then its entry (3.9.0). Once the
-    .log has grown again, the entries for earlier aborts are complete.
+    UnifiedLog.append writes an abort marker to the .log, and then an entry to the .txnindex
+    (3.9.0). If the .log has later batches, the entries for earlier aborts are complete.
     """
     return facts.clean is False and segment.state == "active" and not segment.has_changed()
 
 
 def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about a .txnindex for which no .log is needed.
+    """Yields the findings that need only the .txnindex, not the .log.
 
     These are an incomplete last slot, and entries that Kafka refuses.
     """
@@ -159,8 +159,8 @@ def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_A
     """Yields the aborted transactions of a segment.
 
     Args:
-        transactions: the transactions that are open before the segment. The iteration changes it
-            to the transactions that are open after the segment.
+        transactions: the transactions that are open before the segment. The iteration updates this
+            object to the transactions that are open after the segment.
     """
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):

@@ -111,7 +111,7 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
 
 
 def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
-    """Yields a finding if a checkpoint is empty although its partitions have records."""
+    """Yields a finding if a checkpoint is empty although the broker has records."""
     count = sum(
         partition.state == "current"
         and partition.directory != DIRECTORY

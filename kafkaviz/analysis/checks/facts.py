@@ -66,7 +66,7 @@ class PartitionFacts:
 
     @property
     def may_have_record_offsets(self) -> bool:
-        """Whether a time entry may have the offset of any record, not only of a batch's last."""
+        """Whether a time entry may have any record's offset, not only that of a batch's last."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property
@@ -76,8 +76,8 @@ class PartitionFacts:
     def may_hold_stale_entries(self, segment: Segment) -> bool:
         """Returns whether the indexes may end with entries for truncated records.
 
-        LogSegment.truncateTo leaves such entries in the files of a running broker (4.3.1). If no
-        broker can be running, returns False: the records may be missing because of a crash.
+        True only for an active segment whose broker may be running. LogSegment.truncateTo leaves
+        such entries in its files (4.3.1). In other files, a crash may have lost the records.
         """
         return self.may_be_running and segment.state == "active"
 
@@ -154,7 +154,7 @@ def findings_by_run(
     Args:
         slots: the slots in ascending order.
         make_finding: called with the first slot of a run, the last slot, and 0. For the last run
-            in the result, the third argument is the number of further runs.
+            in the result, the third argument is the number of runs that are left out.
     """
     runs: list[list[int]] = []
     for slot in slots:

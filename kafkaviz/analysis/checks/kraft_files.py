@@ -182,7 +182,7 @@ def _check_batches(
 
 
 def _is_sound(path: Path, size_bytes: int) -> bool:
-    """Returns True if a file of at most FEW_BYTES has only readable batches.
+    """Returns whether a file has at most FEW_BYTES and all its batches are readable.
 
     Loads no compiled code, to be fast (walk.few_batches).
     """

@@ -244,10 +244,10 @@ class _BatchValidator:
 
     @staticmethod
     def _misplaced_of_two(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Returns which of two batches with descending offsets is misplaced.
+        """Returns the row of the misplaced batch, either `index - 1` or `index`.
 
-        The result is `index - 1` or `index`: the batch that does not fit its other neighbour
-        either.
+        Row `index` begins below the end of row `index - 1`. The misplaced one also does not fit
+        the row on its other side.
         """
         if index == 0:
             return 0

@@ -505,7 +505,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
-        """Returns the entries that a recovery with this interval writes; empty if it fails."""
+        """Returns the entries that a recovery with this interval writes. Empty: it would fail."""
         log = self._segment.log
         try:
             with file.reader(log.path) as reader:

@@ -178,8 +178,8 @@ def _check_snapshots(
 
     At start-up, a broker keeps the snapshots at the base offsets of segments, and the newest
     snapshot above these (removeStraySnapshots, 4.3.1). A clean shutdown writes a snapshot at the
-    log end. The broker keeps this snapshot until the second shutdown after that one. In the
-    meantime, a batch may begin there, so a snapshot where a batch begins is not reported.
+    log end. The broker keeps this snapshot until the second shutdown after that one. Until then,
+    a batch may begin at the snapshot's offset. So such a snapshot is not reported.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots
@@ -375,8 +375,8 @@ def _check_names(partition: Partition, facts: PartitionFacts) -> Iterator[Findin
 def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
     """Yields a finding about a directory with white space in its name.
 
-    A broker starts only once with such a directory. On 4.4.0, the first start wrote the name into
-    the checkpoints or renamed the directory to -stray. Every later start failed.
+    On 4.4.0, the broker's first start with such a directory succeeded. It wrote the name into the
+    checkpoints, or renamed the directory to -stray. Every later start failed.
     """
     is_in_use = partition.state in ("current", "future")
     if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):
@@ -407,7 +407,7 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
-    """Returns what a file with this name does to broker start-up; None: nothing.
+    """Returns how a file with this name affects broker start-up; None: not at all.
 
     The rules are from LogLoader (4.3.1, 4.4.0).
 

@@ -1,4 +1,4 @@
-"""The plan of a check: everything that is decided before a segment is read."""
+"""Plans a check: chooses the release, time, settings and partitions before it reads segments."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -42,14 +42,14 @@ COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_
 
 @dataclass(frozen=True, kw_only=True)
 class CheckPlan:
-    """The decisions before a check reads any segment.
+    """The release, time, settings and partitions that a check uses.
 
     Attributes:
         is_whole: whether the broker directory itself is checked too, not only partitions.
         has_broker: whether there is a broker directory. False: only a partition directory was
             opened, and the directory above it is not a broker directory.
         oldest_writer: the oldest release that may have written the files; (): any release.
-        compacted_logs: the topic and number of each log in cleaner-offset-checkpoint.
+        compacted_logs: topic and partition number of each log in cleaner-offset-checkpoint.
         strange_names: paths of directories whose names make every broker start-up fail.
     """
 
@@ -215,7 +215,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Marks a log as stray if the only controller has lost its metadata log."""
+        """Returns the log, marked as stray if the only controller has lost its metadata log."""
         is_sole = list(self.settings.image.voters) == [self.broker.node_number]
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
@@ -226,7 +226,7 @@ class CheckPlan:
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
         """Returns the predicted broker start-up.
 
-        None: a file cannot be read here, so the start-up cannot be predicted.
+        None: kafkaviz cannot read a file, so the start-up cannot be predicted.
 
         Args:
             log_steps: `RestartLog.path` and the result of `restart_steps`, for each log.
@@ -258,7 +258,7 @@ class CheckPlan:
         )
 
     def own_steps(self) -> tuple[StartupStep, ...]:
-        """Returns the start-up steps for the log directories' own files.
+        """Returns the start-up steps for files directly in the log directories.
 
         Raises:
             CannotOpen: a necessary file cannot be read.
@@ -313,9 +313,9 @@ def newest_ms(broker: Broker) -> int:
 
 
 def cleaner_offsets(broker: Broker) -> dict[tuple[str, int], int]:
-    """Returns the offset per log in cleaner-offset-checkpoint, by topic and number.
+    """Returns the offsets in cleaner-offset-checkpoint, by topic and partition number.
 
-    The log was compacted below this offset.
+    Each log was compacted below its offset.
     """
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:

@@ -61,7 +61,7 @@ COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 @dataclass(frozen=True)
 class Trace:
-    """The highest checkpointed offset of a partition whose directory is missing."""
+    """The highest offset in the checkpoints for a partition whose directory is missing."""
 
     offset: int
     checkpoint: str  # name of the checkpoint file
@@ -351,8 +351,8 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    The severity is INFO if the partition may not be stray, depending on a log directory that was
-    not opened.
+    The severity is INFO if a log directory that was not opened may show that the partition is not
+    stray.
     """
     is_sure = is_stray_for_sure(step)
     next_step = None if is_sure else message("next_step.restore_cluster_metadata")
@@ -403,7 +403,7 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
 def partial_copy_finding(
     missing_count: int, present_count: int, example: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
-    """Returns a finding about a directory that lacks most partitions of its checkpoints.
+    """Returns a finding about a directory that lacks most partitions in its checkpoints.
 
     The directory has no metadata log, and is nearly always a copy of some partitions. `example` is
     a missing partition, and `trace` is the offset of this partition in a checkpoint.

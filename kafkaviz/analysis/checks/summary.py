@@ -78,14 +78,14 @@ TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
 class SegmentTransactions(NamedTuple):
-    """The kept transactions of a segment.
+    """The begins and ends of transactions that are kept for a segment.
 
     Attributes:
         steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
-        stable_begins: the offsets at which a transaction begins and that are last stable offsets
-            in the .txnindex.
+        stable_begins: the first offsets of transactions, if the .txnindex has them as last stable
+            offsets.
         aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
-        open_bytes: the id of each producer, and the size, without headers, of the producer's
+        open_bytes: pairs of a producer id and the size, without headers, of this producer's
             transactional batches after its last marker.
     """
 

@@ -93,7 +93,7 @@ def path_finding(
 
 
 def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
-    """Merges the findings about vanished files of a partition into one finding."""
+    """Returns a partition's findings, with all findings about vanished files merged into one."""
     vanished = [finding for finding in findings if finding.consequence == VANISHED]
     if len(vanished) < 2:
         return list(findings)
@@ -107,6 +107,6 @@ def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
 def prevents_prediction(unreadable_finding: Finding) -> bool:
     """Returns whether a finding is about an unreadable file that start-up reads.
 
-    Then start-up cannot be predicted, because the broker may be able to read the file.
+    If so, start-up cannot be predicted, because the broker may be able to read the file.
     """
     return unreadable_finding.consequence in (OFFLINE, NO_START, SNAPSHOT)

@@ -68,7 +68,7 @@ class CleanerMap:
 
 @dataclass(frozen=True, kw_only=True)
 class DecidedLog:
-    """A compacted log, and the decision whether the cleaner would clean it."""
+    """A compacted log, and whether the cleaner would clean it now."""
 
     partition: str
     log_directory: str | None
@@ -79,7 +79,7 @@ class DecidedLog:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionCompaction:
-    """A compacted log, the decision whether the cleaner would clean it, and the result.
+    """A compacted log, whether the cleaner would clean it now, and the result of the cleaning.
 
     Attributes:
         oldest_transaction: the open transaction that began first; None: none is open.
@@ -128,7 +128,7 @@ def _order(decisions: Iterable[tuple[str, CleaningDecision]]) -> tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerDecisions:
-    """The decisions about the compacted logs of a broker, before anything is cleaned."""
+    """The compacted logs of a broker, and for each whether the cleaner would clean it now."""
 
     plan: CheckPlan
     map: CleanerMap
@@ -218,7 +218,7 @@ def decide_logs(
     map_bytes: int | None = None,
     load_factor: float | None = None,
 ) -> CleanerDecisions:
-    """Returns the decision for each compacted log, without reading records.
+    """Returns for each compacted log whether the cleaner would clean it. Reads no records.
 
     `compaction` explains the arguments and errors.
     """
@@ -314,7 +314,7 @@ def decide_log(
     checkpointed: int | None,
     high_watermark: int | None = None,
 ) -> DecidedLog:
-    """Decides whether to clean a log, without reading its records.
+    """Returns a partition's log, and whether the cleaner would clean it. Reads no records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -342,7 +342,7 @@ def decide_log(
 
 
 def with_dirty_ratio(log: DecidedLog, ratio: float, now_ms: int) -> DecidedLog:
-    """Returns the log with the decision for another min.cleanable.dirty.ratio."""
+    """Returns the log with this min.cleanable.dirty.ratio, and whether it would be cleaned."""
     source = message("retention.chosen_here")
     changed = replace(log.settings[DIRTY_RATIO], value=ratio, origin=Origin.TYPED, source=source)
     settings = {**log.settings, DIRTY_RATIO: changed}

@@ -1,7 +1,7 @@
 """The state of a log, and the decision whether the log cleaner would clean it now.
 
-The state is the one after the broker's next start-up, computed from the files. The rules of the
-decision are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.
+The state is what the broker would know after its next start-up. It is computed from the files. The
+rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.
 
 For example, a log has segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment
 30 can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has a larger share of
@@ -56,7 +56,7 @@ class CompactionRules:
 
 @dataclass(frozen=True, kw_only=True)
 class CleanableSegment:
-    """The facts about a segment on which the decision depends.
+    """The facts about a segment that determine whether its log is cleaned.
 
     Attributes:
         largest_timestamp_ms: the timestamp of the last time entry. Without an entry, the time when
@@ -72,7 +72,7 @@ class CleanableSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class LogFacts:
-    """The facts about a log on which the decision depends.
+    """The facts about a log that determine whether it is cleaned.
 
     Attributes:
         segments: one or more, by base offset; the last one is active.
@@ -120,7 +120,7 @@ class CleaningDecision:
         clean_bytes: the size of the segments that begin below `first_dirty_offset`. A segment
             that contains this offset is also counted in `cleanable_bytes`.
         cleanable_ratio: `cleanable_bytes` / (`clean_bytes` + `cleanable_bytes`); None: both are 0.
-        max_compaction_delay_ms: the time since max.compaction.lag.ms was exceeded; 0: it was not.
+        max_compaction_delay_ms: the time since max.compaction.lag.ms was exceeded; 0: not exceeded.
     """
 
     checkpointed: int | None

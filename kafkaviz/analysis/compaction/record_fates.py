@@ -81,14 +81,14 @@ GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.K
 
 @dataclass(frozen=True, kw_only=True)
 class KeyRecord:
-    """A record with the key of a `KeyStory`.
+    """A record with the key that was searched for.
 
     Attributes:
         segment: the base offset of the segment.
         position: the position of the record's batch.
         size_bytes: the uncompressed size of the record.
         value_bytes: the size of the value; None for a tombstone.
-        delete_horizon_ms: the delete horizon of the record's batch, or None.
+        delete_horizon_ms: the delete horizon of the record's batch; None: the batch has none.
         replaced_by: the offset of the key's next record that is not aborted; None for the last one.
     """
 
@@ -381,7 +381,7 @@ class LogRecord(FoundRecord):
 
     Attributes:
         marker: the type of a control record, such as "COMMIT"; None for other records.
-        new_horizon_ms: the delete horizon after the cleaning, or None.
+        new_horizon_ms: the delete horizon after the cleaning; None: the record has none.
         replaced_by: the offset of the key's next record that is not aborted; None for the last one.
         is_mapped: whether this is the offset that the cleaner's map has for the key.
     """

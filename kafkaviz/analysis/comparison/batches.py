@@ -222,7 +222,7 @@ def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
 
 
 def _is_sound(segment: LogSegment) -> bool:
-    """Returns whether the headers lead to the .log's end with ascending offsets."""
+    """Returns whether a scan of the headers finds ascending offsets up to the .log's end."""
     scan = segment.scan()
     last_offset = segment.base_offset - 1
     for batches in scan:
@@ -264,7 +264,7 @@ class WindowBatch:
 
 @dataclass(frozen=True)
 class BatchPair:
-    """The batches of both logs that begin at one offset; None: no such batch."""
+    """Two batches with the same base offset, one from each log; None: that log has none."""
 
     batches: tuple[WindowBatch | None, WindowBatch | None]
     is_equal: bool
@@ -293,7 +293,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the first and last base offset between which both sides have all batches."""
+    """Returns the first and last base offset for which both sides list all their batches."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):

@@ -53,7 +53,7 @@ class ByteDifference:
     """Bytes that differ between the two sides. Pairs have one value per side.
 
     Attributes:
-        locations: the place of the bytes; None if the side has no such bytes.
+        locations: the file, position and length of the bytes; None: the side does not have them.
         what: a field of a batch header or record, such as "crc" or "value"; "record": several
             fields of a record; "records": compressed records; "entry": an index entry; "size": the
             size of an index; "file": an index that one side lacks; "tail": the bytes after the
@@ -265,7 +265,7 @@ def differing_chunks(
     """Yields where two ranges of bytes differ, chunk by chunk.
 
     Yields:
-        The start of the chunk in the range, and the differing places in the chunk.
+        The start of the chunk in the range, and the positions in the chunk that differ.
     """
     buffers = np.empty(CHUNK_BYTES, np.uint8), np.empty(CHUNK_BYTES, np.uint8)
     for position in range(0, size_bytes, CHUNK_BYTES):

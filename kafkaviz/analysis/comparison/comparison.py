@@ -1,6 +1,6 @@
 """The result of comparing two directories, as immutable values.
 
-For example, at offset 180 a replica became leader with epoch 3, and later the other with epoch 5:
+For example, records from offset 180 on have leader epoch 3 on side a, but 5 on side b:
 
     PartitionComparison("bids-0", Relation.DIVERGED, compared_from=0, compared_to=220,
                         first_divergent_offset=180, leader_epochs_there=(3, 5), ...)
@@ -178,8 +178,9 @@ class PartitionComparison:
         difference_count: the number of all differences.
         rewritten_batches: the number of batches with different bytes but the same records.
         indexes: the indexes that differ, of segments that both sides have.
-        other_generation: the topic id of a partition with this name but another id on side a or b.
-        other_directory: this partition's directory on the other side, in another state (-delete).
+        other_generation: the other side's topic id for this name, if the two ids differ.
+        other_directory: the other side's directory of this partition, if it has another suffix
+            (-delete).
         interval_settings: index.interval.bytes in each side's own settings.
     """
 

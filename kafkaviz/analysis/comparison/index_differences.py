@@ -2,8 +2,8 @@
 
 The entries depend on where a broker began to count bytes. For example, two replicas have the same
 67 batches, but one broker was restarted after the 30th. One index has 43 entries, the other has 44,
-and 29 entries are in both. Neither is wrong: only an entry that no Kafka release writes for these
-batches is damage.
+and 29 entries are in both. Neither index is wrong. Only an entry that no Kafka release writes for
+these batches is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -123,7 +123,7 @@ def compare_indexes(
 
     Args:
         known_intervals: index.interval.bytes in the settings of each side.
-        is_per_append: whether either release wrote entries per append, not per batch.
+        is_per_append: whether a release of either side wrote entries per append, not per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -250,8 +250,8 @@ def _reason(
     """Returns why two indexes differ.
 
     Args:
-        offset_reason: the reason why the .index differs, if this is the .timeindex; None: the
-            .index does not differ. Kafka writes the entries of both together.
+        offset_reason: used only for a .timeindex: why the segment's .index differs; None: it does
+            not differ. Kafka writes the entries of both indexes together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING

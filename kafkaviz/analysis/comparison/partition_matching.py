@@ -6,7 +6,7 @@ A directory that will be deleted never matches a directory in use:
 
     a  orders-0 (id X)   b  orders-0 (id X)                one partition
     a  orders-0 (id X)   b  orders-0 (id Y)                two partitions, each on one side
-    a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two, each with the name of the other
+    a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two partitions, each on one side
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,9 @@ class PartitionMatch:
     """A partition that one or both sides have.
 
     Attributes:
-        other_generation: the topic id of a partition with this name but another id on side a or b.
-        other_directory: this partition's directory on the other side, in another state (-delete).
+        other_generation: the other side's topic id for this name, if the two ids differ.
+        other_directory: the other side's directory of this partition, if it has another suffix
+            (-delete).
     """
 
     a: Partition | None

@@ -1,7 +1,7 @@
 """Compares two logs of a partition by offset: which records differ, or are in only one log?
 
 Equal bytes are skipped fast: first whole segments, then runs of batches. Where batches differ,
-their records are decoded and matched by offset, even if the batches begin or end elsewhere:
+their records are decoded and matched by offset, even if the batches have different boundaries:
 
     a   [0 .. 9] [10 .. 19] [20 .. 29]
     b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
@@ -267,7 +267,7 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Compares an unreadable range with the other log's batch at that position, if any."""
+        """Compares an unreadable range with the other log's batch at the same position, if any."""
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
             return []
@@ -316,8 +316,9 @@ class _Alignment:
     def _take_damaged_pair(self) -> bool:
         """Takes a batch from each side if only damage made their offsets differ.
 
-        Returns False if not taken. The batches must have the same size, and be followed by equal
-        batches. Also, one has a wrong checksum, or all fields that the checksum covers are equal.
+        Otherwise takes nothing and returns False. The two batches must have the same size, and be
+        followed by equal batches. One must have a wrong checksum, or all fields that the checksum
+        covers must be equal.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():

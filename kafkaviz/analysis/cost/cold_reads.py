@@ -67,7 +67,7 @@ class ColdReads:
 
 
 class ColdSweeper(BatchObserver[ColdReads]):
-    """Counts the device reads in one segment, while its batches are read in chunks."""
+    """Counts the device reads of lookups in one segment. The batches arrive in chunks."""
 
     def __init__(self, intervals: np.ndarray, *, by_base_offset: bool = False) -> None:
         self._intervals = np.asarray(intervals, np.int64)

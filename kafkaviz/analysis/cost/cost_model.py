@@ -154,7 +154,7 @@ class LookupCosts:
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
         """Returns the number of processor cores that lookups keep busy.
 
-        `fetches_per_s` is without the fetches that wait at the log's end: they search no index.
+        `fetches_per_s` excludes fetches that wait at the log's end, which need no lookup.
         """
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
@@ -183,9 +183,9 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns `costs` with the times measured on this machine.
+    """Returns `costs` with the times that were measured on this machine.
 
-    The times of reads are multiplied by a factor for the time that Java adds.
+    Times of reads from the page cache are multiplied by factors for the time that Java adds.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)

@@ -99,13 +99,14 @@ def remote_cost(
     request_ms: float | None = None,
     store: Store | None = None,
 ) -> RemoteCost:
-    """Returns what a lookup fetches from the store.
+    """Returns the requests of a lookup to tiered storage or an object store, and their cost.
 
     Args:
-        segments: the segments of the log that was searched.
-        remote_files: the segments of that log that are only in tiered storage, by base offset.
-        request_ms: the latency of a request; the default is the measured mean, or else REQUEST_MS.
-        store: the remote store of tiered storage, if it has an address.
+        segments: all segments of the searched log.
+        remote_files: the segments that are only in tiered storage, by base offset.
+        request_ms: the latency of a request. None: the mean that this process measured for the
+            store, or else REQUEST_MS.
+        store: the store of tiered storage. None: not tiered, or the address is unknown.
     """
     views = {segment.base_offset: segment for segment in segments}
     reads: list[RemoteRead] = []
@@ -141,7 +142,7 @@ def remote_cost(
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
-    """Returns where a file is in an object store; None if it is not read from one."""
+    """Returns the path in the store that a file is read from; None: not read from a store."""
     if not view.path or view.source != ON_DISK:
         return None
     mirrored_path = address.mirrored_file(view.path)
@@ -149,7 +150,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """Returns the requests for a file: as made by this process, or else for an empty cache."""
+    """Returns the measured requests for a file, or else those needed with an empty cache."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
