@@ -76,9 +76,10 @@ class BatchRecord:
 
 
 def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
-    """Returns the records of a complete batch with its header. Does not check the checksum.
+    """Returns the records of a complete batch. Does not check the checksum.
 
     Args:
+        data: the header and the records of the batch.
         limit_bytes: the most bytes that the records may decompress to.
 
     Raises:
@@ -92,11 +93,11 @@ def iterate(
     limit_bytes: int = codec.LIMIT_BYTES,
     choose: RowSelector | None = None,
 ) -> Iterator[BatchRecord]:
-    """Yields the records that `read_batch` returns; decodes some thousand at a time.
+    """Yields the same records as `read_batch`. Holds only some thousand of them in memory.
 
     Args:
-        choose: a function; choose(bytes, rows) selects the rows (record.ROW) that become records.
-            Called only for magic 2.
+        choose: a function; choose(bytes, rows) returns the indices of the rows (record.ROW) to
+            yield as records. Called only for magic 2. None: all records are yielded.
 
     Raises:
         CorruptBytes: Kafka cannot read a record. Raised after the records that Kafka's iterator
@@ -111,9 +112,9 @@ def iterate(
 def offsets_and_times(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields the offsets and timestamps (ms) of the records, as two arrays at a time.
+    """Yields pairs of arrays: offsets and timestamps (ms) of some of the records.
 
-    Raises CorruptBytes after the good records, as `iterate` does.
+    Raises CorruptBytes after the readable records, as `iterate` does.
     """
     batch = batch_bytes(data)
     if not _is_magic_2(batch):
@@ -160,7 +161,7 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
 
 
 def size_bytes(data: bytes | memoryview) -> int:
-    """Returns the size of the first batch, header included, from its first 17 bytes.
+    """Returns the size of the first batch, header included. Reads 17 bytes.
 
     Raises:
         CorruptBytes: there are fewer than 17 bytes, or the size is below Kafka's minimum.
@@ -192,7 +193,7 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """Reads a batch (a row of BATCH) in pieces, and returns whether its checksum is right."""
+    """Returns whether the checksum of a batch is right. `batch` is a row of BATCH."""
     is_magic_2 = batch["magic"] >= MAGIC_2
     size_bytes = int(batch["size_bytes"])
     if is_magic_2 and size_bytes < HEADER_BYTES:
@@ -281,7 +282,7 @@ def _body(batch: memoryview) -> tuple[memoryview, int, int]:
 
 
 def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]:
-    """Adds the header's base values to the deltas. Sums overflow as in Java."""
+    """Returns the records with absolute values: base value plus delta. Overflows as Java does."""
     base_offset = int(header["base_offset"])
     base_sequence = int(header["base_sequence"])
     base_ms = int(header["base_timestamp_ms"])
@@ -312,9 +313,9 @@ def wrap_long(number: int) -> int:
 
 @njit(cache=True)
 def record_sequence(base_sequence: int, offset_delta: int) -> int:
-    """Returns the sequence of a record, or -1. Sequence 0 follows 2147483647.
+    """Returns the sequence of a record; -1 if `base_sequence` is negative.
 
-    Also called by compiled functions.
+    After sequence 2147483647, sequence 0 follows. Also called by compiled functions.
     """
     if base_sequence < 0:
         return -1
@@ -327,9 +328,9 @@ def record_sequence(base_sequence: int, offset_delta: int) -> int:
 
 
 def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord]:
-    """Yields the messages of a batch of magic 0 or 1 (AbstractLegacyRecordBatch.iterator).
+    """Yields one BatchRecord per message of magic 0 or 1 (AbstractLegacyRecordBatch.iterator).
 
-    Raises CorruptBytes after the good messages.
+    Raises CorruptBytes after the readable messages.
     """
     data = memoryview(messages.data)
     for start in range(0, len(messages.rows), record.RUN_ROWS):
@@ -385,8 +386,8 @@ def heads(
 
     Args:
         limit_bytes: the most bytes that the records may decompress to.
-        is_streamed: whether the good records of a damaged compressed batch are yielded, as by
-            Kafka's streamingIterator. If False, the batch yields none, as by Kafka's iterator.
+        is_streamed: only for a damaged compressed batch of magic 2. If True, yields the records
+            before the damage, as Kafka's streamingIterator does. If False, yields no record.
 
     Raises:
         CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.
@@ -423,10 +424,11 @@ def heads(
 def _if_sound(
     records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
 ) -> Iterable[RecordHead]:
-    """Returns the records of a compressed batch, unless one of them cannot be read.
+    """Returns `records`, the records of a compressed batch, if all of them can be read.
 
     Args:
-        prefix: the decompressed bytes, up to `codec_fault`.
+        prefix: the bytes that were decompressed before `codec_fault`.
+        count: the record count in the batch header.
 
     Raises:
         CorruptBytes: a record cannot be read.
@@ -519,7 +521,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
 
 
 def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
-    """Returns the offset and value of each record in a simple batch; see `few_keyed_records`."""
+    """Returns the offset and value of each record, or None, as `few_keyed_records` does."""
     records = few_keyed_records(data)
     return None if records is None else [(offset, value) for offset, _, value in records]
 
@@ -560,7 +562,7 @@ def few_keyed_records(
 
 
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
-    """Returns the first and the end position of a record's bytes after its length field.
+    """Returns the range (start, stop) of a record's bytes, without its length field.
 
     Raises CorruptBytes if the length is negative, or reaches beyond the data.
     """

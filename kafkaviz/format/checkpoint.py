@@ -45,9 +45,9 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """The error for a checkpoint at which Kafka throws an exception that no code catches.
+    """The error for a checkpoint that keeps the broker from starting.
 
-    The broker does not start.
+    While reading it, Kafka throws an exception that no code catches.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).
@@ -96,8 +96,8 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
     Raises:
         CorruptBytes: a version, line or count is wrong. Kafka (CheckpointFile, 4.3.1 and 4.4.0)
             throws an IOException.
-        UncaughtRefusal: a field is not a number, or the count is not a valid array size. Kafka
-            throws another exception.
+        UncaughtRefusal: a field is not a number, or the count is not a valid array size. The broker
+            does not start.
         CannotOpen: the file has more than MAX_PARTITIONS lines.
     """
     lines = _entries(
@@ -159,7 +159,7 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """Matches a pattern that always matches, at least the empty text."""
+    """Returns the match of `pattern`, which must be a pattern that also matches ""."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
@@ -282,9 +282,9 @@ def _json_object(data: bytes) -> dict:
 def _entries(
     text: str | bytes, fields: int, limit: int, entry: Callable[..., EntryT]
 ) -> Iterator[tuple[int, EntryT]]:
-    """Yields the position of each line, and the result of `entry` for its fields (CheckpointFile).
+    """Yields the position of each line, and entry(*fields) for its fields (CheckpointFile).
 
-    A file that is empty or ends after its version has no entries.
+    Yields nothing for a file that is empty or ends after its version.
 
     Raises:
         CorruptBytes: a line, the version or the count is wrong, or the bytes are not UTF-8.
@@ -359,9 +359,10 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 
 
 def named_value(line: str) -> str | None:
-    """Returns the text after ": " in a line such as "version: 0".
+    """Returns "0" for a line such as "version: 0".
 
-    None unless ": " occurs exactly once. Like Java's split, ignores empty parts at the end.
+    Returns None if ": " is missing or occurs twice. Like Java's split, ignores empty parts at the
+    end.
     """
     parts = _COLON.split(line)
     while parts and not parts[-1]:

@@ -109,11 +109,11 @@ RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
 def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
     """Decodes a control record.
 
-    Like Kafka, reads a value of types 2 to 6 as version 0. The stored version only selects the
-    printed fields.
+    Like Kafka, reads a value of types 2 to 6 with the fields of version 0. The version in the value
+    only decides which of these fields are printed.
 
     Raises:
-        KafkaParseError: kafka-dump-log ends at this record. The error is a CorruptBytes.
+        KafkaParseError: Kafka cannot read the record. kafka-dump-log stops there with this error.
     """
     number = _type(key)
     if number not in RECORD_TYPES:
@@ -128,15 +128,15 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
 
 
 def dump_text(key: bytes | None, value: bytes | None) -> str:
-    """Returns what kafka-dump-log prints for a control record, after the metadata.
+    """Returns the text that kafka-dump-log prints for a control record after its metadata.
 
-    Raises KafkaParseError where kafka-dump-log ends.
+    Raises KafkaParseError if kafka-dump-log stops at the record with an error.
     """
     return decode(key, value).text
 
 
 def _type(key: bytes | None) -> int:
-    """Returns the type in a key; ignores the version unless it is negative."""
+    """Returns the type in a key. Raises KafkaParseError if the key's version is negative."""
     if key is None:
         raise message.kafka_error(
             0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER
@@ -157,7 +157,7 @@ def _type(key: bytes | None) -> int:
 
 
 def _marker(value: bytes) -> Values:
-    """Decodes a marker; reads a version above 0 as 0, and ignores further bytes."""
+    """Returns the fields of a transaction marker. Like Kafka, reads a version above 0 as 0."""
     values, _ = message.read(message.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
         text = (

@@ -32,8 +32,7 @@ class CoordinatorRecordType:
 
     Attributes:
         newest_version: the newest version of the value.
-        flexible_from: the first version of the value in the flexible form; None: every version is
-            plain.
+        flexible_from: the value's first version in the flexible form; None if no version has it.
     """
 
     number: int
@@ -415,7 +414,7 @@ def _decode_value(
 
 
 def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
-    """Returns the JSON of a value; decodes the subscription and assignment of group members too."""
+    """Returns the JSON of a value. A group member's subscription and assignment become JSON too."""
     if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
         return type_.value.text(values, version)
     return _GROUP_METADATA_VALUE.text(values, version)

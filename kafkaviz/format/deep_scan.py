@@ -110,7 +110,8 @@ class BatchFault:
     Attributes:
         batch_position: the byte of the .log where the batch starts.
         code: an entry of FAULTS.
-        position: the wrong byte of the .log; in a compressed batch, its first compressed byte.
+        position: the byte of the .log that is wrong. If the batch is compressed, its first
+            compressed byte.
         what: Kafka's message for the fault.
     """
 
@@ -126,7 +127,7 @@ class ScanChunk:
 
     Attributes:
         batches: an array of CHECKED_BATCH, one row per batch.
-        records: an array of RECORD, one row per record; None unless include_records is set.
+        records: an array of RECORD, one row per record; None if DeepScan has include_records=False.
     """
 
     batches: np.ndarray
@@ -218,7 +219,7 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """Fills the buffer with the bytes from a position on. Keeps bytes that are already read."""
+        """Fills the buffer with the bytes from a position on. Reads only bytes that it lacks."""
         tail = (
             self._buffer[position - self._position : self._length]
             if self._position <= position
@@ -546,7 +547,7 @@ def _read_records(
 def _read_deltas(
     data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
 ) -> int:
-    """Reads the exact deltas of a batch's records, and returns the batch's `_oddities`."""
+    """Reads all deltas of a batch with take_record, and returns the flags of `_oddities`."""
     position = start
     newest_ms = np.int64(-(2**63))
     last_delta = np.int64(-1)
@@ -563,7 +564,7 @@ def _read_deltas(
 def _oddities(
     batch: np.record, newest_ms: np.int64 | int, last_delta: np.int64 | int, is_unordered: bool
 ) -> int:
-    """Returns the contradictions between a batch's header and deltas: the flags OFFSETS, TIMES."""
+    """Returns OFFSETS, TIMES or both if a batch's header contradicts its deltas; else 0."""
     is_outside = last_delta > max(batch.last_offset - batch.base_offset, 0)
     oddities = OFFSETS if is_unordered or is_outside else 0
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0
@@ -618,7 +619,7 @@ def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
 def _read_messages(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, limit_bytes: int
 ) -> Iterator[np.ndarray]:
-    """Yields the records of magic 0 and 1: one message, or all messages of a wrapper, at a time."""
+    """Yields the records of each batch of magic 0 or 1: one message, or those in a wrapper."""
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]
         data = _bytes(chunk, chunk_position, batch).data

@@ -42,7 +42,7 @@ PLAIN_BELOW = 1e7
 
 
 def without_place(what: Message) -> Message:
-    """Returns a message without a position in decompressed data, because Kafka names none."""
+    """Removes the position in decompressed data from a message. Kafka prints no such position."""
     return what["problem"] if what.key in _IN_DECOMPRESSED else what
 
 

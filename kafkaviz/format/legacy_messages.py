@@ -135,7 +135,7 @@ def _unwrap(
     *,
     reads_parts: bool,
 ) -> Messages:
-    """Reads the messages of a wrapper. Usually there are none if the wrapper is damaged."""
+    """Reads the messages in a wrapper. If the wrapper is damaged, sets `Messages.fault`."""
     position = int(wrapper["value_position"])
     try:
         data = _decompress(batch, wrapper, fault, limit_bytes)
@@ -281,7 +281,7 @@ def _java_fault(fault: int, position: int, found_size: int, available_size: int)
 
 @njit(cache=True, boundscheck=True)
 def _count(data: np.ndarray) -> tuple[int, int]:
-    """Returns the number of complete messages, and the position of an invalid size, or -1."""
+    """Returns the number of complete messages, and the first invalid size's position or -1."""
     position = 0
     end = len(data)
     count = 0
@@ -337,7 +337,7 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
     """Reads a message's timestamp, key and value. Any magic except 0 has the layout of magic 1.
 
     Returns:
-        The same as `_fill`, without the number of messages.
+        The fault, or 0 for none; its position; the size that was read there; the size available.
     """
     end = row.position + row.size_bytes
     row.timestamp_type = NO_TIMESTAMP

@@ -99,14 +99,14 @@ class KafkaParseError(CorruptBytes):
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
-    """Returns an error with Kafka's own message, which is shown to the user."""
+    """Returns an error whose text for the user is the Java exception's message."""
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
 class Reader:
     """Reads the bytes of one message, in one version and form (plain or flexible).
 
-    `newest` is the newest version that nested structures accept; None if they accept any.
+    Structures inside the message accept versions up to `newest`. None: they accept any version.
     """
 
     __slots__ = ("at", "data", "flexible", "newest", "values", "version")
@@ -139,7 +139,7 @@ class Reader:
         return layout.unpack_from(self.data, start)[0]
 
     def read_unsigned(self) -> int:
-        """Reads an unsigned varint; above 2^31 - 1 the result is negative, as in Java."""
+        """Reads an unsigned varint. As in Java, a number above 2^31 - 1 becomes negative."""
         try:
             number, self.at = varint.read_unsigned(self.data, self.at)
         except CorruptBytes as fault:
@@ -259,7 +259,7 @@ class Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A member of a structure, tagged or not, and the versions that have it."""
+    """A field of a structure. Only versions `first_version` to `last_version` have it."""
 
     name: str
     type: "Type"
@@ -357,11 +357,11 @@ def read(
     position: int = 0,
     newest_version: int | None = None,
 ) -> tuple[Values, int]:
-    """Reads a message of a schema; returns the values and the next position.
+    """Reads a message of a schema. Returns the values, and the position after the message.
 
     Raises:
-        KafkaParseError: Kafka's generated class throws an exception. This is a CorruptBytes.
-        NotRead: the message has more than MAX_VALUES values. This is a CorruptBytes.
+        KafkaParseError: Kafka's generated class throws an exception at these bytes.
+        NotRead: the message has more than MAX_VALUES values. kafkaviz reads no more.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null
@@ -392,10 +392,10 @@ def _signed32(number: int) -> int:
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """Returns the structure that a line of fields describes.
+    """Returns the structure that a line such as "group str, partition i32" describes.
 
     Args:
-        parts: (name, type) of each type that the line refers to by name.
+        parts: (name, type) pairs of the named types in the line.
     """
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
@@ -419,7 +419,7 @@ def _tokens(line: str) -> list[str]:
 
 
 def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
-    """Parses the fields up to the closing brace, and removes the brace."""
+    """Parses the fields up to the closing brace. Removes them and the brace from `tokens`."""
     fields = []
     while tokens and tokens[0] != "}":
         fields.append(_field(tokens, parts))

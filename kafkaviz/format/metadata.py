@@ -50,7 +50,7 @@ FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
 
 @dataclass(frozen=True)
 class MetadataRecordType:
-    """A type of record. `newest_version` is the newest version that can be read."""
+    """A type of record. Nested structures are refused in versions above `newest_version`."""
 
     number: int
     name: str
@@ -60,7 +60,7 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A decoded record. Its `version` may be above the type's `newest_version`."""
+    """A decoded record. Without nested structures, it may be newer than `type.newest_version`."""
 
     type: MetadataRecordType
     version: int
@@ -106,8 +106,8 @@ class PartitionLeader:
     Attributes:
         leader: the leader's node id; NO_LEADER if there is none.
         epoch: the leader epoch; None in a PARTITION_CHANGE_RECORD, which raises the epoch by 1.
-        candidates: the ISR of a PARTITION_RECORD. If the ISR is empty, the eligible leader
-            replicas; if these are empty too, the last known ones.
+        candidates: the first list in a PARTITION_RECORD that is not empty, in the order: isr,
+            eligibleLeaderReplicas, lastKnownElr.
     """
 
     topic_id: str
@@ -235,8 +235,7 @@ def decode(value: bytes | None) -> MetadataRecord:
     """Decodes the value of a record.
 
     Raises:
-        KafkaParseError: the value cannot be decoded. Has the message that kafka-dump-log prints,
-            and is a CorruptBytes.
+        KafkaParseError: the value cannot be decoded. The error has the message of kafka-dump-log.
     """
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
@@ -408,10 +407,10 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
 def read_framed_record(
     data: bytes, types: Mapping[int, FramedTypeT]
 ) -> tuple[FramedTypeT, int, Values]:
-    """Reads a framed value; returns the type, the version and the fields.
+    """Reads a value with its frame. Returns the type, the version and the fields.
 
     Raises:
-        KafkaParseError: the value cannot be read. Has the message of AbstractApiMessageSerde.
+        KafkaParseError: the value cannot be read. The error has AbstractApiMessageSerde's message.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)

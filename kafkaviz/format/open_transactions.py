@@ -1,8 +1,8 @@
 """Tracks the open and aborted transactions of a log, from its batches and markers.
 
 Follows ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1. For example, producer 7 begins
-at offset 10, producer 8 begins at 20, and 7 aborts at 30. The entry is (7, 10, 30, 20): after 30,
-all transactions below 20 have ended.
+at offset 10, producer 8 begins at 20, and 7 aborts at 30. The entry for the .txnindex is
+(7, 10, 30, 20): after offset 30, all transactions below 20 have ended.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,8 +29,8 @@ EPOCH_END = 6
 class TransactionFault(Exception):
     """The error for a batch at which Kafka's recovery of a segment fails.
 
-    Has the class and message of Kafka's exception. If a marker cannot be read, `class_name` is None
-    and `kind` tells the class (format.java.EXCEPTIONS).
+    Has the class and message of Kafka's exception. If a marker cannot be read, `class_name` is
+    None, and format.java.EXCEPTIONS gives the class for `kind`.
     """
 
     def __init__(
@@ -49,9 +49,10 @@ class TransactionFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TransactionBegin:
-    """The first batch of a producer's transaction. Values that a producer snapshot lacks are -1.
+    """Where a producer's transaction begins. -1 for values that are unknown.
 
     Attributes:
+        offset: the first offset of the transaction.
         last_ms: the largest timestamp of the transaction so far.
     """
 
@@ -61,10 +62,10 @@ class TransactionBegin:
 
 
 class OpenTransactions:
-    """The open transactions at an offset of a log, and the earlier aborted transactions.
+    """The transactions of a log up to some offset: those still open, and those aborted so far.
 
     Args:
-        first_offsets: the first offset of each transaction that is already open, by producer id.
+        first_offsets: the transactions that are open at first: producer id -> first offset.
     """
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
@@ -111,7 +112,7 @@ class OpenTransactions:
             read: reads the bytes of the .log. None: every marker counts as a commit.
             batches: rows of format.batch.BATCH.
             stem: the segment's path without its ending. If given, a non-transactional batch of a
-                producer with an open transaction fails, as at broker start-up.
+                producer with an open transaction is an error. A broker fails there at start-up.
 
         Raises:
             TransactionFault: Kafka's recovery fails at a batch.
@@ -135,7 +136,7 @@ class OpenTransactions:
                 )
 
     def _non_transactional_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the non-transactional rows of the producers that also have a transaction."""
+        """Returns the numbers of non-transactional rows of producers that have a transaction."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -146,7 +147,7 @@ class OpenTransactions:
         return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """Adds a transactional batch; returns the open transaction of its producer."""
+        """Adds a transactional batch. Returns the open transaction that the batch belongs to."""
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
             known_begin = replace(known_begin, last_ms=begin.last_ms)
@@ -154,7 +155,7 @@ class OpenTransactions:
         return known_begin
 
     def end(self, producer_id: int) -> TransactionBegin | None:
-        """Closes a producer's transaction, and returns its first batch; None if none is open."""
+        """Closes a producer's open transaction and returns it; returns None if none is open."""
         begin = self._begins.pop(producer_id, None)
         if begin is not None:
             self.has_ended_any = True
@@ -176,10 +177,11 @@ class OpenTransactions:
             kind: ControlType.ABORT or ControlType.COMMIT.
             batch_number: the number of the marker's batch, for errors.
             stem: the segment's path without its ending, for errors.
-            next_begin: the first offset of the next transaction in the same append, if any.
+            next_begin: the first offset of another producer's transaction that begins after the
+                marker in the same append; None if there is none.
 
         Raises:
-            TransactionFault: the transaction index refuses the marker.
+            TransactionFault: the marker is not after the last marker in the transaction index.
         """
         begin = self.end(producer_id)
         if begin is None or kind != ControlType.ABORT:
@@ -215,11 +217,11 @@ def _non_transactional_fault(
 
 
 def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
-    """Finds the rows that begin or end transactions.
+    """Yields the numbers of the rows that begin or end transactions, in ascending order.
 
     Yields:
-        In the order of the rows. For a marker: (row, None). For all batches of a producer between
-        two of its markers: (row of the first batch, largest timestamp in ms).
+        (row, None) for a marker. (row, largest timestamp in ms) for a producer's batches between
+        two of its markers: `row` is the first of these batches.
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
@@ -243,7 +245,7 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 
 def bounding_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows of each producer's markers, and of its first and last batch between them."""
+    """Returns the rows of all markers, and each producer's first and last row between markers."""
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
         return producer_rows

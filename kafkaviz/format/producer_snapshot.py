@@ -103,9 +103,10 @@ def find_newest(
     *,
     unreadable_error: type[KafkavizError],
 ) -> tuple[int, dict[int, int]] | None:
-    """Returns the newest readable snapshot at or below an offset (loadFromSnapshot).
+    """Finds the newest readable snapshot at or below an offset (loadFromSnapshot).
 
     Args:
+        offsets: the offsets of all snapshots.
         unreadable_error: the error that `read` raises for an unreadable snapshot.
 
     Returns:

@@ -77,8 +77,8 @@ def records(
         codec_id: a batch without records may have an unknown codec.
 
     Raises:
-        CorruptBytes: Kafka cannot read a record. The position is a byte of `data`; for a compressed
-            batch it is 0, and the message names the byte in the decompressed records.
+        CorruptBytes: Kafka cannot read a record. The position is a byte of `data`. In a compressed
+            batch the position is 0, and the message names the byte in the decompressed records.
     """
     return [
         record
@@ -90,9 +90,10 @@ def records(
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """Yields pairs: all decompressed bytes, and the next rows of ROW, at most RUN_ROWS.
+    """Yields pairs: the decompressed bytes of all records, and a table of the next rows.
 
-    Positions in the rows refer to the decompressed bytes. Raises CorruptBytes as `records` does.
+    A table has at most RUN_ROWS rows of ROW. The rows have positions in the decompressed bytes.
+    Raises CorruptBytes as `records` does.
     """
     if record_count <= 0 or not codec_id:
         yield from ((data, table) for table in row_runs(data, record_count))
@@ -119,7 +120,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """Returns the error of a compressed batch whose decompressed records have this fault."""
+    """Returns the error for a compressed batch. Its message names the position of `fault`."""
     return CorruptBytes(
         0,
         message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what),
@@ -157,10 +158,11 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 
 
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
-    """Returns a table of ROW for uncompressed or decompressed bytes.
+    """Returns a table of ROW, one row per record.
 
     Args:
-        is_compressed: selects Kafka's error message for a damaged record.
+        data: the records, not compressed or already decompressed.
+        is_compressed: whether `data` was compressed. It selects Kafka's message for damage.
 
     Raises:
         CorruptBytes: Kafka (DefaultRecordBatch.iterator) cannot read a record.
@@ -187,12 +189,12 @@ def readable_rows(
 def row_runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> Iterator[np.ndarray]:
-    """Yields the rows that Kafka's iterator gives, up to RUN_ROWS at a time.
+    """Yields the rows that Kafka's iterator returns, in tables of up to RUN_ROWS rows.
 
     A damaged compressed batch yields nothing. The last record is not yielded if bytes follow it.
 
     Raises:
-        CorruptBytes: same as `rows`. Raised after the good rows.
+        CorruptBytes: Kafka cannot read a record. Raised after the rows before that record.
     """
     if (
         is_compressed
@@ -219,7 +221,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """Yields at most RUN_ROWS rows at a time, with the fault after these rows or None."""
+    """Yields tables of up to RUN_ROWS rows, each with the fault after its last row or None."""
     buffer = byte_array(data)
     position = 0
     remaining = record_count
@@ -324,7 +326,7 @@ def part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
 
 
 def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
-    """Returns the headers of a checked record. Raises NotRead if there are too many."""
+    """Returns the headers of a record. Raises NotRead if there are more than MAX_HEADERS."""
     if count > MAX_HEADERS:
         raise NotRead(position, message("corrupt.too_many_headers", count=count, limit=MAX_HEADERS))
     return tuple(
@@ -404,9 +406,9 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 def take_records(
     data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Reads records into a table until the table is full or a record has a fault.
+    """Reads records until the table is full or a record has a fault.
 
-    Also called by compiled functions. Returns the same as `take_record`.
+    Also called by compiled functions. Returns what `take_record` returns for the last record read.
     """
     for record in range(len(table)):
         fault, position, found_number, available = take_record(
@@ -481,7 +483,7 @@ def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, 
 
 @njit(cache=True, boundscheck=True)
 def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
-    """Reads the number of headers and the headers. Returns the same as `_body`."""
+    """Reads the header count and the headers. Returns (0, end, 0), or a fault as `_body` does."""
     number, position = varint.scan(data, start, end, varint.VARINT_BYTES)
     if position < 0:
         return _STRUCTURE, start, 0

@@ -84,14 +84,14 @@ def _sort_key(varint_bytes: np.uint64) -> int:
     """Returns a number that compares like the varint and has its sign.
 
     This holds for varints that are not negative and as short as possible, as Kafka writes them. The
-    varint's first byte is the lowest.
+    lowest byte of `varint_bytes` is the varint's first byte.
     """
     return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 
 
 @njit(cache=True)
 def delta_of_key(key: int) -> int:
-    """Returns the delta of a non-negative sort key."""
+    """Returns the delta that has this sort key. The sort key must not be negative."""
     varint_bytes = np.uint64(key) << np.uint64(1)
     number = NOTHING
     for place in range(8):

@@ -50,8 +50,7 @@ def decode(value: bytes | None) -> RemoteRecord:
     """Decodes the value of a record.
 
     Raises:
-        KafkaParseError: the value cannot be decoded. Has the message that kafka-dump-log prints,
-            and is a CorruptBytes.
+        KafkaParseError: the value cannot be decoded. The error has the message of kafka-dump-log.
     """
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")

@@ -92,10 +92,9 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns the topic-partition of a manifest or record.
+    """Returns the three names as a TopicIdPartition, after checking that a broker allows them.
 
-    The names become part of a path, so they are checked: raises ValueError if no broker allows the
-    topic, partition or topic id.
+    Raises ValueError if it does not. The check matters because the names become part of a path.
     """
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:
@@ -197,7 +196,7 @@ class SegmentManifest:
     def chunks(self) -> np.ndarray:
         """The chunks as an array of CHUNK, in order and without gaps.
 
-        Not cached: a few bytes can describe many chunks, and a store has many manifests.
+        Computed at each access: a store has many manifests, and each may describe many chunks.
         """
         return _chunks(self.chunk_index)
 

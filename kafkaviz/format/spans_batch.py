@@ -1,7 +1,7 @@
-"""The spans of a batch of any magic: its header fields, then its records or compressed bytes.
+"""Splits a batch of any magic into spans: named ranges of bytes, for the bytes view.
 
-`decompress` gives the spans of a compressed batch's decompressed bytes. A truncated batch has spans
-for the bytes that exist.
+The spans are the header fields, then the records or the compressed bytes. `decompress` gives the
+spans of the decompressed bytes. A truncated batch has spans for the bytes that exist.
 """
 
 import zlib
@@ -69,7 +69,7 @@ def batch(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """Returns the spans of a batch that have a byte in [start, stop), by default all.
+    """Returns the spans of a batch that overlap [start, stop). By default, returns all spans.
 
     Args:
         position: the position of the batch in the file.
@@ -104,7 +104,7 @@ def decompress(
     start: int = 0,
     stop: int | None = None,
 ) -> DecompressedRecords | None:
-    """Decompresses a batch, and returns the spans that have a byte in [start, stop).
+    """Decompresses a batch, and returns the spans that overlap [start, stop), by default all.
 
     Returns None if the batch is not compressed.
 
@@ -259,7 +259,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns a function from header to note: `absent_note` if the header's `field` is -1."""
+    """Returns a function: header -> `absent_note` if its `field` is -1, else `present_note`."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 

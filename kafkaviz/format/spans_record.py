@@ -1,8 +1,8 @@
-"""The spans of the decompressed records in a batch of magic 2.
+"""Splits the decompressed records of a batch of magic 2 into spans: named ranges of bytes.
 
 A sound record has the spans length, attributes, timestampDelta, offsetDelta, keyLength, key,
-valueLength, value, headerCount and headers. A damaged record ends in one torn span, and the next
-record follows.
+valueLength, value, headerCount and headers. In a damaged record, the bytes from the damage to the
+record's end are one span of kind "torn".
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def records(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """Returns the spans of the records that have a byte in [start, stop), by default all.
+    """Returns the spans of the records that overlap [start, stop). By default, returns all.
 
     Args:
         position: the position of `data` in the file.
@@ -221,7 +221,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """Adds the rest of the record as a torn span. If nothing is left, marks the last span."""
+        """Adds a torn span up to the record's end. At the end, makes the last span torn."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

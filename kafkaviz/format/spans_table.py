@@ -1,6 +1,7 @@
-"""The spans of text files, and of files with rows: .index, .timeindex, .txnindex, .snapshot.
+"""Splits text files and files with rows into spans: named ranges of bytes.
 
-All unused slots of an index are one span, and a torn last slot is another.
+The files with rows are .index, .timeindex, .txnindex and .snapshot. All unused slots of an index
+are one span. A torn last slot is one more span.
 """
 
 import re

@@ -25,8 +25,8 @@ def count_entries(entries: np.ndarray) -> int:
     """Returns how many slots hold entries: all up to the last slot that is not zero.
 
     Kafka preallocates the file, so a file in use ends in zero slots. A zero slot before an entry
-    counts as an entry. If the file is a single zero slot, this slot is the entry (timestamp 0, base
-    offset), because Kafka trims a closed file to its entries.
+    counts as an entry. A file of one zero slot has one entry, with timestamp 0 and the base offset:
+    Kafka trims a closed file to its entries, so the slot is in use.
     """
     if len(entries) == 1:
         return 1

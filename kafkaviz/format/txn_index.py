@@ -81,7 +81,7 @@ def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> No
         end_offset: the end of the segment, or a later offset.
 
     Raises:
-        CorruptBytes: an entry is torn, has another version, breaks the order, or is outside the
+        CorruptBytes: an entry is torn, has an unknown version, breaks the order, or is outside the
             segment.
     """
     torn_bytes = size_bytes % ENTRY.itemsize
@@ -120,10 +120,10 @@ class IndexRead(NamedTuple):
     """The part of a file that TransactionIndex.collectAbortedTxns reads.
 
     Attributes:
-        entries: the entries that are read, up to the entry that ends the search.
-        is_collected: whether each of these entries overlaps the fetched offsets.
-        is_complete: whether the last entry ends the search. If not, Kafka also searches the next
-            segment.
+        entries: the entries that Kafka reads before it stops.
+        is_collected: one flag per entry: whether it overlaps the fetched offsets.
+        is_complete: whether the last entry made Kafka stop. If not, the file ended, and Kafka also
+            searches the next segment.
     """
 
     entries: np.ndarray
@@ -132,7 +132,7 @@ class IndexRead(NamedTuple):
 
 
 def read_entries(entries: np.ndarray, fetch_offset: float, upper_bound_offset: float) -> IndexRead:
-    """Reads entries until an entry's last stable offset is at or above the upper bound.
+    """Reads entries until one has a last stable offset at or above `upper_bound_offset`.
 
     An entry is collected if its marker is at or above `fetch_offset`, and its first offset is below
     `upper_bound_offset`.
@@ -155,6 +155,6 @@ def collect(
 
 
 def count_after_truncation(entries: np.ndarray, offset: int) -> int:
-    """Returns how many entries truncateTo(offset) keeps: all before the first marker >= offset."""
+    """Returns the number of entries before the first marker at or above `offset` (truncateTo)."""
     is_truncated = ensure_readable(entries)["last_offset"] >= offset
     return int(np.argmax(is_truncated)) if is_truncated.any() else len(entries)

@@ -62,7 +62,7 @@ class Problem:
 
     @classmethod
     def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
-        """Returns the problem of a path, with a text that does not name the path again."""
+        """Returns the problem that `fault` reports. Its text does not contain `path`."""
         kind = fault.kind if isinstance(fault, CannotOpen) else ""
         return cls(path, getattr(fault, "what", fault.message), kind)
 
@@ -299,7 +299,7 @@ class Broker:
 
     @cached_property
     def directory_names(self) -> Mapping[Path, str]:
-        """By path, a short ending that only this path has: {/mnt/a/kafka: "a/kafka"}."""
+        """A unique short name for the path of each log directory: {/mnt/a/kafka: "a/kafka"}."""
         paths = [directory.path for directory in self.log_directories]
         for depth in range(1, max(len(path.parts) for path in paths)):
             ends = ["/".join(path.parts[-depth:]) for path in paths]
@@ -309,9 +309,9 @@ class Broker:
 
     @cached_property
     def name_prefixes(self) -> Mapping[str, str]:
-        """The prefix of partition names, such as "disk-b/", by LogDirectory.text.
+        """The prefix of partition names in each log directory: {"/mnt/disk-b": "disk-b/"}.
 
-        Empty if there is only one log directory.
+        The prefix is "" if there is only one log directory. The keys are LogDirectory.text.
         """
         if len(self.log_directories) == 1:
             return {self.main_directory.text: ""}
@@ -407,16 +407,17 @@ Collect = Callable[[Iterable[Partition]], Sequence[Partition]]
 def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
     """Opens a broker directory for reading and returns its Broker.
 
-    Only names, sizes and small files are read. Nothing is ever written into the directory. The
-    Broker has one segment if a segment file is given, and one partition if an archive has one
-    partition and no broker files.
+    Only names, sizes and small files are read. Nothing is ever written into the directory. For a
+    segment file, the Broker has only that segment. For an archive with one partition and no broker
+    files, the Broker has only that partition.
 
     Args:
         paths: all log directories of one broker, or one path. One path may be a log directory, a
             folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
             s3://bucket/brokers/17, a partition directory, a partition in an archive, or a segment
             file.
-        collect: collects the partitions while they are listed.
+        collect: makes Broker.partitions from an iterator of partitions. The iterator lists each
+            partition when it is needed.
 
     Raises:
         CannotOpen: a path is not a log directory, or the paths belong to two brokers.
@@ -563,9 +564,9 @@ def is_empty(path: Path) -> bool:
 def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
     """Raises CannotOpen if log directories surely belong to two brokers.
 
-    Compares node.id and cluster.id of log directories that have a metadata log, or that are older
-    than Kafka 3.7, when a KRaft node had a single log directory (KIP-858). Other log directories
-    with different ids may belong to one broker, which cannot start. A finding reports that.
+    Compares node.id and cluster.id of two kinds of log directories: those with a metadata log, and
+    those older than Kafka 3.7, when a KRaft node had a single log directory (KIP-858). If other log
+    directories differ, they may belong to one broker that cannot start; a finding reports this.
     """
     complete = [
         directory
@@ -608,7 +609,7 @@ def _differ(first: str | int | None, second: str | int | None) -> bool:
 
 
 def open_root(path: Path) -> Path:
-    """Returns the directory that a path leads to, which may be an unpacked archive or a view."""
+    """Returns the directory to read for a path: the path itself, an unpacked archive, or a view."""
     located = archive.locate(path)
     view = lone_files.open_view(located)
     if view is None:
@@ -651,7 +652,7 @@ def read_tiered_state(
         store: a folder with remote segments, an archive of one, or a path made by `join_tiered`.
             None for a broker directory alone.
         path: the broker directory, or an archive of one.
-        directories: partition directories to return even if nothing was copied.
+        directories: partition directories to return even if they have no segment in the store.
     """
     if store is None and path is not None:
         return tiered_view.read_state(None, archive.unpacked_root(Path(path)), directories)
@@ -683,9 +684,9 @@ def own_files(root: Path) -> list[FileInfo]:
 
 
 def _open_lone_partition(source: Path, path: Path) -> Broker:
-    """Opens a single partition directory, or the view that shows one segment of it.
+    """Opens a single partition directory, or a view of one segment (log.lone_files).
 
-    The parent directory counts as the broker directory, without its other partitions.
+    The parent directory counts as the broker directory, but its other partitions are ignored.
     """
     problems: list[Problem] = []
     folder = lone_files.folder_of(path)
@@ -710,10 +711,10 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
 def _without_other_segments(
     partition: Partition, directory: LogDirectory, folder: Path
 ) -> tuple[Partition, LogDirectory]:
-    """Returns a partition with only the segment of the opened file, and its log directory.
+    """Returns `partition` and its log directory without checkpoints about other segments.
 
-    Checkpoints about other segments are removed, so that nothing is reported as missing. The
-    recovery point stays if it is below the segment's end.
+    `partition` is a view of one opened segment. Without these checkpoints, no check reports the
+    other segments as missing. The recovery point stays if it is below the segment's end.
     """
     parsed = (names.parse_file(info.name) for info in file.list_files(folder))
     bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")

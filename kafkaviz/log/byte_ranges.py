@@ -1,8 +1,8 @@
-"""A range of any file of a broker directory, as bytes and as named spans.
+"""A range of any file of a broker directory, as bytes and as spans: named ranges of bytes.
 
 Little more than the range is read. In a .log, reading begins at the last index entry before the
-range that points to a valid batch, or at byte 0 without such an entry. From there it goes from
-batch to batch (see log.scans).
+range that points to a valid batch. Without such an entry, it begins at byte 0. Reading then
+continues from batch to batch (see log.scans).
 """
 
 from collections.abc import Iterator
@@ -40,8 +40,8 @@ class LogRegion(NamedTuple):
 
     Attributes:
         kind: "batch", "torn" (the beginning of a batch), "garbage" or "zeros".
-        last_offset: the last offset of the batch. For another kind: that of the previous batch, or
-            None if unknown.
+        last_offset: the last offset of the batch. If `kind` is not "batch", the last offset of the
+            previous batch, or None if unknown.
     """
 
     position: int
@@ -51,7 +51,7 @@ class LogRegion(NamedTuple):
 
 
 class LogFile:
-    """A .log with its .index, to find the region that contains a byte."""
+    """A .log with its .index. Finds the region (a batch or damage) that contains a byte."""
 
     def __init__(self, info: FileInfo) -> None:
         self.info = info

@@ -54,7 +54,7 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 def _remove_open_folders() -> None:
     """Removes the open scratch folders when the process ends.
 
-    A server does not wait for its threads, so their own cleanup does not run.
+    A server does not wait for its threads. So `scratch_folder` may not reach its cleanup there.
     """
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)

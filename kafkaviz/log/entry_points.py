@@ -68,8 +68,8 @@ def entry_points(
         is_index_needed: if False and the log is in a remote store, the indexes are read only if the
             log alone does not suffice. This can save two requests per index.
         first_offset: the first offset that will be read, if known.
-        last_offset: the last offset that will be read, if known. The bytes between both offsets are
-            then fetched in one request.
+        last_offset: the last offset that will be read, if known. If given, one request fetches the
+            bytes from `first_offset` to `last_offset`, as far as a request can.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -122,10 +122,10 @@ def _sound_end(
 
 
 def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
-    """Returns the log end offset if the .log is sound and one request fetches it, else None.
+    """Returns the log end offset if one request to a store can prove it, else None.
 
-    Args:
-        read: a reader of the .log.
+    None if the .log is not in a store, is damaged, or is too large for one request. `read` reads
+    the .log.
     """
     size_bytes = segment.log.size_bytes
     if not is_fetched_whole(segment.log.path, size_bytes) or not _is_stored(segment):
@@ -207,9 +207,10 @@ class EntryPoints:
         self._times = times
 
     def fetch_offsets(self, first: float, last: float) -> None:
-        """Fetches the bytes with these offsets from a store, as far as one request allows.
+        """Fetches the bytes of the offsets `first` to `last` from a store, in one request.
 
-        The .index is not verified here. If it is wrong, other bytes are fetched.
+        The size of a request is limited, so the last bytes may be missing. The .index is not
+        verified here. If it is wrong, the wrong bytes are fetched.
         """
         log = self._segment.log
         if not _is_stored(self._segment) or is_fetched_whole(log.path, log.size_bytes):
@@ -242,7 +243,7 @@ class EntryPoints:
         return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """Returns the index's positions from start to stop, sorted, unique and unverified."""
+        """Returns the positions in the .index between `start` and `stop`, sorted and unverified."""
         first, last = (
             bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
         )
@@ -351,7 +352,7 @@ class IndexSlots:
         return self._slots
 
     def __getitem__(self, index: int | slice) -> np.ndarray:
-        """Returns an entry or a range of entries. Zeros if the file has become shorter."""
+        """Returns an entry or a range of entries. Beyond the end of a shortened file: zeros."""
         if isinstance(index, int):
             return self[index : index + 1][0]
         first, stop, _ = index.indices(self._slots)
@@ -384,7 +385,7 @@ def _timestamp(entry: np.ndarray) -> float:
 def _is_written(entry: np.ndarray) -> bool:
     """Returns whether a slot has a byte other than 0. Preallocated slots have none.
 
-    An entry with time 0 and the base offset is all zeros too, but the search works without it.
+    An entry with timestamp 0 and the base offset has none either. The search does not need it.
     """
     return any(entry.tobytes())
 
@@ -392,7 +393,8 @@ def _is_written(entry: np.ndarray) -> bool:
 def _first_offset(batch: np.void) -> int:
     """Returns the first offset of a batch.
 
-    The header of a compressed message of magic 0 or 1 has only the last offset, which is returned.
+    The header of a compressed message of magic 0 or 1 lacks the first offset. For such a message,
+    returns the last offset.
     """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 

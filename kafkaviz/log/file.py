@@ -267,7 +267,7 @@ def reader(path: Path) -> Generator[ReadInto]:
 
 
 def view(info: FileInfo) -> FileView:
-    """Returns a file on disk as a FileView, the type that searches and checks read from."""
+    """Returns a FileView of a file on disk. Searches and checks read files through FileViews."""
     return FileView(
         name=info.name,
         size_bytes=info.size_bytes,

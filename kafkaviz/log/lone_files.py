@@ -59,7 +59,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """Returns the folder of a partition's files. For a view: the folder its links lead to."""
+    """Returns the folder that holds a partition's files. Follows the links of a view."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent

@@ -124,14 +124,15 @@ class MetadataImage:
         return directories[replicas.index(node_id)]
 
     def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
-        """Returns the dynamic settings of one broker. "" means those of all brokers."""
+        """Returns the dynamic settings of one broker, or of all brokers if `node_id` is ""."""
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 
 def read_image(broker: Broker) -> MetadataImage:
     """Returns the state in the broker's metadata log.
 
-    Empty if the directory has no metadata log: the broker uses ZooKeeper, or the log is elsewhere.
+    The state is empty if the directory has no metadata log: the broker uses ZooKeeper, or another
+    log directory has the metadata log.
     """
     try:
         partition = find_partition(broker)
@@ -155,7 +156,7 @@ def read_leaders(broker: Broker) -> MetadataImage:
 def find_partition(broker: Broker) -> Partition | None:
     """Returns the metadata log of a broker, or None. Raises KafkavizError.
 
-    The log is found even if only another partition was opened.
+    Looks into the log directory, because broker.partitions may lack the metadata log.
     """
     if not (broker.path / DIRECTORY).is_dir():
         return None
@@ -256,7 +257,7 @@ class _RecordBudget:
         self._remaining = COMPRESSED_RECORDS
 
     def spend(self, row: np.void, path: Path) -> None:
-        """Subtracts the records of a compressed batch. Raises CorruptFile below 0."""
+        """Subtracts the records of a compressed batch. Raises CorruptFile if too few are left."""
         self._remaining -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._remaining < 0:
             problem = message("corrupt.too_many_metadata_records", count=COMPRESSED_RECORDS)
@@ -269,8 +270,8 @@ def _batches(
     """Reads the batches of a .log or .checkpoint. Stores voters from control batches in `state`.
 
     Yields:
-        The offset and value of each record to apply, and the last offset plus 1. For a control
-            batch: no records, and 0.
+        (records, end) per batch. `records` yields the offset and value of each record to apply;
+        `end` is the batch's last offset plus 1. For a control batch: no records, and end 0.
 
     Raises:
         CorruptFile: a checksum is wrong, or no broker writes such a batch.
@@ -306,7 +307,7 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Stores the voters in a control batch, and whether the snapshot has its footer.
+    """Reads a control batch. Stores its voters, and sets `has_footer` at a snapshot footer.
 
     KRaftVotersRecord (KIP-853) and the LeaderChangeMessage of each election name voters.
     """

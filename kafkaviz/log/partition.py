@@ -149,7 +149,7 @@ class Partition:
         )
 
     def without_remote(self) -> "Partition":
-        """Returns the local part of the partition, which is all a starting broker reads."""
+        """Returns the partition with its local segments only. A starting broker reads no others."""
         if not self.remote_bases and not self.remote_gaps:
             return self
         segments = tuple(

@@ -93,7 +93,7 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 
     Attributes:
         end: the position and reason of the scan's end, known once all batches have been read. The
-            scan ends before the end of the range if no later batch was found.
+            scan ends before the end of the range if it finds no batch after a damaged place.
     """
 
     def __init__(self, start: int, stop: int) -> None:

@@ -119,7 +119,7 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the same directory as `unpack_if_archive`, but never a view."""
+    """Returns the directory that a path leads to, unpacked if necessary. Never returns a view."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -175,8 +175,8 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 def refresh(path: Path) -> None:
     """Lists a remote path again if its listing has expired. Raises CannotOpen.
 
-    For a path in an archive, the archive is listed. For a path in a store of remote segments, the
-    store is listed, because s3://bucket/STORE/orders-0 names no object.
+    For a path in an archive, lists the archive. For a path in a store of remote segments, lists the
+    store: no object has the address s3://bucket/STORE/orders-0.
     """
     if not address.is_mirrored(path):
         return
@@ -221,7 +221,7 @@ def display_path(path: Path) -> Path | str:
 
 
 def note_source(folder: Path, source: Path) -> None:
-    """Records the source of a cache folder. Users see the source instead of the folder."""
+    """Records where a cache folder comes from. Users see `source` instead of `folder`."""
     _SOURCE_BY_FOLDER[folder] = source
 
 
@@ -258,9 +258,9 @@ def _identity(path: Path) -> str:
 def _unpack_through_scratch_folder(
     path: Path, home: Path, on_progress: ProgressCallback | None
 ) -> None:
-    """Unpacks into a scratch folder, and then moves the result to its final place.
+    """Unpacks into a scratch folder, and then moves the result to `home`.
 
-    So an interrupted run leaves no folder that looks complete.
+    If the unpacking is interrupted, no folder looks complete.
     """
     try:
         with scratch_folder(home.parent) as scratch:
@@ -464,7 +464,8 @@ class _XzReader(io.RawIOBase):
 class _GzipSource:
     """The packed bytes of a .gz for gzip.GzipFile, with a limit for slow reads.
 
-    GzipFile reads a name in a header, and zeros at the end, byte by byte: 200 MB take a minute.
+    GzipFile reads a name in a header, and zeros at the end, byte by byte. This takes a minute for
+    200 MB.
     """
 
     def __init__(self, source: IO[bytes]) -> None:

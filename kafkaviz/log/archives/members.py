@@ -57,7 +57,7 @@ class UnpackBudget:
     """The limits for unpacking one archive. The methods raise CannotOpen (kind "archive")."""
 
     def __init__(self, path: Path, on_progress: ProgressCallback | None = None) -> None:
-        """Starts the clock.
+        """Starts the time limit.
 
         Args:
             on_progress: called a few times per second with the number of bytes read so far. If it
@@ -71,7 +71,7 @@ class UnpackBudget:
         self._next_progress_s = time.monotonic() + PROGRESS_INTERVAL_S
 
     def add_bytes(self, count: int) -> None:
-        """Counts bytes before they are read, and the bytes of a hole."""
+        """Counts bytes that will be read, or the bytes of a hole, against the limit."""
         self._bytes += count
         self.expect_bytes(0)
         self.check_time()

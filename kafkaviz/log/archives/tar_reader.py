@@ -294,7 +294,7 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
 
 
 def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
-    """Reads the map of GNU's first sparse format: 4 ranges in the header, 21 in each next block."""
+    """Reads the map of GNU's oldest sparse format: 4 ranges in the header, then 21 per block."""
     chunks = _parse_chunks(block[386:482])
     is_extended = block[482]
     while is_extended:

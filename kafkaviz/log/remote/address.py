@@ -48,7 +48,7 @@ class Store:
     parameters: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """Returns the address, without an endpoint that comes from the environment."""
+        """Returns the address. Omits an endpoint that comes from an environment variable."""
         parameters = tuple(
             pair
             for pair in self.parameters
@@ -130,7 +130,7 @@ def mirror_path(remote: RemotePath) -> Path:
 
 
 def local_path(text: str) -> Path:
-    """Returns the path itself. A remote address becomes the path of its mirror.
+    """Returns the mirror path for a remote address. For any other text, returns Path(text).
 
     Raises CannotOpen if the address cannot be used.
     """
@@ -181,7 +181,7 @@ def remote_path(path: PurePath | str) -> RemotePath | None:
 
 
 def localize(path: Path) -> Path:
-    """Returns the path in this machine's mirror for a path in another machine's mirror.
+    """Translates a path in another machine's mirror into the path in this machine's mirror.
 
     Any other path is returned unchanged.
     """

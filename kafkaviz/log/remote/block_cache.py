@@ -1,19 +1,19 @@
-"""Files whose bytes are in an object store, or compressed, and are fetched block by block.
+"""Files that are fetched block by block from an object store or a compressed source.
 
 A file in a mirror is one hole with the size and time of the remote file. The fetched data are in a
 separate block file, with one flag per block of 64 KiB (1 if it is present):
 
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
-                                                        └ a point read ┘   └ the last block
+                                                        └ blocks read ┘   └ the last block
 
 The version is the object's ETag when the first block was fetched. If the ETag has changed, the read
-fails and the old blocks are dropped. The description names the source.
+fails and the old blocks are dropped. The description says which object or file has the bytes.
 
 A reader fetches missing blocks with few large requests, writes them, and only then sets their
 flags. Two processes that fetch the same block write the same bytes, so neither waits. Blocks are
-never removed from a block file, so a hole is never mistaken for zeros. To evict blocks, a new file
-replaces the old one, which remains readable while it is open. After a restart of the machine no
-flag counts, because a flag may have reached the disk before its block.
+never removed from a block file, so a reader never mistakes a hole for zeros. To evict blocks, a new
+file replaces the block file; processes that have the replaced file open can still read it. After a
+restart of the machine no flag counts, because a flag may have reached the disk before its block.
 """
 
 import fcntl
@@ -131,13 +131,13 @@ def remove_file(path: Path) -> None:
 
 
 class CachedFile(io.FileIO):
-    """The block file for a file in a mirror. Read it by its descriptor.
+    """The open block file of a mirrored file. It has the data that were fetched so far.
 
-    Fetch a range before reading it. The first `size_bytes` bytes are the data.
+    Call `fetch` for a range before reading it. The data are the first `size_bytes` bytes.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens the block file, or creates it if there is none for this size and time."""
+        """Opens the block file for the file's current size and time, or creates it."""
         self._path = path
         self._next = -1
         self._window_bytes = POINT_BYTES
@@ -438,7 +438,7 @@ def _locked(descriptor: int) -> Generator[None]:
 
 @contextmanager
 def _new_file() -> Generator[tuple[int, str]]:
-    """Yields a new file in the folder of mirrors. The caller moves it to its final path."""
+    """Yields the descriptor and path of a new file. The caller moves the file to its final path."""
     folder = os.path.join(address.files_root().removesuffix("files/"), "new")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=folder)
@@ -471,9 +471,9 @@ class _Eviction:
         self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Counts bytes that will be written, and evicts blocks if the total exceeds the limit.
+        """Makes room for `count` bytes that the caller will write.
 
-        Raises CannotOpen if the disk is too full even then.
+        Evicts blocks once per EVICTION_BYTES. Raises CannotOpen if the disk is full without blocks.
         """
         limit_bytes = limit()
         with self._lock:

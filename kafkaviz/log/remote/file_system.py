@@ -62,7 +62,7 @@ class Entry:
 
 @dataclass(slots=True)
 class RequestCount:
-    """The requests of this process to remote stores.
+    """Counts the requests of this process to remote stores.
 
     Attributes:
         listings: directory listings and existence checks. A listing counts once, although a store
@@ -79,7 +79,7 @@ class RequestCount:
 
     @property
     def data_requests(self) -> int:
-        """The requests for reading, without listings."""
+        """The number of requests to open or read objects. Listings are not counted."""
         return self.opens + self.reads
 
 
@@ -127,7 +127,7 @@ os.register_at_fork(after_in_child=_forget_connections)
 def use_credentials(environment: Mapping[str, str]) -> None:
     """Sets environment variables that identify this process to stores from now on.
 
-    A Spark worker gets the variables of its session, which override those of its machine.
+    In a Spark worker, the variables of the Spark session replace those of the machine.
     """
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return
@@ -344,7 +344,7 @@ def forget_object(remote: RemotePath) -> None:
 
 
 def changed(remote: RemotePath, position: int) -> CannotOpen:
-    """Returns the error for an object that has changed. Also forgets the open object."""
+    """Returns the error for a changed object. The next read will open the object again."""
     forget_object(remote)
     return CannotOpen(
         str(remote),

@@ -65,7 +65,7 @@ def refresh(path: Path) -> None:
 
 
 def prepare(path: Path) -> None:
-    """Ensures that a file exists in a mirror with its remote size and time, before it is read.
+    """Ensures that the local copy of a remote file has the remote size and time.
 
     Raises CannotOpen if the remote file does not exist.
     """
@@ -205,8 +205,8 @@ def _try_fetch(path: Path) -> None:
 def _mirror_parent_files(path: Path, remote: RemotePath) -> None:
     """Mirrors the files in the directory that contains a path, without its subdirectories.
 
-    If the path is a partition, also mirrors the metadata log next to it. Mirrors nothing if access
-    is denied.
+    If the path is a partition, mirrors the directory of the metadata log too. Mirrors nothing if
+    access is denied.
     """
     if not remote.key:
         return
