@@ -37,8 +37,8 @@ def samples() -> list[Path]:
 def require_allowed(path: Path) -> Path:
     """Returns the path if this server may open it. Raises CannotOpen (kind "outside") if not.
 
-    Symbolic links are resolved first. A view that joins a store and a broker directory is allowed
-    if both of them are allowed.
+    Symbolic links are resolved first. A tiered view joins a broker directory with a remote store.
+    It is allowed if the directory and the store are allowed.
     """
     allowed_roots = roots()
     if allowed_roots is None:
@@ -67,8 +67,8 @@ def _is_below(path: Path, directories: Iterable[Path]) -> bool:
 def resolve_typed_path(text: str | Path) -> Path:
     """Returns the absolute path of typed text. Raises CannotOpen if this server may not open it.
 
-    `DIR --tiered STORE` gives the path of the view that joins both. On a server with several
-    visitors, `~` is not expanded, and error messages show the typed path.
+    For `DIR --tiered STORE`, returns the path of the tiered view that joins both. On a server with
+    several visitors, `~` is not expanded, and error messages show the typed path.
     """
     directory, separator, store = str(text).partition(TIERED)
     if separator:
@@ -144,7 +144,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns the tiered view the server was started with, then the view's sources, or ()."""
+    """Returns the tiered view given at the server's start, then its sources. () without one."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()

@@ -173,8 +173,8 @@ def _link_address(
     """Returns the address parameters for a link to another page.
 
     Args:
-        previous: the parameters of the location shown last. They are kept if that location is
-            inside the current one: a segment of the current topic-partition.
+        previous: the parameters of the location shown last. The link keeps them if that location
+            is inside the current one, such as a segment of the current topic-partition.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
@@ -249,9 +249,9 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 def _link(location: Location) -> tuple[list[str], str]:
     """Returns the parameters that Copy link leaves out, and a note about the link.
 
-    The link never has private parameters. It has no directory if that is the default directory, or
-    an upload on a server with several visitors. In all other cases, the note says that the link
-    works only on this server.
+    Private parameters are always left out. The default directory is left out, too. On a server with
+    several visitors, the directory of an upload is left out. If the link keeps the directory, the
+    note says that the link works only on this server.
     """
     private = [name for page in PAGES.values() for name in page.private_parameters]
     path = location.directory
@@ -351,7 +351,8 @@ def _menu(
 ) -> str | None:
     """Draws a menu of the items. Returns the name chosen in this run, or None.
 
-    For more than MAX_MENU_ENTRIES items, draws a button that opens Go to with the text `search`.
+    For more than MAX_MENU_ENTRIES items, draws a button that opens the Go to dialog with the text
+    `search`.
     """
     arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
     if len(items) > MAX_MENU_ENTRIES:

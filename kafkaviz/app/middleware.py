@@ -127,10 +127,10 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 
 
 def fill(html: bytes) -> bytes:
-    """Returns the page with stylesheet and skeleton before ROOT. Unchanged without ROOT.
+    """Returns the page with stylesheet and skeleton before ROOT. Unchanged if ROOT is missing.
 
-    There the stylesheet overrides Streamlit's CSS in the head, and CSS in a page overrides the
-    stylesheet.
+    At this place, the stylesheet overrides the CSS in Streamlit's head. CSS inside a page overrides
+    the stylesheet.
     """
     return html.replace(ROOT, _look() + ROOT, 1)
 
@@ -160,8 +160,8 @@ def _look() -> bytes:
 class StaticCompression:
     """Sends Streamlit's static files with gzip, if the browser accepts it.
 
-    Only answers that Streamlit marks as immutable are compressed and kept. Streamlit marks only
-    existing files with a hash in their name, so the number of kept answers is limited.
+    Only responses that Streamlit marks as immutable are compressed and kept. Streamlit marks only
+    existing files with a hash in their name, so the number of kept responses is limited.
     """
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -189,7 +189,7 @@ class StaticCompression:
     async def _answer(
         self, scope: "Scope", receive: "Receive"
     ) -> tuple[MutableHeaders, bytes] | None:
-        """Returns the compressed file, or None if it is not to be compressed.
+        """Returns headers and body of the compressed file, or None to send the file uncompressed.
 
         Browsers that request the file while it is compressed wait for the result.
         """
@@ -277,7 +277,7 @@ class HostCheck:
 
 
 class FrameGuard:
-    """Forbids other sites to frame an answer, and hides the server's metrics."""
+    """Forbids other sites to show a page in a frame. Hides the server's metrics."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -299,7 +299,7 @@ class FrameGuard:
 
 
 def _is_address(name: str) -> bool:
-    """Returns whether a host is an IP address, which cannot be pointed at another machine."""
+    """Returns whether the host `name` is an IP address. DNS cannot point one at another machine."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

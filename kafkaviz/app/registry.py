@@ -1,8 +1,8 @@
-"""The pages of the app, and the parts that other packages add to them and to the server.
+"""The pages of the app, and the parts that other packages add to the app.
 
-The app knows its own ten pages. Another package, such as kafkaviz.workshop, adds entries to these
-dictionaries. The app calls the functions of an entry only when it needs them, so most pages do not
-import that package. Adding an entry twice changes nothing.
+The app knows its own ten pages. Another package, such as kafkaviz.workshop, adds entries to the
+dictionaries of this module. The app calls the functions of an entry only when it needs them, so
+most pages do not import that package. Adding an entry twice changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ Keys = tuple[tuple[str | tuple[str, ...], str], ...]
 
 
 class GoToEntry(NamedTuple):
-    """One result of Go to. `aside` is a note in grey."""
+    """One result of the Go to dialog. `aside` is a note in grey."""
 
     heading: str
     words: str
@@ -29,15 +29,15 @@ class GoToEntry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A result of Go to that does not depend on the directory. Its names and texts are searched.
+    """A result of the Go to dialog that does not depend on the directory.
 
     Attributes:
         kind: the message key of the heading above the result.
         words: the text of the result, in the reader's language.
-        aside: a note in grey. If `texts` match, their snippet is shown instead.
-        address: parameters that the link adds to the page's own.
-        names: the names of the target in all languages, in lower case.
-        texts: the texts of the target without markup, first those in the reader's language.
+        aside: a note in grey. If one of `texts` matches, its snippet is shown instead.
+        address: parameters that the link has in addition to the parameters of the page.
+        names: the searched names in all languages, in lower case.
+        texts: the searched texts without markup, first those in the reader's language.
     """
 
     kind: str

@@ -39,9 +39,9 @@ _everything_s = time.monotonic()
 
 
 class RunQueue:
-    """Starts runs in the order of their requests.
+    """Starts page runs in the order of their requests.
 
-    The next run starts when the previous one has ended or has used up its turn.
+    The next run starts when the previous run has ended or has taken `turn_s` seconds.
     """
 
     def __init__(self, turn_s: float = TURN_S) -> None:
@@ -53,7 +53,7 @@ class RunQueue:
 
     @contextmanager
     def turn(self) -> Generator[None]:
-        """Waits until it is this run's turn."""
+        """Waits until this run may start. The body of the with statement is the run."""
         run = threading.Condition(self._lock)
         token = _requested_s.set(time.monotonic())
         with self._lock:

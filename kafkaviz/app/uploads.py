@@ -43,8 +43,8 @@ def catalogs() -> Path:
 def catalog_suffix(*sources: Path) -> str:
     """Returns the suffix of a catalog's name: a hash of the opened paths, in any order.
 
-    For a path in an archive, the hash of the archive's own path follows. So `sweep` finds all
-    catalogs of an archive by their ending.
+    If a path is inside an archive, a hash of the archive's path follows. With this second hash,
+    `sweep` finds all catalogs of an archive.
     """
     archive_path = next(filter(None, map(archive.enclosing_archive, sources)), None)
     suffix = hashlib.sha256(b"\0".join(sorted(map(os.fsencode, sources)))).hexdigest()[:12]
@@ -52,7 +52,7 @@ def catalog_suffix(*sources: Path) -> str:
 
 
 def touch_upload(path: Path) -> None:
-    """Notes that an upload, or a directory in it, is opened now. Ignores other paths."""
+    """Sets the time of last use of the upload that contains `path`. Ignores other paths."""
     upload = next((parent for parent in path.parents if parent.parent == folder()), None)
     if upload:
         with suppress(OSError):
@@ -106,7 +106,7 @@ def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
 
 
 def _write(target: Path, content: BufferedIOBase, upload: Path) -> None:
-    """Writes a file atomically, readable only by this user."""
+    """Writes a file atomically. Only the user who runs the server can read the file."""
     if target.exists():
         return
     for folder in (upload, target.parent):
@@ -125,6 +125,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def safe_name(name: str) -> str:
-    """Returns a file name without a path. "archive.tar" if the suffix is not an archive's."""
+    """Returns the last part of a path, made safe. "archive.tar" if it is not an archive."""
     file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
     return file_name if archive.is_archive(Path(file_name)) else "archive.tar"

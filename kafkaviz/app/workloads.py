@@ -59,7 +59,7 @@ def parse_own(text: str) -> Workload:
 
 
 def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
-    """Returns the workload's log settings, with `overrides` in place of its own values."""
+    """Returns Kafka's default settings, changed first by the preset and then by `overrides`."""
     return log_config({**config_def.defaults(preset.release), **dict(preset.settings), **overrides})
 
 

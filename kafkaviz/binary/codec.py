@@ -1,8 +1,8 @@
 """Compression and decompression in the framings that Kafka's clients write.
 
 gzip and zstd use their standard formats. lz4 is a part of the LZ4 frame format. snappy is a header
-and blocks in the format of the snappy-java library (called xerial), or from some clients one bare
-block.
+and blocks in the format of the snappy-java library (called xerial). Some clients write a single
+snappy block without a header.
 
 Most batches hold about 1 KB, so the cost of each library call matters:
 
@@ -72,7 +72,7 @@ _ZSTD_LEVEL = 1
 
 
 class _NotPlain(Exception):
-    """The fast path does not support this data."""
+    """Raised if the fast lz4 code cannot read a frame. The slower code may be able to."""
 
 
 def name(codec_id: int) -> str:
@@ -188,7 +188,7 @@ def decompress_prefix(
 
 
 def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
-    """Yields the first member's data. Ignores the trailer, like Java's InflaterInputStream."""
+    """Yields the data of the first gzip member. Like Java, ignores the trailer of the member."""
     if len(data) < _GZIP_HEADER_BYTES or data[:3] != _GZIP_MEMBER or data[3]:
         return  # Kafka's writers set no flags
     inflater = zlib_ng.decompressobj(wbits=-15)
@@ -200,7 +200,7 @@ def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
 
 
 def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data of each block. Each is decompressed and checked as a separate frame."""
+    """Yields the data of each block. Each block is decompressed and checked as a separate frame."""
     flags, block_bytes, position = _lz4_header(data, header_checked=True)
     descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
     head = _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor)
@@ -215,7 +215,7 @@ def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data before the first bad block, cut to whole reads of 16 KiB."""
+    """Yields the data before the first bad block, cut to a multiple of 16 KiB."""
     content = bytearray()
     with suppress(CorruptBytes):
         for block in _from_snappy(data, limit_bytes):
@@ -224,7 +224,7 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data up to the end or an error. An error cuts it to whole reads of 16 KiB."""
+    """Yields the data up to the end or an error. After an error, cut to a multiple of 16 KiB."""
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:
@@ -263,7 +263,7 @@ def _failure(codec: str, position: int, problem: Message | str) -> CorruptBytes:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """Yields the data of all members. Like Java's GZIPInputStream, ignores the bytes after them."""
+    """Yields the data of all gzip members. Like GZIPInputStream, ignores bytes after the last."""
     rest: bytes | memoryview = data
     while True:
         member = zlib_ng.decompressobj(wbits=31)
@@ -342,7 +342,7 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
-    """Yields the data of each block, like snappy-java 1.1. A bare block has no xerial header."""
+    """Yields the data of each block, like snappy-java 1.1. A single block may have no header."""
     if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -362,9 +362,9 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Returns whether `header` begins a second or later xerial stream.
+    """Returns whether `header` is the header of a further xerial stream in the data.
 
-    snappy-java checks the version in these headers, but not in the first one.
+    snappy-java checks the version in such a header, but not in the first header of the data.
     """
     return (
         len(header) == _XERIAL.size and header[:8] == XERIAL_MAGIC and _XERIAL.unpack(header)[1] > 0
@@ -372,7 +372,7 @@ def _is_xerial(header: memoryview) -> bool:
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryview:
-    """Returns the data of a block. `position` is the position of the block, for an error."""
+    """Decompresses a block. `position` is where the block begins in the input, for an error."""
     try:
         size_bytes, _ = varint.read_unsigned(block, 0)
         _check_limit(size_bytes, limit_bytes)

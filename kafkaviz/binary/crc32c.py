@@ -98,7 +98,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Sums groups of three blocks. Returns (sum, position after the last complete group)."""
+    """Adds groups of three blocks to `crc`. Returns (sum, position after the last whole group)."""
     while end - start >= 3 * block_bytes:
         first = crc
         second = np.uint64(0)
@@ -114,7 +114,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns the sum of the same data with zero bytes after it. `table` determines how many."""
+    """Returns the sum after appending zero bytes to the data. `table` determines how many."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -150,7 +150,7 @@ def _has_instruction(typing_context):
 
 
 def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> Any:
-    """Emits a CRC instruction. Returns `crc` unchanged if the processor has none."""
+    """Emits a CRC instruction and returns its result. Returns `crc` if the processor has none."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -194,7 +194,7 @@ def _step_byte(typing_context, crc, byte):
 
 @njit(cache=True)
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """Returns the sum after data[start:end], eight bytes per step."""
+    """Returns the sum `crc` continued over data[start:end], eight bytes per step."""
     while end - start >= 8:
         crc ^= load_64(data, start)
         mixed = np.uint32(0)

@@ -1,4 +1,4 @@
-"""Fixed layouts of bytes: their fields, files of equal rows, and named spans.
+"""Helpers for byte layouts: fields of a layout, files of equal rows, and named spans.
 
 A span says which field some bytes belong to, and the field's value. Each span starts where the
 previous span ends. No span is empty.
@@ -26,7 +26,7 @@ def field_start(layout: np.dtype, name: str) -> int:
 
 
 def parse_rows(layout: np.dtype, data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """Returns the rows as an array of `layout`, without a copy. Leaves out a torn last row."""
+    """Returns the rows as an array of `layout`, without a copy. Leaves out a partial last row."""
     return np.frombuffer(data, layout, count=len(data) // layout.itemsize)
 
 

@@ -1,7 +1,7 @@
-"""Listings of broker directories and their catalogs, kept between reruns and shared by all tabs.
+"""Listings and catalogs of broker directories, kept between reruns and shared by all tabs.
 
-A directory is listed again when a file in it changes. This module only reads a catalog. The
-pipeline writes it into the user's cache folder (see state/ingests.py).
+A directory is listed again when a file in it changes. This module only reads catalogs. The
+pipeline writes each catalog into the user's cache folder (see state/ingests.py).
 """
 
 import hashlib
@@ -80,7 +80,7 @@ class Fingerprint:
         return is_unchanged
 
     def key(self, broker: Broker, directory: bytes) -> str:
-        """Returns a hash of the listing, which differs if any file, folder or size differs."""
+        """Returns a hash that changes if a file, folder, size or modification time changes."""
         facts = np.fromiter(
             chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker)),
             np.int64,
@@ -91,7 +91,7 @@ class Fingerprint:
 
 
 def _quick_state(broker: Broker) -> tuple:
-    """Returns the times of folders and small files, and the sizes of active logs."""
+    """Returns modification times of folders and small files, and sizes of active logs."""
     folders = [
         *(archive.enclosing_archive(source) or source for source in broker.sources),
         *(directory.path for directory in broker.log_directories),
@@ -140,7 +140,7 @@ def _size_bytes(path: Path) -> int | None:
 
 
 class BrokerSnapshot(NamedTuple):
-    """A listed broker directory, and the fingerprint that shows whether it has changed since."""
+    """A listed broker directory, and the fingerprint that shows whether it is still current."""
 
     broker: Broker
     fingerprint: Fingerprint
@@ -274,7 +274,7 @@ def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    """Returns the findings of each topic-partition as badges. {} without a fresh catalog."""
+    """Returns the findings of each topic-partition as badges. {} without an up-to-date catalog."""
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot, stamp)
 
@@ -310,7 +310,8 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 def clear_all() -> None:
     """Forgets the content of every directory.
 
-    Needed after a permission has changed: sizes and times stay equal, so the listing looks current.
+    Needed after a file permission has changed. File sizes and times are the same then, so a kept
+    listing looks current.
     """
     for cached_function in (
         _open_snapshot,
@@ -377,7 +378,7 @@ def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
 
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the catalog's findings. None if the catalog is not fresh or has no findings."""
+    """Returns the catalog's findings. None if the catalog is out of date or has no findings."""
     from kafkaviz.analysis.broker_health import Health, with_unstored_facts
 
     catalog = _fresh_catalog(snapshot)

@@ -59,11 +59,11 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """Returns the search profile of a release.
+    """Returns the search profile of a release: how the release searches an index.
 
     Args:
-        warm_entries: the number of entries in the warm section of the index. KAFKAS_WARM stands for
-            Kafka's 8 KiB.
+        warm_entries: the number of entries in the warm section of the index. KAFKAS_WARM: as many
+            as fit into Kafka's 8 KiB.
     """
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
@@ -143,7 +143,7 @@ def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
 
 
 def steps(context: LookupContext, key: str) -> tuple[StepperView, dict]:
-    """Returns the steps of the lookup `key`, and the same steps as JSON for the browser."""
+    """Returns a lookup's steps as a view, and as JSON for the browser."""
     return _steps(key, language(), context)
 
 
@@ -154,7 +154,7 @@ def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[Stepp
 
 
 def race_payload(context: LookupContext, key: str) -> dict:
-    """Returns the race of the old search and the warm search as JSON. {} for an empty index."""
+    """Returns the comparison of plain and warm search as JSON. {} for an empty index."""
     race = next(iter(_races(key, context)), None)
     if race is None:
         return {}
@@ -166,7 +166,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Returns `payload` with each search's index pages, and which of them are in memory."""
+    """Returns `payload` with each search's index pages. Each page is marked as in memory or not."""
     is_warm = context.result.profile.is_warm
     # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
     # warm-section-first

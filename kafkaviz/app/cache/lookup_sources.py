@@ -65,7 +65,8 @@ def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) ->
     """Returns the targets that show the effect of the warm section, cached.
 
     Args:
-        warm_entries: the number of entries in the warm section. KAFKAS_WARM stands for 8 KiB.
+        warm_entries: the number of entries in the warm section. KAFKAS_WARM: as many as fit into
+            Kafka's 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 

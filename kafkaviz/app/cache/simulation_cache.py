@@ -154,7 +154,7 @@ def _write(
 
 
 def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends batches to a log. Returns Kafka's exception for a refused batch, else ""."""
+    """Appends batches to a log. Stops at a refused batch and returns Kafka's exception, else ""."""
     try:
         _write(rows, log.append, lambda: len(log.segments))
     except AppendFailed as fault:

@@ -59,7 +59,7 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
 
 
 def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Replaces lists in `data` by tuples, which become the same JSON.
+    """Replaces the lists in `arguments["data"]` by tuples. The JSON stays the same.
 
     Streamlit searches lists for dataframes, which is slow. It does not search tuples.
     """
@@ -71,7 +71,7 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
-    """Returns the component drawn by `draw`, for an HTML file outside Streamlit."""
+    """Calls `draw` and returns the drawn component, for use in an HTML file."""
     components: list[DrawnComponent] = []
     token = _drawn_components.set(components)
     try:
@@ -122,8 +122,8 @@ def copy_link(
     """Draws a button that copies the address of the current view.
 
     Args:
-        address: parameters for the link that the address bar may lack.
-        private_parameters: parameters that are left out.
+        address: parameters to add to the link if the address bar lacks them.
+        private_parameters: parameters to leave out of the link.
         about: a note about the link, shown when the pointer is on the button.
     """
     data = {
@@ -136,7 +136,7 @@ def copy_link(
 
 
 def theme_button(paths: list[str]) -> None:
-    """Draws the button that switches the theme. Streamlit stores the theme per path."""
+    """Draws a button that switches the theme of the pages at these URL paths."""
     _theme_button(
         key="kv_theme", data={"paths": paths, "words": _words("light_or_dark")}, width="content"
     )
@@ -176,7 +176,7 @@ def sidebar() -> None:
 
 
 def one_step(query: str) -> None:
-    """Makes one Back undo one choice of the reader, even if the choice changes several parameters.
+    """Makes the browser's Back undo a whole choice, even one that changed several parameters.
 
     `query` has the current address parameters.
     """
@@ -195,7 +195,7 @@ def stepper(
     on_slot: Callable[[], None] | None,
     key: str = "stepper",
 ) -> None:
-    """Draws the data made by figures.lookup.stepper.browser_payload.
+    """Draws the steps of a lookup, made by figures.lookup.stepper.browser_payload.
 
     Args:
         on_slot: called when a slot of the index is clicked (see `chosen_slot`). None: slots cannot
@@ -215,7 +215,7 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws the data made by growth.browser_payload. The address keeps the step as ?step=."""
+    """Draws how a log grows, from growth.browser_payload. The address keeps the step as ?step=."""
     _growth(key=key, data=data | bar() | {"words": messages.table("growth")})
 
 
@@ -223,7 +223,7 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws the data made by segment_ruler.browser_payload. A click reruns the fragment."""
+    """Draws a segment's ruler, from segment_ruler.browser_payload. A click reruns the fragment."""
     _ruler(
         key=key,
         data=data,
@@ -234,7 +234,7 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 
 
 def ruler_state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
-    """Returns the last "pin" or "slice" that the browser sent for this segment, or {}.
+    """Returns what the ruler of this segment sent last under `name`, or {}.
 
     "pin" is the row that was clicked. "slice" is the part of a large segment that the browser needs
     next.
@@ -247,15 +247,15 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws the data made by segment_bytes.browser_payload. Each request reruns the fragment."""
+    """Draws bytes, from segment_bytes.browser_payload. Each `byte_request` reruns the fragment."""
     _bytes(key=key, data=data, default={"want": None}, on_want_change=_ignore)
 
 
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
     """Returns the last request for bytes of this content, or {}.
 
-    The browser sends a request if the file is too large to be sent at once. The request has one
-    byte position per pane: the byte that the reader moved to.
+    The browser gets only a part of a large file. It requests another part when the reader moves.
+    The request has one byte position per pane: the byte that the reader moved to.
     """
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}
@@ -273,7 +273,7 @@ _search_race = register_component("search_race", "steps", "page_strip", "race_la
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
-    """Draws the data made by search_race.browser_payload. The address keeps ?storage=."""
+    """Draws plain and warm search from search_race.browser_payload. The address keeps ?storage=."""
     _search_race(key=key, data=data | bar())
 
 
@@ -281,7 +281,7 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
-    """Draws the data made by tail_growth.browser_payload. The address keeps ?pages=."""
+    """Draws how an index grows, from tail_growth.browser_payload. The address keeps ?pages=."""
     _tail_growth(key=key, data=data)
 
 
@@ -289,15 +289,16 @@ _sql = register_component("sql")
 
 
 def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -> None:
-    """Draws the query editor. Ctrl+Enter or the button calls `on_run`; `last_query` has the query.
+    """Draws the query editor. Ctrl+Enter and the button call `on_run`.
 
     Args:
-        data: `text` is the query, `wrong` the range of its wrong characters or None, `longest` the
-            maximum length in characters, and `run` the label of the button.
+        data: `text` is the query. `wrong` is the range of characters to mark as wrong, or None.
+            `longest` is the maximum length in characters. `run` is the label of the button.
+        on_run: called without arguments. `last_query` returns the query to run.
     """
     _sql(key=key, data=data, on_asked_change=on_run)
 
 
 def last_query(key: str = "kv_sql") -> str | None:
-    """Returns the query that was run just now, or None."""
+    """Returns the query that the reader has just asked to run, or None."""
     return (st.session_state.get(key) or {}).get("asked")

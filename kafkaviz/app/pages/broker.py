@@ -361,7 +361,7 @@ def render_page_links(location: Location, overview: BrokerOverview) -> None:
 
 @contextmanager
 def _card(column: DeltaGenerator, name: str) -> Generator[None]:
-    """Draws a card. The body of the with statement draws a link that covers the whole card."""
+    """Draws a card. In the with block, the caller draws a link that covers the whole card."""
     with column.container(key=f"kv_door_{name}"):
         yield
         with st.container(horizontal=True, gap=14, wrap=False):

@@ -163,7 +163,7 @@ def _render_rows(rows: list[PartitionRow]) -> None:
 
 @lru_cache(maxsize=16)
 def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
-    """Returns the styled table, shared by all visitors who see the same rows."""
+    """Returns the styled table of `rows`. All visitors who see the same rows share it."""
     styler = style_table(frame(rows)).set_uuid("partitions")
     styler._compute()
     displayed = styler._translate(sparse_index=False, sparse_cols=False)
@@ -189,7 +189,7 @@ def _columns(rows: Sequence[PartitionRow]) -> list[str]:
 
 
 def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
-    """Returns the rows as a data frame in the given order. Unknown values are missing."""
+    """Returns the rows as a data frame in the given order. Unknown numbers are NaN."""
     columns = _columns(rows)
     table = pd.DataFrame(
         [[_values(row)[column] for column in columns] for row in rows],

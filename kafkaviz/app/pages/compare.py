@@ -1,4 +1,4 @@
-"""The Compare page: how two directories differ, and what each side would lose to the other."""
+"""The Compare page: how two directories differ, and which records a follower would drop."""
 
 import json
 from functools import partial
@@ -308,7 +308,7 @@ def _csv_row(comparison: "PartitionComparison") -> list[object]:
 
 
 def render_partition_map(location: Location, comparison: "BrokerComparison") -> None:
-    """Draws the map. A click on a row shows that topic-partition below the map."""
+    """Draws the map. A click on the row of a topic-partition shows the topic-partition below."""
     with st.container(key="kv_fig_compared"):
         head = st.container()
         middle = st.container()
@@ -344,7 +344,7 @@ def _choose_page(foot: Any, count: int) -> int:
 
 
 def render_partition_table(location: Location, comparison: "BrokerComparison") -> None:
-    """Draws one row per topic-partition. A click on a row shows that partition above the table."""
+    """Draws one row per topic-partition. A click on a row shows the topic-partition above."""
     elements.heading(say("compare.table"), say("compare.table_below"))
     st.space(8)
     partitions = comparison.worst_first
@@ -404,7 +404,7 @@ def _open(location: Location, partition: str) -> None:
 
 
 def render_changes(start: "StartComparison") -> None:
-    """Draws which files differ between two states of the same broker directory."""
+    """Draws the files that differ between two states of a broker directory."""
     elements.heading(say("compare.changes"), say("compare.changes_below"))
     st.space(8)
     st.html(tag("p", outcome_text(start), class_="kv-sm"))

@@ -1,6 +1,6 @@
-"""One topic-partition on both sides: how the logs relate, and what a follower would drop.
+"""One topic-partition in two directories: how its logs differ, and what a follower drops.
 
-Also the batches of both sides, one pair of batches byte by byte, and the indexes that differ.
+Also the batches of both logs, one pair of batches byte by byte, and the indexes that differ.
 """
 
 from functools import partial
@@ -149,9 +149,9 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
 
 
 def _choose_step(head: Any, count: int) -> int:
-    """Draws the control for the steps in which a follower truncates its log.
+    """Draws a control with the steps in which a follower truncates its log.
 
-    Returns the number of the chosen step, by default `count`. 0 means before the first step.
+    Returns the chosen step, by default the last one, `count`. 0 is the state before the first step.
     """
     if count < 2:
         return count

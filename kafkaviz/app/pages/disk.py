@@ -1,4 +1,4 @@
-"""The Disk page, and the tab Map: what uses every byte, and which files may be deleted.
+"""The Disk page and its tab Map: what uses each byte, and which files may be deleted.
 
 The map is drawn first from the directory listing, and again after the files have been checked.
 """
@@ -61,7 +61,7 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
 
 
 def _checked(snapshot: BrokerSnapshot) -> "Health | None":
-    """Returns the result of the check. Until there is one, draws the progress or the error."""
+    """Returns the result of the check. Without a result, draws the progress or the error."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None
@@ -85,7 +85,7 @@ def _lead(snapshot: BrokerSnapshot) -> str:
 
 
 def _render_map(snapshot: BrokerSnapshot, health: "Health | None") -> None:
-    """Draws the tab. If `health` is None, shows only what the directory listing says."""
+    """Draws the tab Map. If `health` is None, shows only what the directory listing says."""
     from kafkaviz.figures.disk import disk_map
 
     account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
@@ -169,7 +169,7 @@ def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key
 
 
 def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
-    """Draws a table with bold sums.
+    """Draws a table with its sums in bold below the other rows.
 
     Args:
         max_rows: the maximum number of rows before the sums. 0: all rows.

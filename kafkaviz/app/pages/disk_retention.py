@@ -1,4 +1,4 @@
-"""The tab Retention of the Disk page: what the next retention pass deletes."""
+"""The tab Retention of the Disk page: what Kafka's next retention check deletes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -210,7 +210,7 @@ def _sizes(largest_bytes: int) -> list[int]:
 def _choose_limit(
     name: str, key: str, values: Sequence[int], current: int | None, format_value
 ) -> int | None:
-    """Draws the slider of a limit. Returns the chosen value, or None if it is not changed.
+    """Draws the slider of a limit. Returns the chosen value, or None if the limit is unchanged.
 
     Args:
         current: today's limit. None if it is unknown or differs between topics.
@@ -277,9 +277,9 @@ def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
 
 
 def _config_changes(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
-    """Returns the settings for `alter_command`: None for a value that the broker has anyway.
+    """Returns `settings` for `alter_command`, with None for each value that the broker already has.
 
-    The broker's value must come from a file. Kafka's default does not count, because the broker
+    Only values from the broker's files count. Kafka's default does not count, because the broker
     may have a value that no file here shows.
     """
     values: dict[str, float | None] = {}

@@ -208,7 +208,7 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Starts the query. Leaves the query that this tab ran before. None without a catalog."""
+    """Returns the query, started if needed. Leaves this tab's last query. None: no catalog."""
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
         queries().leave(snapshot, previous[1])
@@ -404,7 +404,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns up to ten significant digits. From MIN_PLAIN to 1 without exponent: 0.000034."""
+    """Returns up to ten significant digits. No exponent from MIN_PLAIN to 1: 0.000034."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 

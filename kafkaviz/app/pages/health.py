@@ -55,8 +55,8 @@ MAX_LOG_BYTES = 1 << 30  # of a topic-partition; recovery reads all of it while 
 def render_page() -> None:
     """Draws the page.
 
-    The ingest pipeline checks very large directories. It always assumes the release inferred from
-    the files, even if the reader has chosen another.
+    The ingest pipeline checks very large directories. The pipeline always assumes the release
+    inferred from the files, even if the reader has chosen another.
     """
     location = frame("Health")
     apply_print_style()

@@ -162,7 +162,7 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step. The projector view (`is_projected`) has nothing else."""
+    """Draws the lookup step by step. In the projector view (`is_projected`), draws nothing else."""
     if isinstance(context.result.error, OffsetOutOfRange):
         return lookup_controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
@@ -304,7 +304,7 @@ def _remote_total(cost: RemoteCost) -> str:
 def render_why_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
 ) -> None:
-    """Draws all segments of the partition, and why a lookup by timestamp returns this offset."""
+    """Draws all segments of the partition, and why a lookup by timestamp returns its offset."""
     view = lookup_cache.explain_offset(source, context, search_profile)
     st.space(32)
     elements.heading(say("lookup.why"))

@@ -1,7 +1,7 @@
 """The controls of a lookup: offset or timestamp, target, index, release and isolation level.
 
-The target is typed, moved with a slider, or chosen with a button. The reader can also type the keys
-of an index. Controls that are needed less often are in a popover.
+The target is typed, moved with a slider, or chosen with a button. Instead of an index on disk, the
+reader can type the keys of an index. Controls that are needed less often are in a popover.
 """
 
 import re
@@ -55,7 +55,7 @@ def render_controls(
     """Draws the controls and returns their values.
 
     Args:
-        sets: the label of each index to choose from, by name.
+        sets: the indexes to choose from, as labels by name.
     """
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
@@ -292,9 +292,9 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> int | None:
-    """Draws a button for each target that shows the warm section.
+    """Draws a button for each target that shows the effect of the warm section.
 
-    Returns the target just before the warm section, where a lagging reader looks, or None.
+    Returns the target before the warm section, which a lagging reader looks up, or None.
     """
     targets = lookup_sources.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.before_warm)):
@@ -371,7 +371,7 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
 
 
 def require_target(source: LookupSource, target_kind: str) -> int | None:
-    """Returns the target in the field. If it is not valid, draws a notice and returns None."""
+    """Returns the target in the field. If it is not valid, returns None and draws a notice."""
     target = _typed_target(target_kind)
     if target is None or (source.is_index_only and target_kind == TIMESTAMP and target < 0):
         target = None
@@ -439,7 +439,7 @@ def format_target(target: int, target_kind: str) -> str:
 
 
 def open_source() -> LookupSource:
-    """Returns an index of the typed keys, or of `DEFAULT_KEYS` if they are not valid."""
+    """Returns an index with the typed keys. If they are not valid, it has `DEFAULT_KEYS`."""
     text = (
         st.session_state.get(page_state.KEYS)
         or st.query_params.get(page_state.KEYS)

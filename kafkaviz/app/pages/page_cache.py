@@ -57,7 +57,7 @@ def _browser_payload(language_code: str) -> dict:
 
 @st.cache_resource(show_spinner=False)
 def _lagging_waits() -> tuple[float, float]:
-    """Returns a lagging reader's page faults per lookup, for the old and the new search."""
+    """Returns a lagging reader's page faults per lookup: (plain search, warm search)."""
     plain, warm = (
         (
             page_replay.replay(

@@ -65,7 +65,7 @@ class SimulatedLog(NamedTuple):
 
     Attributes:
         workload: the chosen workload at the chosen speed and batch size.
-        preset: the chosen workload at its own speed and batch size.
+        preset: the chosen workload at its original speed and batch size.
     """
 
     workload: Workload
@@ -80,7 +80,7 @@ def option_text(option: str) -> str:
 
 
 def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
-    """Returns the workload at another speed and batch size.
+    """Returns the workload with the chosen speed and batch size.
 
     Args:
         speed: a key of SPEEDS.

@@ -1,6 +1,6 @@
 """The figures about the rolls of a log.
 
-For a simulated log, also notes, a comparison with another run, and a download.
+For a simulated log, also notes, a comparison with the unchanged preset, and a download.
 """
 
 import io
@@ -261,7 +261,7 @@ def _render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> Html:
-    """Returns the table row of a roll. For None: the row with the number of omitted rolls."""
+    """Returns the table row of a roll. For None, the row says how many rolls are left out."""
     if roll is None:
         text = say_count("common.more_in_csv", count - MAX_ROWS)
         return tag("tr", tag("td", text, colspan=4, class_="kv-fnt"))
@@ -300,9 +300,9 @@ def render_limits(
 
 
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
-    """Returns the smallest index size with which no index is full before the .log is.
+    """Returns a text with the smallest safe index size: no index is full before the .log.
 
-    If the log's index size is smaller, also names a segment that was rolled by size all the same.
+    If the log's index size is smaller, the text also names a segment that was rolled by size.
     """
     config = history.config
     bytes_per_s = history.bytes_per_s

@@ -1,7 +1,7 @@
 """The Segment page: the three files of a segment, and how they point at each other.
 
-The pin is the selected batch with its index slots. The tabs below the ruler show the batches and
-index entries around the pin, the transactions of the segment, and bytes.
+The pin is the batch that the user clicked, with its index slots. The tabs below the ruler show the
+batches and index entries around the pin, the transactions of the segment, and bytes.
 """
 
 import hashlib
@@ -80,7 +80,7 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """Draws all parts that depend on the pin. A move of the pin reruns only them."""
+    """Draws what depends on the selected batch. A new selection reruns only this function."""
     if segment_cache.has_lost_bytes(anatomy):
         st.rerun()
     try:
@@ -387,7 +387,7 @@ def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the bytes of the pin, or of another file of the partition."""
+    """Draws the bytes of the selected batch and its index slots, or another file."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
@@ -411,7 +411,7 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """Returns file kind and byte that the address named when the segment was opened."""
+    """Returns the file kind and byte position in the address at opening, or None."""
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
         st.session_state[page_state.LINK_TARGET] = segment_key, kind, _address_byte()
@@ -516,13 +516,13 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Returns whether the pinned row has a time entry but no offset entry."""
+    """Returns whether the clicked row has a .timeindex entry but no .index entry."""
     pin = frontend.ruler_state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 
 def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
-    """Returns other files of the topic-partition and the broker directory, by label.
+    """Returns files of the topic-partition and broker directory outside the segment, by label.
 
     A file name from the address is looked up in this dict, and never joined to a path.
     """
@@ -545,7 +545,7 @@ def file_label(name: str) -> str:
 
 
 def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
-    """Returns up to MAX_FILES names: those without an offset, and those nearest to base_offset."""
+    """Returns up to MAX_FILES names of files: without an offset, or nearest to `base_offset`."""
     parsed_names = {name: names.parse_file(file_info.name) for name, file_info in files.items()}
     plain_names = [name for name in files if parsed_names[name] is None]
     numbered_names = sorted(

@@ -1,4 +1,4 @@
-"""The Tuning page: the bytes that other settings of a topic would save, and their price."""
+"""The Tuning page: the savings and the costs of other settings for a topic."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -96,9 +96,10 @@ def render_headline(context: TuningContext, job: BatchingJob | None) -> None:
 
 
 def answer_text(context: TuningContext, job: BatchingJob | None) -> str:
-    """Returns the most important change. Until records are measured, only the index is considered.
+    """Returns a text with the most important change of settings.
 
-    `job` is None for a source without records.
+    Until `job` has measured the records, the text considers only the index. `job` is None for a
+    source without records.
     """
     if job is None or job.result:
         answers = job.result if job else None
@@ -126,7 +127,7 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Names the source of today's interval if the metadata log is missing, else returns ""."""
+    """Returns where today's interval comes from if the metadata log is missing, else ""."""
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -180,7 +181,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """Returns the report with today's date. A fresh catalog adds its findings."""
+    """Returns the directory's report, dated today. It has the findings of an up-to-date catalog."""
     from kafkaviz import (
         report as html_report,  # imported late: it loads Plotly's JavaScript
     )
@@ -255,7 +256,7 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """Returns one row of TOPIC_COLUMNS per topic. Without batches: name, log bytes, and ""."""
+    """Returns one row of TOPIC_COLUMNS per topic. Without batches, most cells are empty texts."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 

@@ -49,9 +49,9 @@ def _render_measured(
     job: BatchingJob | None,
     render: Callable[[TuningContext, BatchingAnswer], None],
 ) -> None:
-    """Draws the topic that can save the most. For several topics, adds one row for each.
+    """Draws the result of the topic that can save the most bytes.
 
-    `job` is None for a source without records.
+    With several topics, a table of all topics comes first. `job` is None without records.
     """
     if job is None:
         elements.empty("batching", say("batching.workload"), say("batching.workload_below"))

@@ -50,9 +50,10 @@ OPTION_KEYS = {
 
 @dataclass(frozen=True)
 class TuningAnswer:
-    """The result for a source under given budgets and costs.
+    """The recommendations for a source, with the given budgets and lookup costs.
 
-    `recommendation` covers all topics of the source together. None if the source has no batches.
+    `recommendation` is for all topics of the source together. It is None if the source has no
+    batches.
     """
 
     case: TuningCase
@@ -63,11 +64,11 @@ class TuningAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningContext:
-    """The scope, the measured source, the budgets and costs, and the answer of one run.
+    """The scope, the measured source, the budgets and costs, and the answer.
 
     Attributes:
         kind: "partition", "topic", "broker" or "workload".
-        alternative_bytes: the other interval, which the page compares with today's interval.
+        alternative_bytes: the interval that the page compares with today's interval.
     """
 
     location: Location
@@ -103,7 +104,7 @@ class TuningContext:
 
     @property
     def today_key(self) -> str:
-        """The message key for "today" or, if the log's interval is not known, for "assumed"."""
+        """The message key for "today". If the log's interval is not known: for "assumed"."""
         return "tuning.is_today" if self.case.today.is_interval_known else "tuning.is_assumed_today"
 
     @property
@@ -119,7 +120,7 @@ class TuningContext:
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """Returns the context for the budgets that the controls have. Draws nothing."""
+    """Returns the context with the budgets chosen in the controls. Draws nothing."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.take_from_address(page_state.P99, P99_US.keys(), DEFAULT_P99)
     is_tiered = chosen[page_state.TIERED]

@@ -74,7 +74,7 @@ AT_ONCE_BYTES = 256 * MIB  # a log of up to this size is simulated again without
 
 
 def render_index(context: TuningContext, render_topics: Callable[[TuningContext], None]) -> None:
-    """Draws controls and curves of both settings, the verdict with reasons, and other settings."""
+    """Draws controls and curves for both settings, the advice with reasons, and other settings."""
     controls = st.container(
         key="kv_interval_set", horizontal=True, vertical_alignment="bottom", gap=20
     )
@@ -116,7 +116,7 @@ def render_index(context: TuningContext, render_topics: Callable[[TuningContext]
 def _choose_interval(context: TuningContext) -> int:
     """Draws the slider of intervals and returns the chosen interval in bytes.
 
-    The default is the interval that the recommendation compares with today's.
+    The default is the interval that the recommendation compares with today's interval.
     """
     today = context.today.interval_bytes
     is_known = context.case.today.is_interval_known
@@ -500,9 +500,9 @@ def _render_replay(context: TuningContext) -> None:
 def _replay(
     key: str, config: LogConfig, other_config: LogConfig, _source: TuningSource
 ) -> tuple[WhatIf, WhatIf]:
-    """Writes the log's batches twice: with the log's settings and with others.
+    """Writes the log's batches twice: with `config` and with `other_config`.
 
-    Raises KafkavizError if Kafka throws an exception with the other settings.
+    Raises KafkavizError if Kafka throws an exception with `other_config`.
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}

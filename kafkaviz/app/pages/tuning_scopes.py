@@ -160,7 +160,7 @@ def render_choice(tuning_scope: Scope, facts: str) -> None:
 
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Opens another scope. Keeps the budgets, and forgets the settings tried for the old scope."""
+    """Opens another scope of tuning. Keeps the budgets, but not the settings tried so far."""
     excluded = (
         page_state.CONSIDERED_INTERVAL,
         page_state.TUNING_SUBJECT,
@@ -222,7 +222,7 @@ def _forget_considered() -> None:
 
 
 def reset_for_source(key: str) -> None:
-    """Forgets settings tried for another source than `key`. Keeps those in the address."""
+    """Forgets the tried settings if the source has changed. Keeps those in the address."""
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
         for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
             if parameter not in st.query_params:

@@ -1,7 +1,7 @@
 """The checks of this server: one background job per directory and release.
 
-Directories larger than LARGE_BYTES are checked by the pipeline instead. A fresh catalog has the
-result at once.
+Directories larger than LARGE_BYTES are checked by the pipeline instead. If the catalog is up to
+date, the job gets the result from it at once.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns the check, and starts it if needed. The release "" means the inferred release."""
+    """Returns the check, started if needed. The release "" means the inferred release."""
     return check_jobs().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
@@ -87,7 +87,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns a job with the findings of a fresh catalog, else a job that reads the files."""
+    """Returns a job that has the findings of an up-to-date catalog, or that reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 

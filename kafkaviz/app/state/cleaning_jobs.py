@@ -114,7 +114,7 @@ def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
 
 
 def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
-    """Returns the cleaning of a log, and starts it even if Kafka would not clean the log."""
+    """Returns the cleaning of a log, started if needed. It also runs if Kafka would not clean."""
     return cleaning_jobs().get_or_start(
         (snapshot.key, log.partition), partial(_start, snapshot, log)
     )
@@ -123,8 +123,8 @@ def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
 def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
     """Returns the bytes of superseded records in each log whose cleaning has finished.
 
-    Only logs that Kafka's cleaner takes now. The keys are (log directory, partition's directory
-    name).
+    Contains only logs that Kafka's cleaner would clean now. The keys are (log directory,
+    partition's directory name).
     """
     decided = decision_jobs().get(snapshot.key)
     if not decided or not decided.result:
@@ -166,7 +166,7 @@ def _find_key_records(
 ) -> "KeyStory":
     """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end.
 
-    If the job is cancelled, `report` raises before the next part.
+    If the job is cancelled, the next call of `report` raises an exception.
     """
     from kafkaviz.analysis.compaction.record_fates import key_story
     from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed

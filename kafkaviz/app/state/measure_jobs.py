@@ -1,4 +1,4 @@
-"""The measurements that Tuning needs: a background job per source, and one for its records."""
+"""The background jobs that Tuning needs: one measures a source, one measures its records."""
 
 import tempfile
 from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ class _TuningJob(Job[Any, ReadProgress]):
 
 
 class MeasureJob(_TuningJob):
-    """Measures a source. The result is a TuningSource."""
+    """The job that measures a source. Its result is a TuningSource."""
 
     def __init__(self, request: MeasureRequest) -> None:
         self.request = request
@@ -61,7 +61,7 @@ class MeasureJob(_TuningJob):
 
 
 class BatchingJob(_TuningJob):
-    """Measures the records of each topic. The result is one BatchingAnswer per topic."""
+    """The job that measures each topic's records. The result is one BatchingAnswer per topic."""
 
     def __init__(self, source: TuningSource) -> None:
         super().__init__(partial(_measure_records, source), ReadProgress())

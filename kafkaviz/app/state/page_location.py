@@ -33,7 +33,7 @@ FIRST_BYTES = 4 << 10  # bytes of each .log that are read for this choice
 
 @dataclass(frozen=True)
 class Location:
-    """The location in the address, as far as it exists. `fault` says why the rest is missing."""
+    """The existing part of the location in the address. `fault` says why the rest is missing."""
 
     directory: str  # the given text; "" if nothing is open
     snapshot: BrokerSnapshot | None = None
@@ -173,7 +173,7 @@ def _has_full_batches(partition: Partition) -> bool:
 
 
 def _segment(partition: Partition) -> Segment:
-    """Returns the segment in the address, else that with the pinned offset, else the largest."""
+    """Returns the segment in the address, else that with the clicked offset, else the largest."""
     text = st.query_params.get(page_state.SEGMENT)
     if text is not None:
         base_offset = page_state.number(text)
@@ -223,7 +223,7 @@ def compared_directory() -> str:
 
 
 def shell_paths(broker: Broker, between: str = " ") -> str:
-    """Returns the broker's paths as shell arguments, or as one argument joined by `between`."""
+    """Returns the broker's paths quoted for a shell. A `between` such as "," makes one argument."""
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
 
@@ -231,8 +231,8 @@ def shell_paths(broker: Broker, between: str = " ") -> str:
 def directory_text(directory: str) -> str:
     """Returns a directory as visitors know it, without paths of the cache.
 
-    A tiered view becomes `DIR --tiered STORE`, a mirror its remote address. Several log directories
-    are separated by commas, as in log.dirs.
+    A tiered view becomes `DIR --tiered STORE`. The local copy of a remote directory becomes the
+    remote address. Several log directories are separated by commas, as in log.dirs.
     """
     directories = page_state.split_directories(directory)
     if len(directories) > 1:
@@ -245,7 +245,7 @@ def directory_text(directory: str) -> str:
 
 
 def short_directory_text(directory: str) -> str:
-    """Returns `directory_text`. Directories in the same folder are shortened to /data/{a,b}."""
+    """Returns `directory_text`, with /data/{a,b} for two directories in the same folder."""
     paths = [directory_text(part) for part in page_state.split_directories(directory)]
     parents = {path.rpartition("/")[0] for path in paths}
     if len(paths) == 1 or len(parents) > 1:

@@ -43,7 +43,7 @@ def get_or_start(snapshot: BrokerSnapshot, partition: Partition) -> TransactionJ
 
 
 def restart(snapshot: BrokerSnapshot, partition: Partition) -> None:
-    """Forgets the partition's job, so that the next run starts another one."""
+    """Forgets the partition's job. The next run of the page starts a new job."""
     name = snapshot.broker.partition_name(partition)
     transaction_jobs().forget(lambda key: key == (snapshot.key, name))
 

@@ -30,7 +30,7 @@ Target = TypeVar("Target")
 
 
 class Draw(Protocol):
-    """A function that draws a view in a theme. The cache key contains its module and name."""
+    """A function that draws a view in a theme. The cache key has the function's module and name."""
 
     __module__: str
     __qualname__: str
@@ -45,7 +45,7 @@ def mode() -> str:
 
 
 def view(view_key: Hashable, make: Callable[[], View]) -> View:
-    """Returns the result of `make`, cached between reruns per language."""
+    """Returns the result of `make`, cached for each language between reruns."""
     return _view(view_key, language(), make)
 
 
@@ -117,10 +117,10 @@ def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None
 
 
 def keep_click(key: str, read: Callable[[Any], Target | None]) -> Callable[[], None]:
-    """Returns a callback for the `on_select` of the element `key`.
+    """Returns an `on_select` callback that stores a click in the element `key` for `take_click`.
 
     Args:
-        read: returns the target of a selection (with `points` or `rows`), or None.
+        read: gets the selection (with `points` or `rows`) and returns the click's target, or None.
     """
 
     def keep_target() -> None:
@@ -143,7 +143,7 @@ def first_point(selection: Any) -> Any:
 
 
 def _address() -> str:
-    """Returns the page's address. It is stored with a click, which counts only there."""
+    """Returns the page's address. `take_click` ignores a click that was made at another address."""
     return f"{st.context.url} {st.query_params.to_dict()}"
 
 

@@ -72,9 +72,9 @@ def _draw(
 
 
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
-    """Returns the argument that makes the current state of a control its default.
+    """Returns the argument of `draw` that has the control's current state, such as {"index": 1}.
 
-    {} in the run that sets the state. `draw_bound` has the same arguments.
+    Returns {} in the run that sets the state. `draw_bound` has the same arguments.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):
@@ -120,7 +120,7 @@ def bind_to_address(
     *,
     writes_default: bool = False,
 ) -> str:
-    """Returns the word that `take_from_address` returns, and writes it into the address.
+    """Returns the chosen word (see `take_from_address`), and writes it into the address.
 
     The default word is left out of the address unless `writes_default`.
     """
@@ -146,10 +146,11 @@ def take_from_address(
     default: str | None = None,
     parse_other: AddressParser = lambda _text: None,
 ) -> str:
-    """Returns the chosen word, and sets the state of the control with the key `name`.
+    """Returns the chosen word. Sets the state of the control with the key `name`.
 
     Args:
-        default: the word if the address lacks this parameter. If not an option: the first option.
+        default: the word if the address lacks this parameter. If not given or not an option: the
+            first option.
         parse_other: returns the word for a text in the address that is neither a word nor a label.
     """
     labels = _labels(options)
@@ -167,9 +168,9 @@ def take_from_address(
 
 
 def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
-    """Writes choices into the address again if the reader has gone to another location.
+    """Writes the current choices into the address after a move to another location.
 
-    Choices that the address has stay unchanged. Call this before the controls are drawn.
+    Parameters that the address already has stay unchanged. Call this before the controls are drawn.
 
     Args:
         address: the address of the current location.
@@ -257,9 +258,9 @@ Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab h
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds a tab to the address: the first with a control for an address parameter.
+    """Adds to the address the first tab with a control for an address parameter.
 
-    Keeps a tab that the address already has. Call this before drawing.
+    A tab that is already in the address stays. Call this before drawing.
     """
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:

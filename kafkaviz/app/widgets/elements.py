@@ -101,7 +101,7 @@ def title(html: Html | str, lead: str = "", gap: int = 20) -> None:
 
 
 def chips(items: Iterable[tuple[str, Html | str]], note: str = "") -> None:
-    """Draws a row of chips and a note. An item is (severity or "", HTML of the chip)."""
+    """Draws a row of small labels (chips), then a note. An item is (severity or "", HTML)."""
     row = (tag("span", escape(html), class_=f"kv-chip {kind}") for kind, html in items)
     after = tag("span", escape(note), class_="kv-sm kv-fnt kv-after")
     st.html(tag("div", *row, after, class_="kv-chips"))
@@ -182,7 +182,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> Html:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """Shows a row count on each tab. CSS adds the counts, so labels and links lack them."""
+    """Shows the number of rows on each tab. CSS adds the numbers, so labels and links lack them."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
         f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'
@@ -192,7 +192,7 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
-    """Draws groups of facts. A group is a colour, a heading, and rows of a label and HTML."""
+    """Draws groups of facts. A group is (colour, heading, rows), and a row is (label, HTML)."""
     st.html(join(_facts(*group) for group in groups))
 
 
@@ -216,7 +216,7 @@ def table_html(head: Html, rows: Iterable[Html]) -> Html:
 
 
 def empty(name: str, finding: str, reason: str, level: int = 2) -> DeltaGenerator:
-    """Draws a notice that something is missing. Returns the container for buttons below."""
+    """Draws a notice that something is missing. Returns a container below it for buttons."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
         words = _finding_and_reason(finding, reason, level)
@@ -235,7 +235,7 @@ def state(
     *,
     level: int = 2,
 ) -> DeltaGenerator:
-    """Draws a problem and its reason. Returns the container for buttons below.
+    """Draws a problem and its reason. Returns a container below them for buttons.
 
     Args:
         mark: one of SEVERITIES, or an icon name.

@@ -55,7 +55,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
     """Draws the search field and the results.
 
     Args:
-        pages: the pages that a result may open, each with the parameters its address keeps.
+        pages: the pages that a result may open, by name: (page, address parameters that it keeps).
     """
     query = (
         st.text_input(
@@ -98,9 +98,10 @@ def directories(location: Location) -> list[str]:
 
 
 def _entry(number: int, entry: GoToEntry, query: str, page: Page, *, is_current: bool) -> None:
-    """Draws a result as a link, or as a button if the result is on the current page.
+    """Draws a result as a link. Draws a button if the result is on the current page.
 
-    A link would change only the address, which Streamlit 1.67 reports to components too late.
+    A link would only change the address of this page. Streamlit 1.67 reports such a change to
+    components too late.
     """
     label = elements.escape_markdown(entry.words)
     if entry.aside:
@@ -127,7 +128,7 @@ def find_entries(
     visits: Sequence[Visit] = (),
     other_directories: Sequence[str] = (),
 ) -> list[GoToEntry]:
-    """Returns the results for a query, best first. `pages` is as in `dialog`."""
+    """Returns the results for a query, best first. `pages` is as in `find_targets`."""
     words = ISSUE.sub(r"\1-\2", query.lower()).split()
     offset = page_state.number(words[-1]) if words else None
     text = " ".join(words)

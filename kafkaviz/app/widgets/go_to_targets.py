@@ -62,7 +62,7 @@ def find_targets(text: str, pages: Mapping[str, Mapping[str, str]]) -> dict[str,
 
     Args:
         text: the typed text in lower case.
-        pages: the pages that a result may open, each with the parameters its address keeps.
+        pages: the address parameters to keep, by the name of each page that a result may open.
     """
     by_kind: dict[str, list[Match]] = {}
     for target in _targets() if text else map(_page_target, pages):
@@ -98,7 +98,7 @@ def _match(target: Target, text: str, address: Mapping[str, str]) -> Match | Non
 
 
 def rank_name(names: Iterable[str], text: str) -> int | None:
-    """Returns the rank of the best name that contains `text`, or None."""
+    """Returns the best rank of `text` in a name: EXACT, PREFIX or PART. None if in no name."""
     names = tuple(names)
     if text in names:
         return EXACT
@@ -186,7 +186,7 @@ def _setting_targets() -> Iterator[Target]:
 
 
 def setting_place(name: str) -> tuple[str, str] | None:
-    """Returns page and tab that explain or change a setting. None for the glossary."""
+    """Returns the page and tab for a setting. None if only the glossary explains it."""
     for page, tab, names in SETTING_PLACES:
         if any(is_named(name, each) for each in names):
             return page, tab
@@ -194,7 +194,7 @@ def setting_place(name: str) -> tuple[str, str] | None:
 
 
 def is_named(setting: str, name: str) -> bool:
-    """Returns whether a name means a setting. "log.*" means all settings that begin with "log."."""
+    """Returns whether `name` is the setting or a pattern for it: log.* for log.dirs."""
     return setting == name or (name.endswith("*") and setting.startswith(name[:-1]))
 
 

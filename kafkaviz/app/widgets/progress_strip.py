@@ -71,7 +71,7 @@ def render_read_partition(
 ) -> None:
     """Draws which partition a job reads. Reruns the page when the job has ended.
 
-    `page` chooses the wording.
+    The message keys begin with `page`.
     """
     job = get_job()
     if job.is_over:
@@ -153,7 +153,7 @@ def line_html(text: str, aside: str, share: float | None = None, mark: Html | No
 
 
 def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> Html:
-    """Returns the strip of an ingest. `pending_texts`: notes for a running and a failed ingest."""
+    """Returns the strip of an ingest. `pending_texts`: a note while it runs, a note if it fails."""
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else None
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     return line_html(
@@ -245,8 +245,8 @@ def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | 
 def unpack(directory: str, key_end: str = "") -> None:
     """Unpacks the archives in `directory`, unless that was done before, and draws the progress.
 
-    Raises CannotOpen if an archive cannot be read. `key_end` is a suffix for the widget keys, which
-    a second call in the same run needs.
+    Raises CannotOpen if an archive cannot be read. A second call in the same run needs another
+    `key_end`, a suffix of the widget keys.
     """
     for number, path in enumerate(page_state.split_directories(directory)):
         _unpack_one(path, f"{key_end} {number}" if number else key_end)
@@ -308,7 +308,7 @@ class _Strip:
                     )
 
     def _fallback_directory(self) -> str | None:
-        """Returns the directory to open after Cancel: the server's own, else a sample."""
+        """Returns the directory to open after Cancel: the server's default, else a sample."""
         candidates = list(map(Path, access.configured_directories()))
         return next(
             (str(path) for path in [*candidates, *access.samples()] if path != self._archive_path),

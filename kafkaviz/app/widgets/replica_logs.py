@@ -22,7 +22,7 @@ def key_html() -> Html:
 
 
 def steps_html(walk: "FollowerTruncation", step: int) -> Html:
-    """Lists the steps in which a follower truncates its log. Marks `step` (from 1)."""
+    """Lists the steps in which a follower truncates its log. Marks step number `step` (from 1)."""
     rows = (
         tag(
             "li",

@@ -117,7 +117,7 @@ def _table(
     cells: Iterable[Sequence[str]],
     checksum: str = "",
 ) -> Html:
-    """Returns a table in which the pinned row is marked.
+    """Returns a table in which the selected row is marked.
 
     Args:
         columns: names from BATCHES, INDEX or TIME_INDEX.

@@ -42,10 +42,10 @@ LIBRARY_RANGES = 8192  # each process gives this many ranges to the library firs
 
 @dataclass(frozen=True, slots=True)
 class DecompressedRun:
-    """A run of byte ranges, decompressed one after another.
+    """The output of several byte ranges, decompressed one after another into one array.
 
     Attributes:
-        places: the indexes of these ranges among all ranges.
+        places: the index of each of these ranges in the `starts` of `RunDecompressor.runs`.
         data: the decompressed bytes, then unused bytes. The next run may overwrite this array.
         ends: the end of each range's output in `data`.
     """
@@ -56,7 +56,7 @@ class DecompressedRun:
 
 
 class RunDecompressor:
-    """Decompresses runs of ranges with one shared buffer."""
+    """Decompresses many byte ranges per call. Keeps its output buffer between calls."""
 
     _library_ranges = 0  # ranges that this process has given to the library
 
@@ -71,7 +71,7 @@ class RunDecompressor:
         ends: np.ndarray,
         limit_bytes: int = codec.LIMIT_BYTES,
     ) -> Iterator[DecompressedRun]:
-        """Decompresses data[start:end] for each start and end. Leaves out corrupt ranges.
+        """Decompresses each data[start:end]. Yields several outputs at once. Skips corrupt ranges.
 
         Args:
             data: an array of uint8. A compiled decompressor takes only ranges that are followed
@@ -107,7 +107,7 @@ class RunDecompressor:
 
 
 def compile_decompressors() -> None:
-    """Makes numba compile or load the decompressors, by calls without data."""
+    """Makes numba compile or load the decompressors, by calling each with empty arrays."""
     data = _read_only(np.empty(0, np.uint8))
     edges = np.empty(0, np.int64)
     for codec_name in COMPILED:
@@ -151,7 +151,7 @@ def _read_only(data: np.ndarray) -> np.ndarray:
 
 
 def _read_run(codec_name: str) -> Any:
-    """Imports one compiled decompressor, and not the others."""
+    """Returns the read_run function of a codec. Imports only that codec's module."""
     if codec_name == "snappy":
         from kafkaviz.binary.decoders import snappy as decoder
     else:
@@ -183,7 +183,7 @@ def copy_input(
 
 @njit(cache=True)
 def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) -> None:
-    """Copies earlier output, from `distance` bytes back, as if byte by byte.
+    """Copies earlier output, from `distance` bytes before `out_start`, as if byte by byte.
 
     May write up to 15 bytes too many.
     """
