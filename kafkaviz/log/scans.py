@@ -132,25 +132,26 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
         """Looks for a batch whose length leads past the next batch.
 
-        Returns the number of batches before it, and the position of the skipped batch. If there is
-        none: the number of all batches, and None.
+        Returns (row of this batch, position of the next batch). If every length is right, returns
+        (`len(batches)`, None).
         """
 
     @abstractmethod
     def _find_next(self, position: int) -> int | None:
-        """Returns the position of the next batch after a byte where no batch begins, or None."""
+        """Returns where the first batch after byte `position` begins, or None if there is none."""
 
 
 class HeaderScan(ResynchronisingScan):
-    """Reads only headers, and continues after damage where an index entry proves a batch.
+    """Yields batches by reading only their headers, as arrays of format.batch.BATCH.
 
-    Yields arrays of format.batch.BATCH with up to 16 384 rows each.
+    An array has up to 16 384 rows. After damage, the scan continues at the next batch to which
+    a verified index entry points.
     """
 
     def __init__(
         self, points: EntryPoints, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Prepares the scan without reading. `chunk_bytes` are read at once."""
+        """Prepares the scan without reading. It will read `chunk_bytes` bytes at a time."""
         super().__init__(start, stop)
         self._points = points
         self._chunk_bytes = chunk_bytes
@@ -188,11 +189,11 @@ MAX_DOUBTS = 1000
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks checksums and decodes records from byte 0 on, as far as `level` says.
+    """Checks the batches of a .log from byte 0 on, as thoroughly as `level` says.
 
     Yields arrays of format.deep_scan.CHECKED_BATCH. After damage, the scan continues at a batch
     with the next expected offset and a valid checksum. If there is none, it continues at a valid
-    batch that an index entry points to.
+    batch to which an index entry points.
     """
 
     def __init__(
@@ -249,8 +250,8 @@ class CheckedScan(ResynchronisingScan):
     def _find_hidden(self, batch: np.void) -> int | None:
         """Returns where the batch after `batch` begins, if the length of `batch` is wrong.
 
-        The checksum of `batch` is wrong. Returns the end of the range if `batch` reaches to it.
-        None if the length is plausible, or if no next batch is found.
+        The checksum of `batch` must be wrong. If `batch` is the last batch, returns the end of the
+        range. None: the length seems right, or the next batch was not found.
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])
@@ -281,7 +282,7 @@ class CheckedScan(ResynchronisingScan):
         return next_position
 
     def _find_after_header(self, position: int) -> int | None:
-        """Returns where a batch ends if only the length in its header is wrong, else None."""
+        """Returns the end of a batch with a wrong length field. None: the end is not found."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:
             return None
@@ -294,7 +295,7 @@ class CheckedScan(ResynchronisingScan):
         return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
 
     def _is_valid_to_end(self, batch: np.void) -> bool:
-        """Returns whether the checksum is valid for all bytes up to the end of the range."""
+        """Returns whether the checksum is valid if `batch` ends at the end of the range."""
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
         return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
@@ -384,7 +385,7 @@ def _has_unexpected_successor(batches: np.ndarray, following: np.ndarray) -> np.
 class SharedScan(BatchObserver[int]):
     """Passes the batches of a CheckedScan to observers, so that a .log is read once.
 
-    They get the same batches as from Segment.scan(fill_wrapper_fields=True).
+    The observers get the same batches as from Segment.scan(fill_wrapper_fields=True).
     """
 
     def __init__(
@@ -393,10 +394,10 @@ class SharedScan(BatchObserver[int]):
         *observers: BatchObserver[Any],
         take_checked: Callable[[np.ndarray], None] | None = None,
     ) -> None:
-        """Prepares for the first batch.
+        """Prepares the scan without reading.
 
         Args:
-            take_checked: called with the rows of CHECKED_BATCH that the observers will see next. A
+            take_checked: called with the rows of CHECKED_BATCH that the observers will get next. A
                 batch that the CheckedScan did not read has no row.
         """
         self._segment = segment
@@ -422,9 +423,9 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Reads the batches that the CheckedScan did not read. Raises CannotOpen.
+        """Passes the remaining batches to the observers. Returns where Segment.scan ends.
 
-        Returns the byte at which Segment.scan ends.
+        The CheckedScan has not read these batches, so they are read now. Raises CannotOpen.
         """
         self._show()
         scan = self._segment.scan(self._end_position, fill_wrapper_fields=True)

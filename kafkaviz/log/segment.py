@@ -39,7 +39,7 @@ class WalkResult(NamedTuple):
 
 
 class Index(NamedTuple):
-    """An index in its state on disk.
+    """The contents of an index file.
 
     Attributes:
         entries: one row per written slot (OFFSET_ENTRY or TIME_ENTRY).
@@ -58,7 +58,7 @@ class Index(NamedTuple):
 
 
 class IndexEnd(NamedTuple):
-    """The number of entries of an index, and the last entry (ENTRY of its format) or None."""
+    """The number of entries in an index, and the last entry. None: the index has no entries."""
 
     entries: int
     last: np.void | None
@@ -68,7 +68,8 @@ class IndexEnd(NamedTuple):
 class Segment:
     """The files with one base offset in a topic-partition. With a .log it is a LogSegment.
 
-    A file that does not exist is None, even the log. Files are read when they are needed.
+    The attribute for a file is None if the file does not exist. Even the .log may be missing.
+    Files are read when they are needed.
 
     Attributes:
         base_offset: the offset in the names of its files.
@@ -171,8 +172,8 @@ class Segment:
     def batches(self) -> np.ndarray:
         """Returns an array of format.batch.BATCH, one row per batch of the .log, shape (batches,).
 
-        Empty if there is no .log. The array ends at the first batch that cannot be read; `walk`
-        says where and why.
+        Empty if there is no .log. The array ends at the first batch that cannot be read. `walk`
+        also returns the position and the reason of this end.
         """
         return self.walk().batches
 
@@ -241,12 +242,12 @@ class Segment:
             return False
 
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
-        """Returns the end position and the last offset of the last complete batch in the .log.
+        """Returns (end position, last offset) of the last complete batch in the .log.
 
-        Counts only bytes that were in the .log when it was listed and are still there.
+        Ignores bytes that were appended after the .log was listed.
 
         Args:
-            entries: an array of OFFSET_ENTRY. The scan begins at one of the last entries.
+            entries: the .index as OFFSET_ENTRY. The scan begins at the second to last entry.
         """
         log = self.with_log().log
         size_bytes = min(log.size_bytes, file.info(log.path).size_bytes)
@@ -324,14 +325,14 @@ class LogSegment(Segment):
 
 
 def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]) -> Segment:
-    """Returns the segment of these files. Kinds: "log", "index", "timeindex" or "txnindex"."""
+    """Returns the segment of `files`, by kind ("log", "index", "timeindex" or "txnindex")."""
     return (LogSegment if "log" in files else Segment)(
         base_offset=base_offset, state=state, **files
     )
 
 
 class BatchScan:
-    """A pass over a range of a .log. The file is open only during the iteration.
+    """The batches in a range of a .log. Iterating opens the .log, reads it and closes it.
 
     `end` is set after the last batch.
     """
@@ -359,7 +360,7 @@ class BatchScan:
 
 
 def fill_wrapper_fields(batches: np.ndarray, read: ReadInto) -> None:
-    """Fills in the fields that the headers of old wrappers lack. See Segment.scan."""
+    """Fills in the fields that wrapper headers of magic 0 and 1 lack. See Segment.scan."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position = int(batches["position"][row])
         size_bytes = int(batches["size_bytes"][row])

@@ -1,17 +1,17 @@
-"""Each setting of a topic: value and source.
+"""Finds the value of each setting of a topic, and the source of the value.
 
 The sources, strongest first:
 
-- a value that the user typed under the topic's name for the setting
+- a value that the user typed under the topic-level name of the setting, such as segment.ms
 - a ConfigRecord of the topic, of this broker, or of all brokers, in this order
-- a value that the user typed under the broker's name for the setting
+- a value that the user typed under the broker-level name, such as log.roll.ms
 - server.properties
 - Kafka's default for the release
 
 If the metadata log is in a log directory that was not opened, every setting that was not typed is
 unknown.
 
-A setting may have several names at the broker. Within one source, Kafka's order decides:
+A setting may have several broker-level names. Within one source, Kafka's order decides:
 log.roll.ms before log.roll.hours. A stronger source always wins, whatever name it uses, because
 DynamicBrokerConfig removes all synonyms of a setting when one is set.
 """
@@ -43,9 +43,9 @@ METADATA_NAMES = {
 
 
 class Origin(StrEnum):
-    """The source of a value. The strongest source is first.
+    """The source of a value, from the strongest to the weakest.
 
-    A value that was typed under the broker's name is only as strong as server.properties.
+    A value that was typed under a broker-level name (log.roll.ms) is weaker than `CLUSTER`.
     """
 
     TYPED = "typed"
@@ -59,12 +59,12 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class SettingValue:
-    """The value of a setting, in the unit of the topic's setting, and the source.
+    """The value of a setting, in the unit of the topic-level setting, and its source.
 
     Attributes:
         value: None if unknown or not set.
-        source_name: the name in the source, such as log.roll.hours.
-        source: a message with that name and its location.
+        source_name: the setting's name in the source, such as log.roll.hours.
+        source: a message with `source_name` and its location.
     """
 
     name: str
@@ -80,7 +80,7 @@ class SettingValue:
 
     @property
     def is_given(self) -> bool:
-        """Whether the value is neither Kafka's default nor unknown."""
+        """Whether the user, a ConfigRecord or server.properties gave the value."""
         return self.origin not in (Origin.DEFAULT, Origin.UNKNOWN)
 
     def or_default(self, release: Release) -> "SettingValue":
@@ -98,12 +98,12 @@ class Settings:
 
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.
-        lacks_metadata_log: see Broker.lacks_metadata_log. If True, a setting is known only if the
-            user typed it, or put it into server.properties (`is_file_from_user`).
-        misses_metadata_log: whether server.properties proves that the metadata log should be here.
-            See `_misses_metadata_log`.
-        is_file_from_user: whether the user put server.properties into the log directory. No broker
-            keeps it there.
+        lacks_metadata_log: see Broker.lacks_metadata_log. If True, only values from the user are
+            known: typed values, and server.properties if `is_file_from_user`.
+        misses_metadata_log: whether the metadata log is missing although all log directories were
+            opened. See `_misses_metadata_log`.
+        is_file_from_user: whether the user put server.properties into the log directory. A broker
+            does not keep this file there.
     """
 
     release: Release
@@ -124,7 +124,7 @@ class Settings:
         return self.image.topic_ids
 
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
-        """Returns every setting that the release knows or that the topic was given, by name.
+        """Returns, by name, the settings that the release knows and others set on the topic.
 
         Raises RefusedSetting if Kafka refuses a typed value. Other values are not checked.
         """
@@ -146,7 +146,7 @@ class Settings:
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
-        """Returns a topic's setting, or a broker setting that has no topic setting."""
+        """Returns a setting of this topic. `name` may also be a setting that only brokers have."""
         definition = config_def.TOPIC_SETTINGS.get(name) or config_def.BROKER_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         config_records = {} if is_metadata else self._config_records(topic)
@@ -252,7 +252,7 @@ def open_settings(
     """Returns the settings of a broker.
 
     Args:
-        overrides: the typed values, by the topic's or the broker's name for the setting.
+        overrides: the values that the user typed, by topic-level or broker-level name.
 
     Raises:
         RefusedSetting: the name of an override is neither a topic nor a broker setting.
@@ -283,10 +283,11 @@ def open_settings(
 def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
     """Returns whether the metadata log is missing although all log directories were opened.
 
-    The opened log directories are compared with log.dirs and metadata.log.dir, one of which has the
-    metadata log (AbstractKafkaConfig, 4.3.1 and 4.4.0, from Kafka's source). Only the last name of
-    each path is compared, because a copied directory has another path. Returns False for a node
-    that is only a broker, and for a broker without partitions, which may be new.
+    All were opened if their names equal those in log.dirs and metadata.log.dir (server.properties).
+    One of these directories has the metadata log (AbstractKafkaConfig, 4.3.1 and 4.4.0, from
+    Kafka's source). Only the last name of each path is compared, because a copied directory has
+    another path. Returns False for a node without the controller role, and for a broker without
+    partitions, which may be new.
     """
     texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     paths = {text.strip().rstrip("/") for text in texts}
@@ -351,9 +352,9 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
-    """Returns the names under which a broker has the setting.
+    """Returns the broker-level names of a setting, such as log.roll.ms for segment.ms.
 
-    Of the metadata log's settings, only two have broker names. The others have Kafka's defaults.
+    For the metadata log, only two settings have such a name. The others have Kafka's defaults.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()

@@ -1,17 +1,17 @@
 """The messages of kafkaviz by key: str(message("span.slots", n=2)) is "2 slots".
 
-A Message is a key with plain values. A lower package builds it; cli/, report/, app/ and figures/
-turn it into text. str() gives English, render("zh") Chinese, and render(value) and say(key) the
-language of the app's reader. Each language is a folder here with one file per subject and one line
-per text. en/span.toml and zh/span.toml:
+A Message is a key with plain values. Lower packages create messages; cli/, report/, app/ and
+figures/ turn them into text. str() gives English, and Message.render("zh") Chinese. The functions
+render(value) and say(key) use the language of the app's reader. Each language is a folder here with
+one file per subject and one line per text. en/span.toml and zh/span.toml:
 
     slots = "{n:group} slots"       slots = "{n:group} 个槽"
     slots_1 = "{n} slot"
 
-A place may have a format of FORMATS or JOINS, or one of Python's: 0x{crc:08x}. The text of key_1 is
-used if the value n is 1. A sentence that counts two things needs two messages, one as a value of
-the other. A text that a language lacks is shown in English. To add a language, add a folder and its
-name in LANGUAGES.
+{n:group} is a place for the value n in the format "group". FORMATS and JOINS are the formats, and
+Python's are allowed too: 0x{crc:08x}. slots_1 is used if n is 1. A sentence that counts two things
+needs two messages, one as a value of the other. A text that a language lacks is shown in English.
+To add a language, add a folder and its name in LANGUAGES.
 """
 
 import re
@@ -61,9 +61,9 @@ class Message:
     def render(self, language_code: str) -> str:
         """Returns the text in a language.
 
-        It never raises, because it also words errors and a catalog may hold keys of another
-        release. Without a text, the result is the key with its values; tests check that every key
-        of this release has one.
+        Never raises, because error messages are rendered too, and a catalog may hold keys of
+        another release. If a key has no text, returns the key and the values. Tests check that
+        every key of this release has a text.
         """
         values = dict(self.values)
         try:
@@ -155,12 +155,12 @@ def say(key: str, /, **values: object) -> str:
 
 
 def say_count(key: str, number: float | None, /, **values: object) -> str:
-    """Returns the text of a key for a number, whose grouped digits fill the place {n}.
+    """Returns the text of a key for a number. {n} becomes the number with grouped digits.
 
-    For the number 1 it is the text of key_1, if the language has one.
+    For the number 1, returns the text of key_1 if the language has one.
 
     Args:
-        values: the values of the other places; n, to replace the grouped number.
+        values: the values of the other places. A value named n replaces the grouped number.
     """
     language_code = language()
     filled = {"n": units.format_count(number)} | values
@@ -172,9 +172,9 @@ def text_in(language_code: str, key: str, /, **values: object) -> str:
 
 
 def table(name: str) -> dict[str, str]:
-    """Returns all texts of a file in the reader's language, by their keys without the file's name.
+    """Returns all texts of a file in the reader's language. Keys do not contain the file name.
 
-    It is for figures that show texts in the browser, where FORMATS do not exist.
+    Figures that insert texts in the browser need this, because FORMATS do not exist there.
     """
     # the singulars are English only; another language may count differently
     english = {k: text for k, text in _file(ENGLISH, name).items() if not k.endswith(SINGULAR)}
@@ -202,7 +202,7 @@ def set_language_source(source: Callable[[], str]) -> None:
 
 
 def set_path_spelling(spelling: Callable[[PurePath], str]) -> None:
-    """Sets the function that writes paths, for example a mirrored remote file as its address."""
+    """Sets the function that turns a path into text, such as the address of a mirrored file."""
     _path_spellings[:] = [spelling]
 
 
@@ -226,13 +226,13 @@ def _file_paths(language_code: str) -> dict[str, Path]:
 
 @cache
 def _file(language_code: str, name: str) -> dict[str, str]:
-    """Returns the texts of one file, so that a failing command need not read all files."""
+    """Returns the texts of one language file by key. Empty if the file does not exist."""
     path = _file_paths(language_code).get(name)
     return {} if path is None else tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _template(language_code: str, key: str, number: object = None) -> str:
-    """Returns the text of a key with its places; for 1 the text of key_1, if it exists."""
+    """Returns the text of a key, with unfilled places. For 1, prefers the text of key_1."""
     name, _, short_key = key.partition(".")
     for texts in (_file(language_code, name), _file(ENGLISH, name)):
         if number == 1 and f"{short_key}{SINGULAR}" in texts:
@@ -246,7 +246,7 @@ def _template(language_code: str, key: str, number: object = None) -> str:
 
 
 def _percent(share: Any) -> str:
-    """Formats a share from 0 to 1, or a pair (part, total)."""
+    """Formats a fraction (0 to 1), or a pair (part, total), as a percentage."""
     return (
         units.format_percent(*share) if isinstance(share, tuple) else units.format_percent(share, 1)
     )
@@ -281,12 +281,12 @@ _HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 
 
 def join(way: str, parts: Iterable[object], language_code: str) -> str:
-    """Joins several values to one text, in the way of a language.
+    """Joins values to one text, with the separators of a language.
 
-    No values give an empty text. "and", "or" and "sentences" leave out empty texts.
+    Without values, the text is empty. "and", "or" and "sentences" leave out empty texts.
 
     Args:
-        way: one of JOINS.
+        way: a key of JOINS, such as "comma".
     """
     texts = [_text(part, language_code) for part in parts]
     if way in ("and", "or", "sentences"):
@@ -312,12 +312,12 @@ def _between(separator: str, before: str, after: str) -> str:
 
 @cache
 def _parts(template: str) -> tuple[tuple[str, str | None, str], ...]:
-    """Returns for each part of a template its text, the place after it, and the place's format."""
+    """Splits a template into tuples (text, name of the next place, format of that place)."""
     return tuple((text, name, spec or "") for text, name, spec, _ in Formatter().parse(template))
 
 
 def places(template: str) -> dict[str, str]:
-    """Returns the formats of a text's places by name."""
+    """Returns the format of each place in a template, by the name of the place."""
     return {name: spec for _, name, spec in _parts(template) if name is not None}
 
 

@@ -1,7 +1,7 @@
 """Reads many or large broker directories on Spark.
 
-The result is a catalog of Parquet tables, or a data source for any Spark session. `records`,
-`batches` and `segments` return rows in this process, without Spark.
+An ingest writes a catalog of Parquet tables. A data source lets any Spark session read the
+directories. `records`, `batches` and `segments` return rows in this process, without Spark.
 """
 
 import re
@@ -36,7 +36,7 @@ def register(spark: "SparkSession") -> None:
 
 
 def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns one row per record of the directories, as the format kafka_records does.
+    """Returns one row per record of the directories, like the Spark format kafka_records.
 
     Files are read when the first row is requested.
 
@@ -54,12 +54,12 @@ def records(source: "Source | Iterable[Source]", **options: "OptionValue") -> "A
 
 
 def batches(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns one row per batch, as the format kafka_batches does; see `records`."""
+    """Returns one row per batch, like the Spark format kafka_batches; see `records`."""
     return _rows("kafka_batches", source, options)
 
 
 def segments(source: "Source | Iterable[Source]", **options: "OptionValue") -> "ArrowRows":
-    """Returns one row per segment, as the format kafka_segments does; see `records`."""
+    """Returns one row per segment, like the Spark format kafka_segments; see `records`."""
     return _rows("kafka_segments", source, options)
 
 

@@ -1,1 +1,1 @@
-"""Tiered storage: remote segments, where they are, and a view that shows them like local ones."""
+"""Tiered storage: finds remote segments, and shows them like local segments."""

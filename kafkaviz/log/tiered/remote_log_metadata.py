@@ -13,9 +13,9 @@ Two copies may overlap in an epoch. If the later copy ends at or after all earli
 the earlier copies that begin at or after its own start: a copy of 0 to 99 replaces one of 20 to 59.
 These are the rules of RemoteLogMetadataCache and RemoteLogLeaderEpochState in Kafka 4.3.1.
 
-KIP-1266 proposes a compacted topic, whose records have keys. No release up to 4.4.0 writes them. A
-tombstone then marks a deleted segment. Kafka and kafkaviz ignore an update without a key if its
-segment was not announced.
+KIP-1266 proposes to compact the topic. Then its records have keys, and a tombstone marks a deleted
+segment. No release up to 4.4.0 writes keys. If an update has no key and its segment was not
+announced, Kafka and kafkaviz ignore the update.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -142,10 +142,11 @@ class RemoteLogMetadataCache:
             self.unannounced.pop(segment.segment_id, None)
 
     def update(self, segment_id: str, state: str, *, is_keyed: bool = False) -> None:
-        """Sets the next state of a segment. Ignores an impossible state.
+        """Sets the state of a segment. Ignores a state that cannot follow the present one.
 
         Args:
-            is_keyed: whether the record has a key. Without a key, an unknown segment is ignored.
+            is_keyed: whether the record has a key. Without a key, an update of an unannounced
+                segment is ignored.
         """
         segment = self.segments.get(segment_id)
         if segment is None:
@@ -212,7 +213,7 @@ class RemoteLogMetadata:
 
 
 def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
-    """Reads the __remote_log_metadata partitions, each as far as possible."""
+    """Reads all __remote_log_metadata partitions. Reads a damaged partition up to the damage."""
     caches: dict[TopicIdPartition, RemoteLogMetadataCache] = {}
     deletions: dict[TopicIdPartition, str] = {}
     problems = []

@@ -58,7 +58,7 @@ class RemoteSegmentFiles:
     """The files of a remote segment in the store.
 
     Attributes:
-        files: the files by kind, as remote_segment names them.
+        files: the files by kind. remote_segment defines the kinds.
     """
 
     partition: TopicIdPartition
@@ -74,7 +74,7 @@ class RemoteSegmentFiles:
 
     @cached_property
     def manifest(self) -> SegmentManifest | None:
-        """The segment's manifest in Aiven's layout. None in the other layout or if missing.
+        """The segment's manifest in Aiven's layout. None in the other layout or without a manifest.
 
         Raises CorruptFile if the manifest is invalid.
         """
@@ -165,7 +165,7 @@ class RemoteSegmentFiles:
         return parts | {"log": FilePart(log, 0, manifest.log_bytes, chunks)}
 
     def leader_epochs(self) -> list[tuple[int, int]]:
-        """Returns the leader epochs up to the segment's end, each with its first offset."""
+        """Returns the (leader epoch, first offset) pairs of the log up to the segment's end."""
         part = self.parts().get(LEADER_EPOCHS)
         if part is None:
             return []
@@ -182,7 +182,7 @@ class RemoteSegmentFiles:
 
 
 def may_be_store(names: Collection[str]) -> bool:
-    """Returns whether a folder with these names may be, or contain, a store of remote segments."""
+    """Returns whether a folder with these files may be or contain a store of remote segments."""
     if META_PROPERTIES in names:
         return False
     return len(names) == 1 or any(
@@ -196,8 +196,8 @@ def may_be_store(names: Collection[str]) -> bool:
 def find_root(path: Path) -> Path | None:
     """Returns the folder that contains the topics. None if `path` is not a store.
 
-    This may be `path` itself, the folder of LocalTieredStorage in it, or a folder some levels
-    below.
+    The result may be `path` itself, the folder of LocalTieredStorage in `path`, or a folder some
+    levels below.
     """
     for _ in range(MAX_PREFIX_FOLDERS):
         if file.is_there(path / META_PROPERTIES):

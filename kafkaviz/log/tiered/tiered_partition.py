@@ -56,8 +56,8 @@ class TieredSegment:
         state: the state in the metadata, or None if the metadata does not know the segment.
         served_end_offset: the last offset that consumers read from the remote segment. None if they
             read no offset from it.
-        max_timestamp_ms: the largest timestamp of its records in the metadata. None if unknown.
-        event_count: the number of records about it in __remote_log_metadata.
+        max_timestamp_ms: the largest timestamp, according to the metadata. None if unknown.
+        event_count: the number of records about the segment in __remote_log_metadata.
     """
 
     start_offset: int
@@ -76,12 +76,13 @@ class TieredSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class TieredPartition:
-    """The segments of a topic-partition in both places, by start offset.
+    """The local and remote segments of a topic-partition, by start offset.
 
     Attributes:
         lineage: the (leader epoch, first offset) pairs of the log.
         events: the metadata records about its segments, or None without metadata.
-        unannounced_segments: the number of stored segments for which the metadata has only updates.
+        unannounced_segments: the number of stored segments that the metadata updates, but does not
+            announce.
     """
 
     directory: str
@@ -99,12 +100,12 @@ class TieredPartition:
 
     @property
     def serving_segments(self) -> tuple[TieredSegment, ...]:
-        """The remote segments that consumers still read. Their offsets are no longer local."""
+        """The remote segments from which consumers read offsets that are no longer local."""
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property
     def latest_tiered(self) -> int | None:
-        """The last copied offset that a consumer may ask for, or None if nothing was copied."""
+        """The last offset that was copied and not deleted from the store, or None."""
         copied = (SegmentPlace.BOTH, SegmentPlace.REMOTE, SegmentPlace.LOST)
         ends = (segment.end_offset for segment in self.segments if segment.place in copied)
         return max((end for end in ends if end is not None), default=None)
@@ -112,8 +113,7 @@ class TieredPartition:
     def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
         """Returns the offsets before the local log that no remote segment can give, in order.
 
-        Retention may have deleted the offsets below the first known remote segment, so they are no
-        gap.
+        Offsets below the first known remote segment do not count. Retention may have deleted them.
 
         Args:
             folder: the partition directory where the missing segment would be.
@@ -156,8 +156,8 @@ class _BrokenSegment:
     """A remote segment that cannot be read.
 
     Attributes:
-        end_offset: the last offset, or None if unknown.
-        is_complete: whether its files exist, or existed according to the metadata.
+        end_offset: the last offset of the segment, or None if unknown.
+        is_complete: whether the segment was completely copied, even if files are now missing.
     """
 
     start_offset: int
@@ -502,9 +502,9 @@ def _epochs(segment: RemoteSegmentFiles, problems: list[KafkavizError]) -> list[
 def _cache_of_store(
     stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
 ) -> RemoteLogMetadataCache:
-    """Builds the metadata as if every complete segment in the store had been copied.
+    """Returns metadata in which every complete segment of the store is a finished copy.
 
-    Segments that later leaders copied are added last.
+    The segments with the latest leader epochs are added last.
     """
     cache = RemoteLogMetadataCache()
     segments = [
@@ -523,9 +523,10 @@ def _describe_unannounced(
     stored: Sequence[RemoteSegmentFiles],
     problems: list[KafkavizError],
 ) -> int:
-    """Adds copied segments for which the metadata has updates but no announcement.
+    """Adds stored segments to `cache` that the metadata updates, but does not announce.
 
-    Their offsets come from the store. Returns the number of added segments.
+    The last update must be COPY_SEGMENT_FINISHED. The offsets come from the store. Returns the
+    number of added segments.
     """
     count = 0
     for stored_segment in stored:

@@ -8,8 +8,8 @@ segments, under the names that they had on the broker. For example, orders-0 may
 
 A part of a stored file, such as an index in .indexes, is copied. A compressed .log, or a part of a
 remote file, becomes a file in the block cache (remote/). Nothing is written into the store or the
-broker directory. The view is updated whenever it is opened. VIEW_FILE in its parent folder lists
-the remote segments.
+broker directory. The view is updated whenever it is opened. The parent folder of the view has a
+VIEW_FILE, which lists the remote segments.
 """
 
 import hashlib
@@ -74,7 +74,8 @@ class TieredOffsets:
     """Two offsets that only a partition with tiered storage has.
 
     Attributes:
-        local_log_start: the base offset of the first local segment, or None without a directory.
+        local_log_start: the base offset of the first local segment. None if the view has no broker
+            directory.
         latest_tiered: the last copied offset, or None if nothing was copied.
     """
 
@@ -88,7 +89,7 @@ class RemoteFile:
 
     Attributes:
         layout: the layout of the store: LOCAL_TIERED_STORAGE or AIVEN.
-        manifest: the path of its manifest, in Aiven's layout.
+        manifest: the path of the segment's manifest. None in other layouts than Aiven's.
     """
 
     layout: str
@@ -105,7 +106,7 @@ def open_directory(path: Path) -> Path:
 
 
 def locate(path: Path) -> Path:
-    """Returns the path. A path in a store (STORE/orders-0) becomes the path in its view."""
+    """Converts a path in a store (STORE/orders-0) to the path in its view. Keeps other paths."""
     if file.is_there(path):
         return path
     for parent in path.parents:
@@ -178,7 +179,7 @@ def remote_store(path: Path) -> Store | None:
 
 
 def given_store(path: Path) -> Path | None:
-    """Returns the store as the user gave it, for a path in a view. None for other paths."""
+    """Returns the store as the user gave it. None: `path` is not in the view of a store."""
     home = _home_of(path)
     if home is None:
         return None
@@ -193,13 +194,13 @@ def is_store_alone(path: Path) -> bool:
 
 
 def view_folder(path: Path) -> Path | None:
-    """Returns the view that a path is or is in, or None."""
+    """Returns the view that contains a path, or None. The path may be the view itself."""
     home = _home_of(path)
     return home / path.relative_to(home).parts[0] if home and path != home else None
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Returns two cache folders for a path in a view: the view, and its fetched files.
+    """Returns two cache folders: the view that contains a path, and the view's fetched files.
 
     Empty if the path is not in a view.
     """
@@ -243,7 +244,7 @@ def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
 
 
 def highest_remote_offset(partition_path: Path) -> int | None:
-    """Returns the last offset in a view's store. -1 without offsets. None outside a view."""
+    """Returns the partition's last copied offset: -1 if nothing was copied, None outside a view."""
     if _home_of(partition_path) is None:
         return None
     offsets = tiered_offsets(partition_path)
@@ -258,7 +259,8 @@ def read_state(
     Args:
         store: the store, or None to trust the metadata in the broker directory alone.
         local: the broker directory to which the store belongs.
-        directories: partition directories to return even if nothing was copied.
+        directories: names of partition directories. They are in the result even if nothing was
+            copied.
     """
     root = find_root(store) if store else None
     if store and root is None:
@@ -398,7 +400,7 @@ def _newest_ns(partition: TieredPartition) -> int:
 
 
 def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None) -> _PartitionView:
-    """Shows the files of a partition. A remote segment that cannot be read becomes a gap."""
+    """Updates a partition's folder. Returns its view, with unreadable remote segments as gaps."""
     if folder.is_symlink():
         folder.unlink()
     folder.mkdir(exist_ok=True)
@@ -485,8 +487,9 @@ def _remove_others(folder: Path, expected: set[str]) -> None:
 def _place(target: Path, part: FilePart) -> None:
     """Puts a file of a remote segment into the view.
 
-    A complete file of the store is linked, and a small part of a file is copied. The bytes are
-    fetched later if the part is compressed, longer than PIECE_BYTES or in a remote store.
+    A complete file of the store is linked, and a small part of a file is copied. A compressed
+    part, a part longer than PIECE_BYTES and a part of a remote file become a file in the block
+    cache.
     """
     if part.chunks is None and (part.position, part.size_bytes) == (0, part.info.size_bytes):
         _link(target, part.info.path)
@@ -507,7 +510,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """Returns a file in the block cache for a part. Replaces it if its size or time changed."""
+    """Returns the block cache's file for a part. Creates the file if it is missing or outdated."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
@@ -623,7 +626,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Returns the path in the block cache that has the bytes of a path in a view."""
+    """Returns the path in the block cache for a file or folder in a view."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 

@@ -53,7 +53,7 @@ class Catalog:
     ) -> pa.Table:
         """Returns a table, or some of its columns and rows.
 
-        If an ingest has replaced the catalog, the new catalog is read.
+        If an ingest has replaced the catalog since it was opened, the new catalog is read.
 
         Args:
             filters: filters for pyarrow.parquet.read_table, such as [("topic", "==", "orders")].

@@ -1,8 +1,8 @@
-"""The files that a catalog was read from, and where their rows are.
+"""Describes the files that a catalog was read from, and the location of their rows.
 
 _catalog.json describes the directories that were read, and the files of all tables. Table `stamps`
-has the size and time of each file when it was read, and the location of its rows. In _catalog.json,
-a hundred thousand segments would take 75 MB.
+has the size and time of each file when it was read, and the location of each segment's rows. In
+_catalog.json, this would take 75 MB for a hundred thousand segments.
 
 In table `stamps`, each directory has one row for files that belong to no segment, then one row per
 segment. The directories are sorted by name. So the next ingest can compare rows and directories one
@@ -298,7 +298,7 @@ StampRow = StoredDirectory | StoredSegment
 
 
 def storable_name(directory: str) -> str:
-    """Escapes bytes that are not UTF-8. Replacing them could make two names equal."""
+    """Escapes bytes that are not UTF-8, so that different names stay different."""
     return directory.encode("utf-8", "backslashreplace").decode()
 
 

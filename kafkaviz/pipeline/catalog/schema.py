@@ -28,7 +28,7 @@ def _file_columns() -> list[tuple[str, pa.DataType]]:
 
 
 def use_column(use: Use) -> str:
-    """Returns the column for a use of disk space, such as "batch_headers_bytes"."""
+    """Returns the name of the column for a use of disk space, such as "batch_headers_bytes"."""
     return f"{use.replace('-', '_')}_bytes"
 
 

@@ -17,8 +17,9 @@ WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # these releases set this in every worker
 def one_line_errors() -> Generator[None]:
     """Makes Spark show a KafkavizError of a worker as one line.
 
-    By default, Spark shows about thirty lines of the worker's stack before the message. The
-    environment variable that hides them stays set, because the worker ends with the error.
+    By default, Spark shows about thirty lines of the worker's stack before the message. An
+    environment variable hides the stack. The variable stays set, because the worker ends with the
+    error.
     """
     try:
         yield

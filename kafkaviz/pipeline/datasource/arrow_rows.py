@@ -258,7 +258,7 @@ WRITERS: dict[str, Callable[[IO[bytes], pa.Schema, Iterable[pa.RecordBatch]], No
 
 
 class RowCount:
-    """Counts the rows that were written, and those that report something unreadable."""
+    """Counts the written rows, and the rows among them that report unreadable data."""
 
     def __init__(self) -> None:
         self.rows = 0

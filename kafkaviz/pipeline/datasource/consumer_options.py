@@ -124,7 +124,7 @@ class DataLoss(KafkavizError):
 
 @dataclass(frozen=True)
 class OffsetLimit:
-    """The offset or time where reading starts in each partition, or where it ends.
+    """Where reading starts, or where it ends: an offset or a time for each partition.
 
     Attributes:
         option: the option that sets the limit.
@@ -246,7 +246,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
 
 
 def has_option(name: str) -> bool:
-    """Returns whether an option is accepted, even without effect. `name` is in lower case."""
+    """Returns whether an option is accepted, even if it has no effect. `name` is in lower case."""
     known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
     return name in known or name.startswith(CONSUMER_PREFIX)
 

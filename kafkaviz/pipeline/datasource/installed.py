@@ -1,7 +1,7 @@
-"""The formats that Spark finds by modules named pyspark_kafka_*, without `register`.
+"""The formats that Spark finds through the modules pyspark_kafka_*, without `register`.
 
 In each session that uses any Python data source, Spark imports all modules named pyspark_*. So
-these classes import only Spark's modules until one of the formats is read.
+the classes here import only Spark's modules until one of the formats is read.
 """
 
 from functools import cached_property

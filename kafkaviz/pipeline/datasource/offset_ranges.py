@@ -40,7 +40,7 @@ OffsetRanges = Mapping[int, Sequence[NumberRange]]
 
 
 def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> OffsetRanges:
-    """Returns the offset ranges to read, by partition id.
+    """Returns the offset ranges to read, by `id()` of the partition.
 
     With minPartitions or maxRecordsPerPartition, a partition has several ranges, each for its own
     task.
@@ -120,7 +120,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
-    """Returns an offset, `EARLIEST` or `LATEST`. None: all records are older than `limit`."""
+    """Converts `limit` to an offset, `EARLIEST` or `LATEST`. None: all records are older."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value

@@ -2,12 +2,12 @@
 
 May Spark push filters down? In Spark 4.1 to 4.3 all scans of a frame share one reader, and the
 reader holds the filters of the first scan. So the next query, or the other side of a union or join,
-gets too few rows (SPARK-58551). Two queries on a source of two rows show whether a session has this
-fault.
+gets too few rows (SPARK-58551). To see whether a session has this fault, two queries read a small
+source, which has two rows.
 
 Does the Python of Spark's workers have kafkaviz? On a cluster or a Spark Connect server,
 PYSPARK_PYTHON may name a Python of another environment. Python without kafkaviz cannot load a class
-of this package. So the test defines its class inside a function, and Spark sends the class's code.
+of this package. So this test defines a class inside a function, and Spark sends the class's code.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Returns whether Spark pushes filters down, and each scan gets only its own filters.
+    """Returns whether Spark pushes filters down and keeps the filters of each scan separate.
 
     The first call for a session runs two queries to find this out.
     """
@@ -45,7 +45,7 @@ def is_safe(spark: "SparkSession") -> bool:
 
 
 def isolates_filters(spark: "SparkSession") -> bool:
-    """Returns whether two scans of one DataFrame are each read with their own filter."""
+    """Returns whether Spark keeps the filters separate if a DataFrame is scanned twice."""
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
     first_frame, second_frame = (frame.where(f"number = {number}") for number in BOTH)
@@ -65,7 +65,7 @@ class TwoRows(DataSource):
 
 
 class TwoRowsReader(DataSourceReader):
-    """Reads both rows, or only the row that a pushed filter asks for."""
+    """Reads the rows 0 and 1, or only the row that a pushed filter asks for."""
 
     def __init__(self) -> None:
         self._numbers = BOTH

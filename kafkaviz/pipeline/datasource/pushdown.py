@@ -1,4 +1,4 @@
-"""The limits of a query, from our options and Spark's pushed filters.
+"""The limits of a query, from its options and from the filters that Spark pushes down.
 
     topics=orders, offsets=5000-5999
         patterns (orders,), offset from 5000 to 5999
@@ -55,8 +55,8 @@ class PushedFilters:
     """The limits of a query.
 
     Attributes:
-        patterns: the topic patterns in the option. Empty: all topics.
-        partitions: the partition numbers in the option. Empty: all.
+        patterns: the topic patterns in option topics. Empty: all topics.
+        partitions: the partition numbers in option partitions. Empty: all.
         topics: the sets of topics in filters. A topic must be in each set.
         numbers: limits by column name.
     """

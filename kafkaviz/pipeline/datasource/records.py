@@ -193,9 +193,9 @@ def _decode_batches(
 def _fill(
     data: np.ndarray, ends: np.ndarray, edges: np.ndarray, compressed: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Fills `rows` with the records, and returns which batches have a fault.
+    """Fills `rows` with the records of batches, and returns a mask of the faulty batches.
 
-    The bytes of batch n end at `ends[n]`. Its rows are `edges[n]` to `edges[n + 1]`.
+    The bytes of batch n end at `ends[n]`. Its records go to rows `edges[n]` to `edges[n + 1]`.
     """
     faulty = np.zeros(len(ends), np.bool_)
     start = 0

@@ -33,7 +33,7 @@ from kafkaviz.simulate.recovery import LeaderEpochs
 
 
 class ReplicaReason(StrEnum):
-    """Why a replica is read: the criterion after which only this replica was left."""
+    """Why a replica is read: the criterion by which it was chosen."""
 
     ONLY = "only replica"
     LATEST_EPOCH = "latest leader epoch"
@@ -80,7 +80,8 @@ def select_replicas(
     Only logs with the same topic id in the same known cluster are replicas of each other.
 
     Returns:
-        By `id()` of each chosen partition: a `ReplicaReason`, or None if all replicas are read.
+        {id(partition): reason} for each chosen replica. The reason is a `ReplicaReason`, or None if
+        all replicas are read.
     """
     brokers = dict(inventory.brokers)
     lone_ids = {

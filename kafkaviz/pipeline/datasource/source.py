@@ -75,8 +75,8 @@ def register(spark: "SparkSession") -> None:
     """Registers the six formats in a session, which may be a Spark Connect session.
 
     The session's settings are not changed. A local session without a configured Python runs its
-    workers with this Python, because Spark's default is the first python3 on PATH. If the workers
-    may have another Python, a query tests whether it has kafkaviz.
+    workers with the Python of this process, because Spark's default is the first python3 on PATH.
+    If the workers may have another Python, a query tests whether that Python has kafkaviz.
 
     Raises:
         KafkavizError: the Python of the workers does not have kafkaviz.
@@ -108,9 +108,9 @@ def register(spark: "SparkSession") -> None:
 
 
 def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
-    """Returns the session's settings for Hadoop's s3a as environment variables.
+    """Returns the session's settings for Hadoop's s3a as (environment variable, value) pairs.
 
-    They reach the workers as an attribute of the format's class, never in options or plans.
+    The pairs reach the workers as an attribute of the format's class, never in options or plans.
     """
     values = {
         variable: cast(str, spark.conf.get(f"spark.hadoop.fs.s3a.{name}", ""))
@@ -131,7 +131,7 @@ def session_source(
     is_local: bool,
     credentials: tuple[tuple[str, str], ...] = (),
 ) -> type["KafkaSource"]:
-    """Returns a subclass of the format, with the other arguments as class attributes.
+    """Returns `source`, or a subclass with the other arguments as class attributes.
 
     Spark sends the class to the workers with all its attributes.
     """
@@ -208,10 +208,10 @@ class KafkaSource(DataSource):
 
     @one_line_errors()
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """Returns a reader of these columns.
+        """Returns a reader that reads the columns in `schema`.
 
         Raises:
-            BadOption: a user-defined schema has a column that the format lacks.
+            BadOption: a column in `schema` is unknown, or its type differs from the format's type.
         """
         values = self._given_options(schema)
         options = self.parse_options(values)
@@ -246,7 +246,7 @@ class KafkaSource(DataSource):
         return reader(request, caller_schema.names)
 
     def _given_options(self, schema: "StructType | None" = None) -> dict[str, str]:
-        """Returns the options of load(). For a table, returns the options stored in its columns."""
+        """Returns the options of load(), or for a table the options stored in `schema`."""
         values = without_table_properties(self.options, self.has_option)
         if schema is not None and values.keys().isdisjoint(SPARK_OPTIONS):
             return attached_options(schema) | values
@@ -327,7 +327,7 @@ class KafkaReader(DataSourceReader):
 
 
 class StreamRefusal(DataSourceStreamReader):
-    """Refuses every stream in `initialOffset`, where Spark shows the error best."""
+    """Refuses to stream. `initialOffset` raises the error, because Spark shows it best there."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -344,7 +344,7 @@ class StreamRefusal(DataSourceStreamReader):
 
 
 class PushingReader(KafkaReader):
-    """A `KafkaReader` that also skips data outside of the conditions in WHERE."""
+    """A `KafkaReader` that skips data outside of the conditions in WHERE."""
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
         """Adds the limits of the filters to the query.

@@ -1,4 +1,4 @@
-"""Plans a read of the data source: splits of segments, packed into tasks.
+"""Plans a query of the data source: splits segments, and packs the splits into tasks.
 
 Segments are skipped by name: if segment 1000 is followed by segment 2000, it cannot contain offset
 2500. A large segment is cut into equal splits. Each task finds the first batch of its split by the
@@ -38,7 +38,7 @@ class SourceSplit:
 
     Attributes:
         following: the next segment, if it may hold markers that end transactions of this segment.
-        is_last: whether no later split has the same tail (`transactions.tail`). Only this split
+        is_last: whether this is the last split with the same `transactions.tail`. Only this split
             reports problems of the tail.
     """
 
@@ -129,9 +129,9 @@ def tasks(
         reads_log: whether the query reads .log files.
         transactions_of: returns the transactions of a broker's topic-partition. None: transactions
             do not matter.
-        offset_ranges: the ranges to read, ascending, by partition id. Other partitions are not
-            read. None: all partitions are read.
-        is_split: whether each range is read by its own tasks.
+        offset_ranges: the ranges to read, ascending, by `id()` of the partition. Other partitions
+            are not read. None: all partitions are read.
+        is_split: True: a task reads only one of these ranges.
     """
     splits = list(
         _splits(
@@ -282,7 +282,7 @@ def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
 def _select_entries(
     name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
-    """Yields (segment, base offsets of its log) for each segment that may have rows."""
+    """Yields each segment that may have rows, with the base offsets of its log."""
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     offset_range = _asked_offsets(name, filters)
     bases: dict[int, list[int]] = {}
@@ -304,8 +304,8 @@ def _select_entries(
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
     """Returns the lowest and highest offset that rows of a segment may have.
 
-    In an index, any offset within 2^31 of the base offset is possible. Other rows end before the
-    base offset of the next segment in `bases`.
+    Index entries may have any offset within 2^31 of the base offset. Batches and records end before
+    the next base offset in `bases`, the base offsets of the log.
     """
     base_offset = segment.base_offset
     if name in INDEX_FORMATS:

@@ -94,7 +94,7 @@ class SourceReader:
         filters: PushedFilters,
         options: SourceOptions,
     ) -> None:
-        """Creates a reader of the columns in `schema`. Some rows outside of `filters` are read."""
+        """Creates a reader of the columns in `schema`. It may yield rows that `filters` exclude."""
         self._name = name
         self._schema = schema
         self._filters = filters
@@ -135,9 +135,9 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """Returns the split with the transactions that markers in the tail show.
+        """Reads the markers in the tail of the log, and adds their transactions to the split.
 
-        Yields a row for each unreadable part of the tail.
+        Returns the new split. Yields a row for each unreadable part of the tail.
         """
         if split.transactions.tail is None:
             return split
@@ -291,12 +291,12 @@ class SourceReader:
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
         """Yields each part of a split (batches, or a hole) with the transactions for this part.
 
-        From the first transactional batch on, the transactions are verified by the markers in the
-        .log. For this, all headers of the split are read before any records. Headers after the
-        split are read up to the marker that ends the last open transaction.
+        The markers in the .log verify the transactions, from the first transactional batch on. For
+        this, all headers of the split are read before any records. Headers after the split are read
+        up to the marker that ends the last open transaction.
 
-        If a .txnindex is wrong, a message about it is yielded. The transactions of later parts come
-        from the markers.
+        If a .txnindex is wrong, a message about the .txnindex is yielded. Later parts have the
+        transactions that the markers show.
         """
         claimed = split.transactions
         collected = []
@@ -325,7 +325,7 @@ class SourceReader:
         """Verifies the planned transactions of a split by the markers in the .log.
 
         If a hole (unreadable bytes) may hide markers, nothing is verified. Batches outside of the
-        query's offsets are not verified. In a store, bytes after the split are not fetched.
+        query's offsets are not verified. Bytes after the split are not read from an object store.
 
         Returns:
             The correct transactions, and the segment whose .txnindex is wrong (None: no segment).
@@ -443,9 +443,9 @@ class SourceReader:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """Returns the .index entries by position. Empty: column entry_slot is not requested.
+        """Returns the entries of the .index, sorted by position.
 
-        If the .index cannot be read, yields a problem row.
+        Empty if column entry_slot is not requested. Yields a row about an unreadable .index.
         """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
@@ -533,10 +533,10 @@ def _follow(
     stop: int,
     claimed: UncommittedTransactions,
 ) -> bool:
-    """Reads batches after the split until all open transactions have ended.
+    """Reads batches until all open transactions have ended, or up to the first damage.
 
     Returns:
-        Whether all batches were read and a transaction is still open.
+        Whether all batches up to `stop` were read and a transaction is still open.
     """
     scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
     for part in chain([np.empty(0, BATCH)], scan):

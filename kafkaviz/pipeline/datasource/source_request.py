@@ -239,7 +239,7 @@ class SourceQuery:
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns a row if the problem is an unreadable partition directory that is requested.
+        """Returns a row about an unreadable partition directory that is requested.
 
         Other problems, such as a missing checkpoint, are logged. Then the result is empty.
         """

@@ -165,7 +165,7 @@ class SourceOptions:
         task_bytes: the bytes of .log per task.
         tiered: the path or URL of tiered storage, whose segments are read before the local
             segments.
-        explain: "true" logs which files are read and which are skipped; Spark shows that log.
+        explain: "true" logs which files are read and which are skipped. Spark shows these lines.
     """
 
     columns: tuple[str, ...] = ()
@@ -374,14 +374,14 @@ def parse_number(option: str, text: str, least: int) -> int:
 
 
 def is_table(values: Mapping[str, str]) -> bool:
-    """Returns whether these are properties of a table. Otherwise they are options of load()."""
+    """Returns whether `values` belong to a table in Spark's catalog, not to a call of load()."""
     return PROVIDER in _by_lower_name(values)
 
 
 def without_table_properties(
     values: Mapping[str, str], has_option: Callable[[str], bool]
 ) -> dict[str, str]:
-    """Returns only the options, without Spark's properties and TBLPROPERTIES.
+    """Returns the options, without the properties that Spark and TBLPROPERTIES add for a table.
 
     A name given in OPTIONS is kept even if it is unknown. So a mistyped name is refused later.
     """

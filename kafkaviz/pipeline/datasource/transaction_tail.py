@@ -1,8 +1,9 @@
-"""Reads the tail of a log, whose markers commit or abort transactions that the plan leaves open.
+"""Reads the tail of a log, to find out how the last transactions ended.
 
-The tail is the part after the newest producer snapshot, usually the active segment. If batches are
-small, all bytes of the tail must be read, so the plan does not read it. A task reads the tail as
-far as the task's rows depend on it. A process reads the tail once per query.
+The tail is the part after the newest producer snapshot, usually the active segment. Its markers
+commit or abort transactions that are open in the snapshot. If batches are small, all bytes of the
+tail must be read, so the planning does not read the tail. A task reads the tail as far as the
+task's rows depend on it. A process reads the tail once per query.
 """
 
 from collections.abc import Mapping
@@ -37,10 +38,9 @@ class TransactionTail:
         since: the offset of the snapshot. -1: the tail is the whole log.
         open_since: the first offset of each transaction that is open at `since`, by producer.
         segments: the segments of the tail. If there are too many to send, only the last segment.
-        partition: the partition whose directory is listed for the other segments. None: `segments`
-            has all of them.
+        partition: used to list the segments that were not sent. None: all segments were sent.
         first_base: the base offset of the first segment of the tail.
-        key: identifies this tail of this query, for the cache of a process.
+        key: identifies the tail and the query in the cache of a process.
     """
 
     since: int = field(compare=False)
@@ -191,7 +191,7 @@ def _state(tail: TransactionTail) -> TailState:
 
 
 def is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
-    """Returns whether no marker from `offset` on commits or aborts records up to `last_offset`."""
+    """Returns whether all transactions with records up to `last_offset` ended before `offset`."""
     return offset > last_offset and all(
         first > last_offset for first in open_transactions.open().values()
     )

@@ -3,8 +3,8 @@
 These are the records of aborted transactions, and all records from the last stable offset on. The
 last stable offset is the first offset of the earliest open transaction. The .txnindex files list
 aborted transactions, and the newest producer snapshot lists open ones. After the snapshot, the
-markers in the .log show both. A broker on these files does the same (4.3.1). In addition it knows
-the high watermark, which depends on followers.
+markers in the .log show both. A broker on these files does the same (4.3.1). In addition, the
+broker knows the high watermark, which depends on followers.
 """
 
 from collections.abc import Container
@@ -45,7 +45,7 @@ NO_ABORTED = np.empty(0, ABORTED)
 
 @dataclass(frozen=True)
 class UncommittedTransactions:
-    """The aborted and the open transactions.
+    """The known aborted and open transactions of a topic-partition.
 
     Attributes:
         aborted: rows of `ABORTED`, sorted by producer, then by first offset.
@@ -220,13 +220,13 @@ def plan_transactions(
 ) -> tuple[UncommittedTransactions, list[Problem]]:
     """Returns the transactions of a topic-partition that overlap a range of offsets.
 
-    Segments before the one with `first_offset` are not read, because their markers cannot end its
-    transactions. If a .txnindex shows that all transactions of the range have ended, neither later
-    files nor producer snapshots are read.
+    Segments before the one with `first_offset` are not read, because transactions that ended there
+    do not overlap the range. If a .txnindex shows that all transactions of the range have ended,
+    neither later files nor producer snapshots are read.
 
     Returns:
         The transactions according to the .txnindex files and producer snapshots, and the files that
-        could not be read. The attribute `tail` is the part of the log that may show more.
+        could not be read. The part of the log in attribute `tail` may show other transactions.
     """
     aborted = [NO_ABORTED]
     problems = []
@@ -262,7 +262,7 @@ def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -
     """Returns a problem if an unreadable remote segment hides markers that matter.
 
     Markers matter if a transaction with an offset up to `last_offset` is open where the segment
-    begins. A producer snapshot shows that; without it, the result is empty.
+    begins. Only a producer snapshot at that offset shows this. Without it, the result is empty.
     """
     if gap.first_offset not in partition.snapshots:
         return []
@@ -299,10 +299,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_active_segment(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the active segment as the tail, if no record up to `last_offset` depends on it.
+    """Returns the active segment as a tail, if its markers do not affect the requested records.
 
-    None: a record may depend on it. With this tail, neither a newer snapshot nor the end of the log
-    is read, which saves requests to an object store.
+    None: the markers may affect records up to `last_offset`. With this tail, neither a newer
+    snapshot nor the end of the log is read. This saves requests to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
@@ -320,8 +320,8 @@ def _tail_of_newest_snapshot(
     """Returns the tail after the newest readable producer snapshot; the whole log without one.
 
     Args:
-        first_offset, last_offset: the offsets that will be read. If their bytes are near the end of
-            the log, a store can send both in one request.
+        first_offset, last_offset: the offsets that will be read. If they are near the end of the
+            log, one request to an object store fetches both.
     """
     snapshots = partition.snapshots
     active = partition.active
@@ -345,7 +345,7 @@ def _tail_of_newest_snapshot(
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
     """Returns the log end offset if it can be found without the .index, else None.
 
-    The .index is not needed if the .log can be fetched whole, or ends at the newest snapshot, as
+    It can be found if the whole .log is fetched, or if the .log ends at the newest snapshot, as
     after a clean shutdown.
     """
     active = partition.active

@@ -1,8 +1,8 @@
 """Writes the tables that the driver computes, one partition directory after the other.
 
 The rows of an unchanged directory are copied from the old catalog (stored_rows.py). For other
-directories, three streams in directory order are joined: the present files, the old catalog's rows,
-and the task results. Findings are sorted per broker in a temporary file.
+directories, three sorted streams are joined: the present files, the old catalog's rows, and the
+task results. Findings are sorted per broker in a temporary file.
 
     orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
@@ -95,19 +95,19 @@ LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 class TableInputs:
     """The arguments of `write_tables`.
 
-    Directories and segments have numbers: their place in the inventory.
+    The number of a directory or segment is its position in the inventory.
 
     Attributes:
         stored: the old catalog's rows, or None if no row may be kept.
         summaries: yields (segment number, summaries of the splits) for each segment that was read,
             in ascending order.
-        first_segments: the number of a directory's first segment, by directory number. Copied
-            directories are left out.
-        loads: the log loaded at the next broker start-up, by directory number.
+        first_segments: the number of a directory's first segment, by directory number. Directories
+            with copied rows are left out.
+        loads: the log that the next broker start-up loads, by directory number.
         load_results: yields what broker start-up does to each log, ordered by the numbers of the
             logs.
-        has_new_rows: whether a task wrote the segment's rows in this run. Otherwise the old catalog
-            has them.
+        has_new_rows: returns whether a task of this run wrote the rows of a segment. Otherwise the
+            old catalog has them.
         settings: settings by broker name.
     """
 
@@ -178,7 +178,8 @@ class _TablesWriter:
         """Writes all rows of a broker.
 
         Returns:
-            How the broker was checked and whether its next start-up succeeds. None without checks.
+            How the broker was checked and whether its next start-up succeeds. None if no checks are
+            made.
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
@@ -397,7 +398,7 @@ class _BrokerHealth:
 
 
 class Cursor(Generic[T]):
-    """Reads a stream of values that is sorted by a key."""
+    """Reads a sorted stream of values, one key after the other."""
 
     def __init__(self, values: Iterator[T], key: Callable[[T], Any]) -> None:
         self._values = values

@@ -1,6 +1,6 @@
 """Replaces a catalog: writes a new one next to it, then renames one link.
 
-A lock lets only one ingest at a time do this.
+A lock ensures that only one ingest at a time replaces the catalog.
 
     OUT/.staging-RUN/batches/…    files written by tasks of this run, also by failed attempts
     OUT/.run-RUN/batches/…        the new catalog: merged files (merge_files.py) and hard links to
@@ -10,8 +10,8 @@ A lock lets only one ingest at a time do this.
     OUT/.current                  a link to .run-RUN, replaced at the end
 
 The catalog is complete at any time, even if the ingest is killed. The next ingest removes what a
-killed ingest has left behind. One exception: catalogs of format 7 have folders in place of links,
-and while such a folder is moved, it is missing.
+killed ingest has left behind. One exception: a catalog of format 7 has folders in place of links.
+While such a folder is moved, it is missing.
 
 The previous .run folder stays until the next ingest starts, because another program may still be
 reading its files. A file name is never used again for other content.
@@ -255,10 +255,10 @@ class CatalogTransaction:
         _sync(self.run)
 
     def _link_to_current(self, name: str) -> None:
-        """Replaces a table's folder or the description with a permanent link into .current.
+        """Makes `name`, a table or the description, a permanent link into .current.
 
-        In a catalog before format 8, the folder or file is first moved to the target of the link.
-        So its rows stay visible until the commit.
+        A catalog before format 8 has a folder or file in place of the link. This folder or file is
+        first moved to the target of the link, so that its rows stay visible until the commit.
         """
         link = self.path / name
         target = f"{CURRENT}/{name}"

@@ -1,4 +1,4 @@
-"""The checks of an ingest: which segments they read, and which results are known.
+"""The checks of an ingest: which segments they must read, and which stored results are valid.
 
 The task that reads a segment's rows also checks the segment. Table `checked` stores the result with
 a digest of the facts that the check used, such as retention.ms. The next ingest reuses the result
@@ -67,11 +67,11 @@ class LogStartup:
 
 
 class DirectoryLoad(NamedTuple):
-    """A short form of `LogStartup`.
+    """Identifies a `LogStartup`, and takes less memory.
 
     Attributes:
-        number: the number of the log among all logs of this run.
-        digest: see `LogStartup.digest`.
+        number: the number of the log, among all logs that this run loads.
+        digest: the value of `LogStartup.digest`.
         is_known: whether an earlier run has stored what start-up does to the log.
     """
 
@@ -82,10 +82,10 @@ class DirectoryLoad(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The effect of broker start-up on a log.
+    """The predicted effect of broker start-up on a log.
 
     Attributes:
-        text: the steps as JSON. None: a file cannot be read.
+        text: the start-up steps as JSON. None: a file of the log cannot be read.
     """
 
     number: int
@@ -104,7 +104,7 @@ def load_log(load: LogStartup) -> LoadResult:
 
 
 class IngestChecks:
-    """The checks of all brokers, and the facts that they use."""
+    """Plans the checks of all brokers, and decides which segments the checks must read."""
 
     def __init__(self, inventory: Inventory, level: CheckLevel = CheckLevel.RECORDS) -> None:
         self.level = level
@@ -124,7 +124,7 @@ class IngestChecks:
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """Returns the facts for checking a segment. None: its checks do not read it."""
+        """Returns the facts for checking a segment. None: the segment is unused or has no .log."""
         return self.facts(entry.broker, entry.partition) if is_read(entry) else None
 
     def digest(self, entry: InventoryEntry) -> str:
@@ -135,7 +135,7 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether checks must read a segment whose rows are known.
+        """Returns whether checks must read a segment. The rows of the segment are already known.
 
         Args:
             checked: the stored results of the segment's directory.
@@ -150,9 +150,9 @@ class IngestChecks:
         )
 
     def result(self, entry: InventoryEntry, text: str | None) -> SegmentFindings:
-        """Returns a segment's findings, from the stored JSON `text` if its .log was checked.
+        """Returns a segment's findings. `text` is the stored result of checking the .log.
 
-        Segments not in use (such as .deleted), and indexes without a .log, are checked by name.
+        A segment that is not in use (such as .deleted) or has no .log is checked only by name.
         """
         if text is not None and is_read(entry):
             return check_cache.from_json(entry.segment.with_log(), text)

@@ -211,10 +211,11 @@ class IngestWork:
     Attributes:
         states: a state per segment. `UNCHANGED`: the old catalog has rows and findings. `READ`:
             this run reads the segment. `RESUMED`: a killed run has read the segment.
-            `READ_FOR_CHECKS`, `RESUMED_FOR_CHECKS`: the same, but the old catalog has the rows.
-        first_segments: the number of a directory's first segment, by directory number. Copied
-            directories are left out.
-        loads: the log loaded at the next broker start-up, by directory number.
+            `READ_FOR_CHECKS`, `RESUMED_FOR_CHECKS`: as `READ` and `RESUMED`, but only for findings,
+            because the old catalog has the rows.
+        first_segments: the number of a directory's first segment, by directory number. Directories
+            with copied rows are left out.
+        loads: the log that the next broker start-up loads, by directory number.
     """
 
     inventory: Inventory
@@ -264,7 +265,7 @@ class IngestWork:
 
 
 class StartupsOfLogs(Iterable[LogStartup]):
-    """The logs whose start-up no earlier run has predicted. Each iteration lists them again."""
+    """Yields the logs whose start-up this run must predict. Each iteration lists the logs again."""
 
     def __init__(self, work: IngestWork) -> None:
         self._work = work
@@ -401,8 +402,8 @@ class SegmentRun:
     def read(self) -> None:
         """Reads the segments on Spark, and predicts the start-up of the logs.
 
-        Then one more task reads each segment that was decoded in splits. It reads the whole segment
-        again if a split did not end where the next split begins.
+        Then one more task reads each segment that was decoded in splits. A segment is also read
+        again, as a whole, if a split did not end where the next split begins.
         """
         work = self._work
         loads = StartupsOfLogs(self._work)

@@ -92,7 +92,7 @@ class MergeTask:
 
     @property
     def cost(self) -> int:
-        """The bytes of uncompressed .log that could be read in the same time."""
+        """The estimated time, in units of the time to read one byte of uncompressed .log."""
         return WRITTEN_COST * sum(source.size_bytes for source in self.sources)
 
     @property

@@ -5,13 +5,13 @@ becomes four tasks of 256 MiB. Since an index may be wrong, each split must begi
 batch, and its scan must end where the next split begins. Otherwise the whole segment is read again.
 
 A segment that is checked is not split. If it is compressed and would keep one core busy after all
-other tasks have ended, tasks first decode its batches in splits (read/tasks.py). The most expensive
-task starts first.
+other tasks have ended, tasks first decode its batches in splits (read/tasks.py). The task with the
+highest cost starts first.
 
-The cost of a segment is estimated from the headers of a few batches. The unit is the time to read
-one byte of uncompressed .log. Example: with zstd, a byte costs 6 and a batch 14 000. In batches of
-6000 bytes, each byte costs 6 + 14 000 / 6000 = 8.3. So a segment of 1 GiB costs as much as 8.3 GiB
-without compression.
+The cost of a segment is its estimated reading time, found from the headers of a few batches. The
+unit is the time to read one byte of uncompressed .log. Example: with zstd, a byte costs 6 and a
+batch 14 000. In batches of 6000 bytes, each byte costs 6 + 14 000 / 6000 = 8.3. So a segment of
+1 GiB costs as much as 8.3 GiB without compression.
 """
 
 import pickle
@@ -125,7 +125,7 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
     """Yields the tasks that read these segments. Each byte of a .log is in exactly one task.
 
     Iterates over `segment_tasks` twice. Each split of a large segment has at least 64 MiB.
-    After its DecodeTasks, a segment needs one more task (`tasks_per_segment`).
+    A segment with DecodeTasks needs one more task after them (`tasks_per_segment`).
     """
     costs = array("q", map(_task_cost, segment_tasks))
     share = max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES)
@@ -152,7 +152,7 @@ def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
-    """Yields one task per segment, without splitting any.
+    """Yields one task per segment. The task reads the whole segment.
 
     Args:
         decoded: the splits that other tasks have decoded, by segment number.
@@ -224,9 +224,10 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
 def _group_splits(
     segment_tasks: Iterable[tuple[SegmentTask, int]], target: int
 ) -> Iterator[tuple[list[SegmentSplit], int]]:
-    """Yields groups of small segments, then each split of a large segment, with their costs.
+    """Yields (splits, cost) for each task: first groups of small segments, then large segments.
 
-    Each split is a task of its own. If the index was wrong, the files of these tasks are dropped.
+    Each split of a large segment is a task of its own. If the index was wrong, the files of these
+    tasks are dropped.
     """
     cut: list[SegmentSplit] = []
 
@@ -247,7 +248,7 @@ def _group_splits(
 
 
 def check_cost(segment: LogSegment) -> int:
-    """Estimates the cost of checking a segment. A small or unreadable .log costs its bytes."""
+    """Estimates the cost of checking a segment. A small or unreadable .log costs its size."""
     log = segment.log
     if log.size_bytes < SAMPLED_FROM_BYTES:
         return log.size_bytes

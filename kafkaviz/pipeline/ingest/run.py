@@ -40,7 +40,7 @@ class TaskRunner(Protocol):
     """Runs the tasks of one ingest.
 
     Attributes:
-        cores: how many tasks can run at the same time. A guess on Spark Connect.
+        cores: how many tasks can run at the same time. On Spark Connect, this number is a guess.
     """
 
     cores: int
@@ -54,7 +54,7 @@ class TaskRunner(Protocol):
         ...
 
     def count_ended(self) -> int:
-        """Returns how many tasks have ended, over all calls of `run`."""
+        """Returns how many tasks have ended, counted over all calls of `run`."""
         ...
 
     def cancel(self) -> None:
@@ -63,10 +63,10 @@ class TaskRunner(Protocol):
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """Returns a runner for a session, or for the session of a master.
+    """Returns a runner for a session. Starts a session if necessary.
 
     Args:
-        spark: a session, or the master whose session is used or started.
+        spark: a session, or the Spark master whose session is used or started.
         group: a unique name for this ingest.
     """
     from kafkaviz.pipeline.spark import session

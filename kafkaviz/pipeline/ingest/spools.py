@@ -1,7 +1,7 @@
 """Temporary files for listings and sorted values that would take too much memory.
 
-As objects, the listing of 100 000 segments takes about 250 MB. `PartitionSpool` packs each
-partition into a file, about 10 MB in total, and keeps one partition in memory at a time. Every
+As objects, the listing of 100 000 segments takes about 250 MB. `PartitionSpool` packs the
+partitions into one file of about 10 MB, and keeps one partition in memory at a time. Every
 iteration sees the same listing, even if a broker writes in the meantime.
 
     spool = PartitionSpool(partitions)      orders-0, orders-1, ... are written

@@ -1,8 +1,8 @@
 """Reads the old catalog's rows, one partition directory after the other.
 
-Each table holds a directory's rows together, so the number of the first row is enough to find them.
-Directories are processed in the order of their names, as in the previous ingest. So each row group
-is read once.
+In each table, the rows of a directory are consecutive. So a first row and a row count are enough to
+find them. Directories are processed in the order of their names, as in the previous ingest. So each
+row group is read once.
 """
 
 import os
@@ -68,7 +68,7 @@ class StoredPartition:
     statistics: Mapping[SegmentKey, SegmentStatistics]
 
     def find(self, entry: InventoryEntry) -> StoredSegment | None:
-        """Returns a segment as stored in the old catalog. None: its files have changed."""
+        """Returns the old catalog's segment. None: the segment is new, or a file has changed."""
         old = self.segments.get((entry.stored.base_offset, entry.stored.suffix))
         return old if old is not None and has_same_content(entry, old) else None
 
@@ -95,7 +95,7 @@ UNSTEADY_CODES = (
 
 
 class DirectoryTables(NamedTuple):
-    """A directory's rows in the tables that the driver writes, except findings and steps.
+    """The rows of one directory in five tables of the old catalog.
 
     Attributes:
         stamps: one row for the directory, then one row per segment.
@@ -109,10 +109,10 @@ class DirectoryTables(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Where a directory's rows are in a table.
+    """The first row and the row count of a directory in a table.
 
     Attributes:
-        number: how many directories have rows before this one.
+        number: the number of directories that come before this one in the table.
     """
 
     first_row: int
@@ -272,7 +272,7 @@ class StoredRows:
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
-        """Returns a directory's rows with all columns, to be copied. None: they cannot be read."""
+        """Returns a directory's rows with all columns, for copying. None: they are unreadable."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
         return self._tables((broker, storable_name(directory)), self._copied_rows)
@@ -295,18 +295,18 @@ class StoredRows:
         return None
 
     def findings(self) -> Iterator[pa.Table]:
-        """Yields the findings of all brokers, in order.
+        """Yields table `findings` of the old catalog, one part after the other.
 
         Raises:
-            CannotOpen: the findings cannot be read.
+            CannotOpen: the table cannot be read.
         """
         for batch in self._catalog.batches("findings", rows_at_once=FINDINGS_AT_ONCE):
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
-        """Returns whether all files with these rows exist.
+        """Returns whether all catalog files that contain these rows exist.
 
-        If `needs_sweep`, table `sweep` must also have rows.
+        With `needs_sweep`, a segment with rows in table `batches` must also have rows in `sweep`.
         """
         if self._needs_sweep and "batches" in spans and "sweep" not in spans:
             return False
@@ -380,8 +380,8 @@ class UnchangedDirectories:
         """Returns where each segment's rows are. None: the directory must be examined again.
 
         Args:
-            load: the log that broker start-up loads. None: start-up does not load it, or there are
-                no checks.
+            load: the log of the directory. None: broker start-up does not load the log, or no
+                checks are made.
         """
         directory = entries.stored.directory
         if (

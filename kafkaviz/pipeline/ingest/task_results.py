@@ -181,8 +181,8 @@ class SummaryFiles:
         """Adds result files.
 
         Args:
-            is_used: tells whether the results of the segment with this number are used. None: all
-                are.
+            is_used: returns whether the results of a segment (given by number) are used. None: all
+                results are used.
         """
         self._files += [(file, is_used or _always) for file in files]
 

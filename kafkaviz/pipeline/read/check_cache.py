@@ -2,8 +2,9 @@
 
     {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
 
-A stored result is valid for the same bytes and the same facts. `digest` identifies the facts,
-except the current time, which `is_still_valid` compares.
+A stored result is valid while the segment's bytes and the facts for its checks, such as
+retention.ms, stay the same. `digest` covers all facts except the current time. `is_still_valid`
+compares the time.
 """
 
 import json
@@ -63,12 +64,12 @@ def digest_of(*values: Any) -> str:
 
 
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
-    """Returns whether a stored result is valid at this time.
+    """Returns whether a stored result still holds at the time `now_ms`.
 
-    Only the finding timestamp-in-future depends on the time. A result with this finding is valid
-    while its latest timestamp is in the future. A result without the finding is valid if none of
-    its timestamps is in the future. So a segment with a date in 2099 is not read in every ingest.
-    "In the future" means more than an hour after `now_ms`.
+    Only the finding timestamp-in-future depends on the time. It reports timestamps that are more
+    than an hour in the future. A result with this finding holds while the latest timestamp is
+    still more than an hour in the future. A result without the finding holds while no timestamp
+    is that far in the future. So a segment with a date in 2099 is not read in every ingest.
     """
     if result.summary is None:
         return True
@@ -84,7 +85,7 @@ def is_independent_of_clock(texts: Iterable[str], now_ms: int) -> bool:
     """Returns whether a log's findings are independent of the clock.
 
     They depend on the clock if a timestamp is in the future, or a transaction is open at the end of
-    the log.
+    the log. Returns False if a text is invalid.
 
     Args:
         texts: the results of `to_json` for the segments of the log.
