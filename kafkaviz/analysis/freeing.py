@@ -303,7 +303,8 @@ def _segment_files(partition: Partition, bases: Collection[int]) -> Iterator[Fil
 def _deletable_files(files: Sequence[FileUse]) -> Iterator[FileUse]:
     """Yields the deletable files of a partition.
 
-    Yields no leftovers if there is a .swap file: the broker needs them at its next start-up.
+    Files with `Use.LEFTOVER` are left out if there is a .swap file, because the next broker
+    start-up then needs them.
     """
     has_swap = any(file_use.info.name.endswith(".swap") for file_use in files)
     for file_use in files:

@@ -41,7 +41,7 @@ MAX_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ReleaseTrace:
-    """Something on disk that only some Kafka releases write, from `first` to `last`."""
+    """Something on disk that only releases from `first` to `last` write. None: no limit."""
 
     reason: Message
     first: Release | None = None  # the first release that leaves it
@@ -50,7 +50,7 @@ class ReleaseTrace:
 
 @dataclass(frozen=True)
 class InferredRelease:
-    """The range of releases that agree with every trace. None: no limit."""
+    """The releases that agree with every trace, from `first` to `last`. None: no limit."""
 
     first: Release | None
     last: Release | None
@@ -283,7 +283,10 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """Returns pairs (file name, metadata.version): from formatting, and the newest if different."""
+    """Returns up to two pairs (file name, metadata.version).
+
+    The first pair is the version at formatting. The second is the newest, if it is different.
+    """
     formatting = _formatting_level(broker)
     newest = _newest_level(broker)
     file_levels = [formatting] if formatting is not None else []
@@ -333,8 +336,8 @@ def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
 def _features(path: Path) -> dict[str, int]:
     """Returns the feature levels in a .checkpoint file of metadata records; {} if unreadable.
 
-    Reads only the batches up to metadata.version, because a snapshot begins with the features.
-    Runs no compiled code: it takes time to load, and every lookup calls this function.
+    Stops at the batch with metadata.version, because a snapshot begins with the features. Runs no
+    compiled code, because compiled code takes time to load, and every lookup calls this function.
     """
     levels: dict[str, int] = {}
     try:

@@ -71,8 +71,8 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the range of possible values of index.interval.bytes.
 
-        Ignores gaps between entries that are too long, because a broker restart makes them longer.
-        Without entries, the range is unknown, because the segment may be a single append.
+        A gap between entries is ignored if it is too long for this range: a broker restart made it
+        longer. Without entries, the range is unknown: the segment may be a single append.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -135,7 +135,10 @@ def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarr
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Returns which batches begin an append: those after a batch that ends at an entry's offset."""
+    """Returns a mask of the batches that certainly begin an append.
+
+    The batch before such a batch ends with the offset in an index entry.
+    """
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (
@@ -187,9 +190,10 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Returns the batches without those inside an append, which give no evidence.
+        """Returns the batches that may show something about index.interval.bytes.
 
-        Only the first of `batches` may have an entry. The first and the last batch are kept.
+        These are the batches that end with an entry's offset, the batches after them, and the first
+        and the last batch. Only the first of `batches` may have an entry.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -219,7 +223,7 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the entries of these batches.
+    """Returns the index entries that point to these batches.
 
     `entries` must be ordered by position.
     """
@@ -272,7 +276,10 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """Returns a key to sort causes by: rolls explained, likeliness, order of Kafka's checks."""
+        """Returns a sort key. The best cause has the largest key.
+
+        The key: the number of rolls explained, the likeliness, the order of Kafka's checks.
+        """
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
@@ -283,8 +290,8 @@ class _FittingCause:
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
     """Returns why each segment was rolled. The active segment is the last.
 
-    None: the last segment, or no cause fits, for example because the log was compacted or
-    truncated.
+    The reason is None for the last segment. It is also None if no cause fits, for example because
+    the log was compacted or truncated.
     """
     causes = sorted(
         filter(None, (_size_cause(segments), _time_cause(segments), *_index_causes(segments))),
@@ -303,8 +310,8 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.bytes as the cause of rolls; None if it explains no roll.
 
-    It explains a roll if the segment and the next batch together exceed the limit. The limit is at
-    least the size of the largest segment.
+    The limit is at least the size of the largest segment. It explains a roll if the segment and the
+    next segment's first batch together are larger.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -346,10 +353,10 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
-    """Returns the indexes that explain rolls because they were full.
+    """Returns which full indexes explain rolls: the offset index, the time index, or both.
 
-    An index counts as full in the segments where it has the most entries. It explains rolls only if
-    there are several such segments.
+    An index counts as full in the segments with the most entries in this index. It explains rolls
+    only if it was full in several segments.
     """
     closed_segments = list(segments[:-1])
     most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
@@ -441,7 +448,7 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
-    """Returns the limits that caused rolls, by setting name, such as "segment.bytes"."""
+    """Returns the range of each limit that caused rolls, by setting name ("segment.bytes")."""
     rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
     limits = {}
     for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX):
@@ -482,7 +489,7 @@ def _bounds(
 
 
 def _roundest(low: int, high: int) -> int:
-    """Returns a power of two in the range, or else a multiple of the largest power of ten."""
+    """Returns a power of two in the range, or else the number with the most trailing zeros."""
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power

@@ -218,7 +218,11 @@ def _to_object(value: Any) -> dict[str, Any]:
 
 @cache
 def _parse_fields(value_type: type[Any]) -> tuple[tuple[str, str, list[str], str], ...]:
-    """Splits the FIELDS of a class into tuples (outer key, key, attribute path, form)."""
+    """Splits the FIELDS of a class into tuples (outer key, key, attribute path, form).
+
+    For example, "deletes.source=limits.policy_source:text" becomes ("deletes", "source",
+    ["limits", "policy_source"], "text").
+    """
     row = FIELDS.get(value_type.__name__)
     words: Iterable[str]
     words = row.split() if row else (field.name for field in fields(value_type))

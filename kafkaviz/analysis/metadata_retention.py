@@ -8,7 +8,7 @@ every minute:
 2. Do the same while the oldest snapshot is older than metadata.max.retention.ms.
 
 The newest snapshot and the log after it always remain. The rules are from
-KafkaMetadataLog.maybeClean (3.9), in a class that is called KafkaRaftLog since 4.1.
+KafkaMetadataLog.maybeClean (3.9). The class is called KafkaRaftLog since 4.1.
 """
 
 from collections.abc import Callable, Sequence
@@ -91,7 +91,7 @@ class _RetentionPass:
         return log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     def delete_while(self, rule: str, is_due: Callable[[MetadataSnapshot], bool]) -> None:
-        """Deletes due snapshots, the oldest first, and the segments before the first kept one."""
+        """Deletes the oldest snapshots while `is_due`, and the segments before the kept ones."""
         while len(self.snapshots) > 1 and is_due(self.snapshots[0]):
             new_start = self.snapshots[1].end_offset
             if new_start <= self._log_start:

@@ -67,7 +67,7 @@ class OpenedPath:
         return self.file_name.base_offset if self.file_name else None
 
     def open_settings(self, overrides: Mapping[str, str]) -> Settings:
-        """Returns the broker's settings with these overrides. No broker: Kafka's defaults.
+        """Returns the broker's settings (without a broker: Kafka's defaults) with `overrides`.
 
         Raises:
             RefusedSetting: Kafka does not know the name of an override.

@@ -129,7 +129,7 @@ class PartitionRow:
 
 
 class EntryPositions(NamedTuple):
-    """The positions in all .index files, one row per entry, ordered by topic-partition."""
+    """The positions of all .index entries, one row per entry, ordered by topic-partition."""
 
     partition: np.ndarray
     position: np.ndarray  # counted from the first .log of the topic-partition
@@ -145,7 +145,7 @@ class BrokerOverview:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The first row of each topic-partition, followed by the number of rows."""
+        """The first row of each topic-partition in `segments`, and then the number of all rows."""
         return np.searchsorted(
             self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
         )
@@ -198,9 +198,9 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns which segments have a .log that ends with an incomplete batch.
+    """Returns a mask of the segments with a .log that ends with an incomplete batch.
 
-    Segments that the broker deletes are never in the mask.
+    The mask is False for segments that the broker deletes.
     """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
@@ -262,7 +262,7 @@ def is_readable(broker: Broker) -> bool:
 def with_entries(overview: BrokerOverview) -> BrokerOverview:
     """Adds the numbers and positions of entries, read from the index files.
 
-    Segments with an unreadable index are marked as left out.
+    Segments with an unreadable index are marked in the column "left_out".
     """
     segments = overview.segments.copy()
     positions_by_partition = []
@@ -321,7 +321,7 @@ def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> B
     """Adds the numbers of batches and records from a catalog.
 
     Uses a catalog row only if the .log has the same length and modification time. Segments with a
-    problem in the catalog are marked as left out.
+    problem in the catalog are marked in the column "left_out".
 
     Args:
         catalog: columns of the catalog's table of segments, such as `directory` and `codecs`.

@@ -76,10 +76,10 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """Readers that look up offsets while an index grows: once per `appends_per_lookup` appends.
+    """Readers that look up offsets while an index grows.
 
-    Readers at the tail look up the end of the log. The share `lagging_share` of lookups is by
-    lagging readers.
+    There is one lookup per `appends_per_lookup` appends. The share `lagging_share` of the lookups
+    is by lagging readers, the rest by readers at the tail: they look up the end of the log.
 
     Attributes:
         lag: how far before the end lagging readers look up. "uniform": anywhere in the index.
@@ -97,10 +97,10 @@ class Readers:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """The result of a replay.
+    """The page faults and touched pages of lookups while an index grew.
 
-    Only `touched` and `faulted` count all lookups. The other numbers count lookups from
-    `IndexGrowth.counted_from` on. Pairs are (readers at the tail, lagging readers).
+    Pairs are (readers at the tail, lagging readers). `touched` and `faulted` count all lookups. The
+    others leave out lookups before the index had more than `IndexGrowth.counted_from` entries.
 
     Attributes:
         grown_pages: the number of pages that the index grew while lookups were counted.
@@ -109,8 +109,8 @@ class Replay:
             growth of the index into equal parts.
         faulted: how often each page was not in memory when touched, in the same shape.
         first_faults: the first page faults, at most MAX_FAULTS, an array of FAULT.
-        idle_bytes: how many .log bytes ago each page was last touched, shape (pages,), before the
-            last lookup.
+        idle_bytes: the .log bytes appended since each page was last touched, shape (pages,). The
+            last lookup does not count.
     """
 
     entries: int
@@ -146,8 +146,8 @@ def replay(
 ) -> Replay:
     """Counts the pages that readers touch while an index grows.
 
-    No target equals a key, as usual for batches of several records. The first write to a page is
-    not a page fault.
+    The replayed searches never find a key equal to their target, as is usual for batches of several
+    records. The first write to a page is not a page fault.
 
     Args:
         warm_bytes: the length of the warm section. None: plain binary search.
@@ -217,8 +217,8 @@ def hot_pages(
 ) -> tuple[int, ...]:
     """Returns the pages in memory after the last entry is appended, before it is looked up.
 
-    A reader at the tail looks up every entry. Only the last `cold_after_bytes` are replayed: pages
-    that were read earlier have left memory. `memory` must be without read-around.
+    A reader at the tail looks up every entry. Lookups from more than `cold_after_bytes` earlier are
+    not replayed: their pages have left memory. `memory.read_around_bytes` must be 0.
     """
     if not growth.entries:
         return ()
@@ -232,8 +232,8 @@ def hot_pages(
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns all lookups that the readers make while the index grows, as three arrays.
 
-    Each lookup has the number of entries at that time, the slot that is found, and whether the
-    reader is lagging.
+    The arrays: the number of entries at the time of each lookup, the slot that the lookup finds,
+    and whether the reader is lagging.
     """
     entry_counts = np.arange(
         readers.appends_per_lookup, growth.entries + 1, readers.appends_per_lookup, dtype=np.int64
@@ -273,7 +273,10 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Replays the lookups into the last five arrays. Returns how many `fault_rows` are filled."""
+    """Replays all lookups, and returns the number of filled `fault_rows`.
+
+    The last five arguments are arrays for the results.
+    """
     entry_bytes = sizes[0]
     page_bytes = sizes[1]
     cold_after = sizes[2]
@@ -360,7 +363,7 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """Marks `around` pages around a missing page as read now, half of them before the page."""
+    """Sets the last use of `around` pages to now. Half of them are before `page`."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes
@@ -386,7 +389,7 @@ class TailLookup:
 
     Attributes:
         warm_from_slot: the first slot of the warm section. None: plain binary search.
-        waits: the page faults while the index grew by its last page, an array of FAULT.
+        waits: the page faults of lookups while the last page was filled, an array of FAULT.
         hot_pages: the pages in memory after the search.
     """
 

@@ -1,4 +1,7 @@
-"""Rebuilds a log's indexes, or replays the log: appends its batches again with some settings."""
+"""Rebuilds the indexes of a log, or replays a log.
+
+A replay appends the batches of the log again, in memory, with given settings.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -221,8 +224,8 @@ class IndexFileDiff:
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
     """Compares the indexes of each segment with those that a replay writes.
 
-    Zeros at the end of a file are ignored. A segment that the replay does not write counts as empty
-    files.
+    Zeros at the end of a file are ignored. An index that the replay does not write is compared as
+    an empty file.
     """
     replayed_files = {
         replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
@@ -280,7 +283,7 @@ class WhatIf:
 
     @property
     def maps(self) -> int:
-        """The number of memory maps when all indexes are loaded."""
+        """The number of memory-mapped files when all indexes are loaded."""
         return MAPS_PER_SEGMENT * self.segments
 
     @property
@@ -339,7 +342,7 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the sums of replaying all logs, with today's settings and with changed ones.
+    """Returns the summed results of two replays of all logs: with `config`, and with changes.
 
     Args:
         logs: a pair per log: a function that returns the appends, and the first offset.

@@ -98,7 +98,7 @@ class SegmentAge:
     `counted_by` says where `timestamp_ms` comes from:
 
     - "record": the record at `offset`. If its batch is damaged, another record of this batch.
-    - "entry": the last entry of the .timeindex. The .log has another newest time.
+    - "entry": the last entry of the .timeindex. It differs from the newest time in the .log.
     - "unwritten": a slot of the .timeindex that was never written, with time 0.
     - "mtime": the modification time of the .log, if the segment has no time entry.
     - "unknown": a file cannot be read, and `timestamp_ms` is None.
@@ -117,14 +117,14 @@ class SegmentRetention:
 
     Attributes:
         state: one of STATES.
-        until_ms: the time until which its own age keeps it.
-        gone_ms: the time until which its own age or an earlier segment keeps it. None: no time
+        until_ms: the time until which the segment is too young for retention.ms.
+        gone_ms: the time until which this segment or an earlier one is too young. None: no time
             limit, or an age is unknown.
-        blocked_by: the base offset of the earlier segment that keeps it. None: none does.
-        more_bytes: how many bytes must be appended before retention.bytes deletes it. None: no such
-            limit.
-        why: the reason why it is not uploaded. None: the reason is unknown, or the state is not
-            "not-uploaded".
+        blocked_by: the base offset of an earlier segment that delays the deletion. None: no delay.
+        more_bytes: how many bytes must be appended before retention.bytes deletes the segment.
+            None: no such limit.
+        why: the reason why the segment is not uploaded. None: the reason is unknown, or the state
+            is not "not-uploaded".
     """
 
     age: SegmentAge
@@ -280,7 +280,10 @@ def log_retention(
         return high_watermark is None or end is None or end <= high_watermark
 
     def is_uploaded(number: int) -> bool:
-        """Returns whether UnifiedLog.isSegmentEligibleForDeletion allows the deletion."""
+        """Returns whether retention may delete the segment: it is uploaded, or need not be.
+
+        The rule is UnifiedLog.isSegmentEligibleForDeletion.
+        """
         if not limits.is_tiered or highest_remote_offset is None:
             return True
         if number + 1 == len(segments):
@@ -354,7 +357,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """Returns why the pass deletes the first segments: one of DUE_STATES for each."""
+    """Returns one of DUE_STATES per segment that a retention pass deletes, the oldest first."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -403,9 +406,9 @@ def _kept_retentions(
 
     Args:
         segments: the segments that the pass does not delete, the oldest first.
-        upload_count: how many first segments are kept only because they are not uploaded.
-        watermark_count: how many first segments are kept only because they are not uploaded or not
-            below the high watermark.
+        upload_count: how many of the oldest segments are kept only because they are not uploaded.
+        watermark_count: how many of the oldest segments are kept only because they are not uploaded
+            or not below the high watermark.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms = None

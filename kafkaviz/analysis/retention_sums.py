@@ -18,8 +18,9 @@ class DeletionSchedule:
     """When a log's bytes are deleted if nothing more is written. Each byte counts once.
 
     Attributes:
-        within_bytes: bytes per period in SCHEDULE_MS. A period excludes the shorter ones.
-        later_bytes: bytes deleted after the longest period in SCHEDULE_MS.
+        within_bytes: bytes deleted in the first hour, in the rest of the first day, and in the
+            rest of the first 7 days.
+        later_bytes: bytes deleted after 7 days.
         undated_bytes: bytes without a date, per state in KEPT_STATES.
     """
 
@@ -52,7 +53,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """How proposed limits change retention: .log bytes per state in STATES, before and after."""
+    """The .log bytes in each of STATES, with the current limits and with proposed limits."""
 
     name: str
     current_bytes: Mapping[str, int]
@@ -72,7 +73,7 @@ class RetentionChange:
 
     @property
     def dated_bytes(self) -> int:
-        """The bytes that retention.ms deletes later, at a known time, with the proposed limits."""
+        """The bytes that the proposed limits keep until a known time."""
         return _sum_bytes(self.proposed_bytes, DATED_STATES)
 
     @property
@@ -89,7 +90,7 @@ def retention_changes(
     proposed_logs: Iterable[LogRetention],
     name_of: Callable[[LogRetention], str],
 ) -> list[RetentionChange]:
-    """Returns how retention changes for each group of logs, the largest group first.
+    """Returns one RetentionChange per group of logs, the largest group first.
 
     `proposed_logs` are the same logs in the same order. `name_of` returns the name of a log's
     group.

@@ -81,9 +81,10 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Returns the facts from which the cause of a roll is inferred. Reads only the first batch.
+    """Returns the facts from which the cause of a roll is inferred.
 
-    The largest timestamp comes from the last time entry, which the roll adds.
+    Reads the first batch and the last index entries. A roll adds a time entry with the segment's
+    largest timestamp.
     """
     first = _first_batch(segment)
     offsets, times = segment.index_ends()
@@ -112,13 +113,14 @@ def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentHistory:
-    """The history of one segment.
+    """How one segment filled until it rolled.
 
     Attributes:
-        opened_ms: the time of its first batch.
-        ended_ms: the time of the next segment's first batch, or else of its own last batch.
+        opened_ms: the time of the segment's first batch.
+        ended_ms: the time of the next segment's first batch; for the active segment, of its last
+            batch.
         time_entries: the number of time entries, without the entry that the roll added.
-        reason: why the segment rolled. None: it is active, or no known cause fits.
+        reason: why the segment rolled. None: the segment is active, or no known cause fits.
         read_fills: a function that returns the states of the segment, an array of FILL.
     """
 
@@ -143,7 +145,7 @@ class RollHistory:
 
     Attributes:
         inferred_limits: limits that were inferred from the rolls, by setting name.
-        batches: the number of batches. None: a partition on disk.
+        batches: the number of batches in a simulated log. None for a partition on disk.
     """
 
     segments: tuple[SegmentHistory, ...]
@@ -164,7 +166,7 @@ class RollHistory:
         return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
 
     def rolls(self) -> dict[RollCause | None, int]:
-        """Returns the number of rolls by cause, in Kafka's order. The key None: unknown cause."""
+        """Returns the number of rolls by cause. The key is None for rolls of unknown cause."""
         causes = [
             segment.reason.cause if segment.reason else None
             for segment in self.segments
@@ -386,7 +388,10 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether a limit explains a roll. False: the settings may have changed since."""
+    """Returns whether the limit in `reason` was exceeded.
+
+    Returns False, for example, if the setting was changed after the roll.
+    """
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
     is_index = reason.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
@@ -435,7 +440,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """Returns the limit of each column of FILL that has one: the value at which a segment rolls."""
+    """Returns the value at which a segment rolls, by the column of FILL that has the limit."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,

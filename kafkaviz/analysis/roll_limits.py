@@ -54,8 +54,8 @@ class WriteLoad:
 
     Attributes:
         spread: the standard deviation of batch sizes divided by their mean. 0: all are equal.
-        time_share: the share of offset entries that come with a time entry. None: `time_share()` of
-            this module computes it.
+        time_share: the share of offset entries that are written together with a time entry. None:
+            the function `time_share` estimates it.
     """
 
     batch_bytes: float
@@ -72,9 +72,9 @@ class SpeedRange:
 
 
 def index_room(segment_index_bytes: int) -> IndexRoom:
-    """Returns whether a log can work with indexes of this size.
+    """Returns whether indexes of this size have room for entries.
 
-    Kafka allows sizes that are too small: the minimum is 4 bytes, and exists only since 3.3.
+    Kafka accepts sizes without room. It has a minimum only since 3.3, and this is 4 bytes.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -92,9 +92,9 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """Returns the share of offset entries that come with a time entry.
+    """Returns the share of offset entries that are written together with a time entry.
 
-    A time entry is written only if the largest timestamp has grown, by at least 1 ms. `gap` is the
+    A time entry is written only if the largest timestamp has grown by at least 1 ms. `gap` is the
     number of .log bytes between two offset entries.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
@@ -105,7 +105,10 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """Returns the .log size at which the time index is full. `gap`: bytes between index entries."""
+    """Returns the .log size in bytes at which the time index is full.
+
+    `gap` is the number of .log bytes between two offset entries; `share` is a `time_share`.
+    """
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
@@ -119,7 +122,7 @@ def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
 def mean_jitter_ms(config: LogConfig) -> float:
     """Returns the mean jitter by which Kafka shortens segment.ms.
 
-    The jitter is random, from 0 to segment.jitter.ms, at most segment.ms.
+    The jitter is random, from 0 to the smaller of segment.jitter.ms and segment.ms.
     """
     return min(config.segment_jitter_ms, config.segment_ms) / 2
 
@@ -155,7 +158,7 @@ def seconds_until_roll(
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Returns which limit is reached first at each speed, and after how many seconds.
 
-    The limit is an index into CAUSES.
+    A limit is returned as an index into CAUSES.
     """
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
@@ -207,7 +210,7 @@ class LimitRace:
 
     Attributes:
         at_ms: broker time since the segment's first append.
-        amounts: the amounts that Kafka compares with each limit.
+        amounts: the bytes, milliseconds or index entries that Kafka compares with each limit.
         reached: the number of the first append that exceeds each limit. None: no append does.
         cause: the limit reached first. If one append reaches several, the first in Kafka's order.
     """
@@ -272,7 +275,7 @@ def _waited_ms(rows: np.ndarray) -> np.ndarray:
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
     """Returns the number of entries in each index before each append.
 
-    An offset entry comes with a time entry if the largest timestamp has grown.
+    An offset entry is written together with a time entry if the largest timestamp has grown.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]
@@ -285,10 +288,10 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 
 
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
-    """Returns the number of the first append that exceeds a limit, or None.
+    """Returns the number (from 0) of the first append that makes a segment roll, or None.
 
-    An index is full when its number of entries equals the limit. Other amounts may equal their
-    limits.
+    A segment rolls when an index has `limit` entries. For other causes, the amount must be larger
+    than `limit`.
     """
     is_index = cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     beyond = amounts >= limit if is_index else amounts > limit

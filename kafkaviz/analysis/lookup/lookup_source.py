@@ -1,8 +1,9 @@
 """A source of lookups: a log or an index, with the targets that can be looked up in it.
 
 A target is an offset or a timestamp. `warm_targets` chooses targets that show the effect of the
-warm section. For example, in an index of 7168 entries, a lookup of the last entry reads a cold page
-with plain binary search, and none if the warm section is searched first.
+warm section (the last entries of an index, which Kafka searches first). For example, in an index of
+7168 entries, plain binary search for the last entry reads a page that is not in memory. A search
+that begins in the warm section does not.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -137,7 +138,10 @@ def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
 
 
 def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the keys of the index that a lookup searches first, and a base to add to each key."""
+    """Returns the stored keys of the index that a lookup searches first, and their base.
+
+    Stored key plus base is the timestamp or offset.
+    """
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset

@@ -162,9 +162,9 @@ def open_log_view(
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
     """Returns whether broker start-up may change what a search reads.
 
-    Returns False for a partition directory without a broker's files next to it. Start-up always
-    recovers the metadata log. Up to 4.3, this changes nothing after a clean shutdown, because the
-    shutdown trimmed the indexes.
+    Returns False for a partition directory without a broker's files next to it. For the metadata
+    log, start-up always runs recovery. Up to 4.3, recovery changes nothing after a clean shutdown,
+    because the shutdown trimmed the indexes.
     """
     root = lone_files.folder_of(partition.path).parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
@@ -190,8 +190,8 @@ def _is_rebuilt_or_fatal(segment: LogSegment, behaviour: ReleaseBehaviour) -> bo
 def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
     """Returns a message that the named files are shown in their state after recovery.
 
-    Returns None if `names` is empty. If `is_assumed`, the message says that index.interval.bytes
-    was unknown, so recovery may write other entries.
+    Returns None if `names` is empty. If `is_assumed`, the message says that index.interval.bytes is
+    unknown, so the broker's recovery may write other entries than those shown.
     """
     if not names:
         return None
@@ -206,7 +206,7 @@ def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Mes
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """Returns a message: start-up fails, so no broker serves this log."""
+    """Returns a message that broker start-up fails, so no broker serves this log."""
     if has_unopened:
         return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
     return message("recovered_files.start_fails", error=error)
@@ -289,7 +289,7 @@ def _recovered_log_view(
 def _recover_alone(
     files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
 ) -> dict[str, FileView]:
-    """Returns the files after recovery of one segment, as if the log had no other segment.
+    """Returns all `files`, with one segment recovered as if the log had no other segment.
 
     The rebuilt indexes have room for all entries, whatever segment.index.bytes is.
     """
@@ -408,7 +408,7 @@ def index_object(
 ) -> dict:
     """Returns a search in a single index file as a JSON object.
 
-    `answer` is the entry found, or else the base of the index.
+    `answer` is the found entry. If no .index entry is found, it is (segment base offset, 0).
     """
     target = (
         {"offset": search.slot_search.target}

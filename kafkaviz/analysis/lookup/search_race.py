@@ -6,8 +6,8 @@ Which pages are in memory comes from the model in page_replay: a reader at the e
 looked up every entry with the same search. For example, an index grows from 13 full pages to 14
 (KAFKA-6432):
 
-    plain    reads pages 0 7 10 12 13    waits for page 7, last read 7.9 MB of log earlier
-    warm     reads pages 11 12 13        waits for none
+    plain    reads pages 0 7 10 12 13    waits for page 7, last read when the log was 7.9 MB smaller
+    warm     reads pages 11 12 13        does not wait
 
 With one entry less, the middle of the index is on page 6. Plain binary search does not wait then,
 because the previous lookup also read page 6.
@@ -91,7 +91,7 @@ class SearchRace:
 
     @property
     def warm_entries(self) -> int:
-        """The number of entries in the warm section, without the first."""
+        """The number of entries in the warm section after its first entry."""
         return self.entries - 1 - (self.warm_from_slot or 0)
 
     @property
@@ -170,8 +170,8 @@ def race_without_last_entry(
 ) -> SearchRace | None:
     """Returns the race without the index's last entry, to show what this entry changes.
 
-    `full_race` is the race with the last entry. Returns None unless plain search waits in
-    `full_race` and does not wait without the last entry.
+    `full_race` is the race with the last entry. Returns a race only if the last entry makes plain
+    binary search wait, or else None.
     """
     if not full_race.is_at_tail or not full_race.plain.cold_pages or full_race.entries < 2:
         return None
@@ -211,7 +211,10 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
 def _probes(
     search: SlotSearch, hot_pages: Iterable[int], entry_bytes: int, page_bytes: int
 ) -> tuple[RaceProbe, ...]:
-    """Returns the probes of a search. A page is cold only for the first probe that reads it."""
+    """Returns the probes of a search, each with the pages that were not in memory.
+
+    A probe loads its pages, so they are in memory for all later probes.
+    """
     in_memory = set(hot_pages)
     probes = []
     for probe in search.probes:
@@ -240,13 +243,13 @@ class WarmTargets:
     """Targets of lookups that show how the warm section works.
 
     Attributes:
-        tail: a target whose search ends in the warm section, if possible with fewer probes or pages
-            than plain binary search. None: no such target.
-        before_warm: a target before the warm section, if possible with one more probe than plain
-            binary search. None: no such target.
-        default: `tail` if its search differs from plain binary search, or else `before_warm` if its
-            search differs. None: neither differs.
-        is_all_warm: whether the warm section is the whole index, so that no target differs.
+        tail: a target in the warm section. Preferably, the warm section saves probes or pages
+            there, compared with plain binary search. None: no such target.
+        before_warm: a target before the warm section. Preferably, the warm section costs one more
+            probe there than plain binary search. None: no such target.
+        default: `tail`, or else `before_warm`. A target is skipped if both searches need equally
+            many probes and pages. None: both targets are skipped.
+        is_all_warm: whether the warm section is the whole index, so both searches are the same.
     """
 
     tail: int | None = None
@@ -305,9 +308,9 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns one target per group. All targets in a group are searched in the same way.
+    """Returns `first`, and each of `borders` that is above `first` and at most `last`.
 
-    A new group begins at each of `borders`.
+    From each result up to the next, all targets are searched in the same way.
     """
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets
@@ -317,10 +320,10 @@ def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
 def _pick_target(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """Returns one of the targets in `is_candidate`, or None.
+    """Returns one of the candidates, or None if there is none.
 
-    Takes it from the first mask in `preferred` with a candidate, or else from all candidates.
-    `share` says which one: 0 is the first, 1 the last.
+    Each of `preferred` is a mask of targets. The first mask that has candidates limits the choice.
+    `share` 0 returns the first candidate, 1 the last, 0.5 the middle.
     """
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)

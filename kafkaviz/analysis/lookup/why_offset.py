@@ -48,7 +48,7 @@ class SegmentTimes:
             time entries.
         fate: "searched", "older" (`largest_ms` is below the target) or "later" (Kafka searches an
             earlier segment).
-        batches: None: the .log was not read.
+        batches: the batches of the segment. None: the .log was not read.
     """
 
     base_offset: int
@@ -65,7 +65,7 @@ class OffsetExplanation:
 
     Attributes:
         answer: the record that Kafka returns, or None.
-        closest: the record whose time is nearest to the target, among the decoded records.
+        closest: the record whose time is nearest to the target. None: no record was decoded.
         older_batches: the number of batches after the answer with only records older than the
             target.
         faults: faults in batches near the target. Kafka may not read these batches.
@@ -88,8 +88,9 @@ def explain_offset(
     """Explains the result of a lookup by timestamp.
 
     Args:
-        batches: a function from a segment's base offset to its batches, or to None to skip it.
-        records: a function from a segment's base offset and a batch's position to the records.
+        batches: returns the batches of the segment with this base offset, or None to skip it.
+        records: returns the records of a batch, given the segment's base offset and the batch's
+            position.
     """
     target_ms = cast(int, result.timestamp_ms)
     segments = tuple(
@@ -153,9 +154,9 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
 def _closest(
     segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
-    """Returns the record that is closest in time, and the faults of damaged batches.
+    """Returns the record whose time is closest to the target, and the faults of damaged batches.
 
-    Decodes only the batches whose times are nearest to the target.
+    Decodes only the MAX_DECODED_BATCHES batches whose times are nearest to the target.
     """
     nearest_batches = sorted(
         batch_distance
@@ -179,10 +180,10 @@ def _closest(
 
 
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
-    """Returns the batches in a segment that may have the record closest in time.
+    """Returns the batches in a segment whose times are nearest to the target, the nearest first.
 
-    Per batch: the distance of its times from the target in ms, the segment's base offset, and the
-    batch's position.
+    Each batch is a tuple: the distance of its times from the target in ms, the segment's base
+    offset, and the batch's position.
     """
     batches = cast(BatchTable, segment.batches)
     blocks = batches.blocks

@@ -104,9 +104,7 @@ def predict_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that start-up loads, and the facts about it in the broker's files.
-
-    Small enough to send to another process.
+    """A partition directory that start-up loads, and facts from the broker's other files.
 
     Attributes:
         stray: why start-up considers the partition stray. None: not stray.
@@ -151,9 +149,9 @@ def own_file_steps(
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
     """Yields a failing step if the only controller of the cluster lost its metadata log.
 
-    Only with controller.quorum.bootstrap.servers: the metadata log has the voters, so no controller
-    is elected without it. A 4.4.0 broker stopped after initial.broker.registration.timeout.ms. With
-    controller.quorum.voters, it started with an empty cluster instead.
+    With controller.quorum.bootstrap.servers, the metadata log has the voters, so no controller is
+    elected without it. A 4.4.0 broker then stopped after initial.broker.registration.timeout.ms.
+    With controller.quorum.voters, it started with an empty cluster, and no step is yielded.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -341,7 +339,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """Yields pairs (path, steps): what the cluster's metadata makes start-up do to a directory."""
+    """Yields pairs (partition directory, start-up steps) caused by the cluster's metadata."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -353,7 +351,7 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """Returns the failing step if metadata.version is too new for the release.
+    """Returns the step that fails because metadata.version is too new for the release.
 
     For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the version of 4.4.0.
     """
@@ -457,8 +455,8 @@ def stray_reason(
     The rules are LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
     If the metadata log is missing or damaged, the partition is not stray: controllers may send the
-    metadata before logs are loaded. But it is stray if this node may be the only controller
-    (`may_have_lost_metadata`).
+    metadata before logs are loaded. The exception is a node that may be the only controller
+    (`may_have_lost_metadata`): its partitions are stray.
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -486,9 +484,9 @@ def stray_reason(
 
 
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
-    """Returns whether this may be the only controller of a cluster, without its metadata log.
+    """Returns whether this node may be the only controller, with its metadata log lost.
 
-    Returns False if partitions are missing too: then the metadata log may be in a log directory
+    Returns False if partitions may be missing too: the metadata log may then be in a log directory
     that was not opened.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
@@ -533,9 +531,10 @@ def _misnamed_in(root: Path) -> Iterator[str]:
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
-    """Returns a partition's offsets in the checkpoints.
+    """Returns the offsets of a partition directory in the checkpoint files.
 
-    A -delete or -stray directory gets the offsets of the same partition's directory in use.
+    For a -delete or -stray directory, these are the offsets of the same partition's directory in
+    use.
     """
     if partition.state in ("current", "future"):
         return partition.checkpoints

@@ -28,7 +28,7 @@ def recovered_bases(
 ) -> frozenset[int]:
     """Returns the base offsets of the segments that start-up should recover.
 
-    Start-up may end earlier: it deletes segments after a segment that lost bytes, or it fails.
+    Start-up may recover fewer: it may fail, and it deletes the segments after one that lost bytes.
 
     Args:
         clean: whether the broker was shut down cleanly. None: unknown.
@@ -64,8 +64,8 @@ def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Recover
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     """Returns whether start-up recovers a segment because of an index.
 
-    Returns False for an unreadable index, because the broker may be able to read it. Returns False
-    for an index that makes start-up fail, because nothing is recovered then.
+    Returns False if kafkaviz cannot read an index, because the broker may be able to. Returns False
+    if an index makes start-up fail, because nothing is recovered then.
     """
     try:
         return distrust_reason(segment, behaviour) is not None

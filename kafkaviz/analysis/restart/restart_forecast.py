@@ -15,15 +15,15 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES, StartupStep
 
 @dataclass(frozen=True, kw_only=True)
 class RestartForecast:
-    """The effects of a broker start-up in numbers. A log is one topic-partition directory.
+    """How many logs, files and bytes a broker start-up changes. A log is a partition directory.
 
     Attributes:
-        cut_logs: logs that lose bytes at their ends.
-        deleted_files: deleted files, except those that start-up may delete in a healthy directory.
+        cut_logs: the number of logs that lose bytes at their ends.
+        deleted_files: deleted files, without those that start-up may delete in a healthy directory.
         deleted_directories: deleted directories of deleted topics.
         read_logs: logs that are read from their recovery points after an unclean shutdown.
         rebuilt_segments: segments whose indexes are rebuilt from their batches.
-        waiting_files: deleted files that Kafka had already marked for deletion.
+        waiting_files: deleted files with the suffix .deleted.
         snapshots: producer snapshots that are written or removed.
         epochs: leader-epoch files that are rewritten from the batches.
         created_replicas: empty directories that are created for assigned replicas.
@@ -127,8 +127,8 @@ class RecoveryReads:
     def seconds(self, bytes_per_second: float) -> tuple[float, float]:
         """Returns the shortest and the longest time to read these files, in seconds.
 
-        Longest: all threads share this rate. Shortest: each thread reads at this rate, and each log
-        has one thread. If `threads` is None, there are as many threads as logs.
+        Longest: all threads together read `bytes_per_second`. Shortest: each thread does, and each
+        log is read by one thread. If `threads` is None, there are as many threads as logs.
         """
         shared_bytes = self.log_bytes / self.threads if self.threads else 0
         shortest = max(shared_bytes, self.largest_log_bytes)
@@ -138,7 +138,7 @@ class RecoveryReads:
 def recovery_reads(
     restart: Restart, broker: Broker, threads: int | None
 ) -> tuple[RecoveryReads, ...]:
-    """Returns what recovery reads in each log directory, in the broker's order.
+    """Returns which .log files recovery reads completely, one RecoveryReads per log directory.
 
     Leaves out log directories without recovery, and the metadata log, which is loaded earlier.
     """
@@ -167,10 +167,10 @@ def reads_of_segments(
     broker: Broker,
     threads: int | None,
 ) -> tuple[RecoveryReads, ...]:
-    """Returns how much recovery of these segments reads in each log directory.
+    """Returns how many bytes the recovery of these segments reads in each log directory.
 
-    The keys of `bases_by_log` are pairs (log directory, partition directory), the values base
-    offsets.
+    `bases_by_log` has the base offsets of the recovered segments, by (log directory, partition
+    directory).
     """
     log_bytes: dict[str, list[int]] = defaultdict(list)
     segments: dict[str, int] = defaultdict(int)

@@ -113,7 +113,7 @@ class BatchCounts:
 
     @property
     def is_without_time(self) -> bool:
-        """Whether no batch can have a timestamp: all have magic 0, or there are none."""
+        """Whether no batch can have a timestamp: all have magic 0, or the log has no batches."""
         return not set(self.magics) - {0}
 
     def size_at(self, rank: int) -> int:
@@ -232,7 +232,7 @@ def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
 class Density:
     """The gaps between an .index's entries, and the number of batches without an entry.
 
-    Each gap is the length of an existing gap, not interpolated. None: the .index has no gap.
+    The median and p99 are lengths of existing gaps, not interpolated. None: the .index has no gap.
     """
 
     gap_min_bytes: int | None
@@ -254,9 +254,9 @@ def density(
 
     Args:
         batches: the number of batches.
-        indexed_batches: the number of batches with an entry of their own.
-        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). Gaps next to these do not
-            count, nor do gaps of 0 or less.
+        indexed_batches: the number of batches to which an entry points.
+        wrong_slots: the slots of wrong entries (`Links.wrong_entries`). The gaps before and after
+            a wrong entry do not count, and neither do gaps of 0 or fewer bytes.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -290,7 +290,7 @@ class Anatomy:
 
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
-        """The size of the .log before and after the reading; None: unchanged."""
+        """The size of the .log before and after it was read; None: unchanged."""
         log = self.segment.log
         log_after = self.log_after
         if log_after is None or (log.size_bytes, log.mtime_ns) == (
@@ -310,7 +310,7 @@ class Anatomy:
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
         """Returns the first and last offset that a search from this .index slot misses.
 
-        None: the entry does not point past the batch that has its key.
+        Returns None unless the entry is `Aim.PAST`: it points to a batch after the right one.
         """
         links = self.links
         entries = self.index.entries
@@ -326,8 +326,8 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     """Reads a segment and its existing indexes.
 
     Args:
-        kept_rows: the batches of a segment with more batches are not kept in memory. They are read
-            again when needed.
+        kept_rows: if the segment has more batches than this, the batches are not kept in memory,
+            but read again when needed.
 
     Raises:
         CannotOpen: a file cannot be read.

@@ -152,11 +152,11 @@ class BatchTable:
 
 class BatchTableBuilder(BatchObserver[BatchTable]):
     def __init__(self, segment: LogSegment, kept_rows: int = KEPT_ROWS) -> None:
-        """Starts with no batch observed.
+        """Creates an empty table.
 
         Args:
-            segment: the segment whose full_scan() is observed.
-            kept_rows: keeps up to this many batches in memory. If there are more, it keeps none.
+            segment: the segment whose batches are passed to `observe`.
+            kept_rows: if there are more batches than this, none are kept in memory.
         """
         self._segment = segment
         self._kept_rows = kept_rows
@@ -248,9 +248,10 @@ def table_of_rows(rows: np.ndarray) -> BatchTable:
 
 
 def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
-    """Returns an array of BLOCK for the blocks that begin at these rows.
+    """Returns an array of BLOCK with one row per block. Block n begins at row `starts[n]`.
 
-    `last_offset` is the largest offset in the block. In a BatchTable, earlier blocks count too.
+    The `last_offset` of a block is the largest offset in this block. In `BatchTable.blocks` it is
+    the largest offset in this and all earlier blocks.
     """
     if not len(batches) or not len(starts):
         return np.empty(0, BLOCK)

@@ -1,4 +1,4 @@
-"""The cost of lookups in an existing index. A replay of the log may write a different index.
+"""Computes the cost of lookups in an existing index. A replay may write a different index.
 
 For example, a follower appended the first 98 KB of a segment at once. Up to Kafka 3.9.0, a follower
 wrote no entry for a batch in these bytes:
@@ -31,13 +31,13 @@ RESTARTS_SHARE = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class EntryGaps:
-    """The distances between entries, compared with an interval.
+    """The gaps between the entries of an index, compared with an index.interval.bytes.
 
     Attributes:
         late: the number of gaps with a batch that should have an entry but has none.
-        longest_bytes: the longest distance to such a batch from the entry before it; 0: no such
-            batch.
-        early: the number of entries that were written before the interval was over.
+        longest_bytes: the most .log bytes from an entry to a batch that should have an entry but
+            has none. 0: no such batch.
+        early: the number of entries at most `interval_bytes` after the previous entry.
     """
 
     interval_bytes: int
@@ -59,7 +59,7 @@ class EntryGaps:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether gaps are longer than restarts can explain."""
+        """Whether gaps are so long, or so many are late, that restarts cannot be the cause."""
         too_long = self.longest_bytes > 2 * self.interval_bytes + self.largest_batch_bytes
         return too_long or self.late > max(RESTARTS, RESTARTS_SHARE * self.entries)
 
@@ -72,11 +72,12 @@ class EntryGaps:
 class ExistingIndexCost:
     """The cost of lookups in the existing indexes, summed over segments.
 
-    All sums are for the current index.interval.bytes.
+    Each SweepParts has one interval: the current index.interval.bytes.
 
     Attributes:
         parts: the cost of looking up the base offset of each batch.
         every_offset: the cost of looking up every offset.
+        timestamps: the cost of looking up timestamps.
         cold: device reads for looking up base offsets, if nothing is in memory.
         gaps: the distances between the existing entries.
     """
@@ -117,7 +118,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """Returns the cost of a replayed index with this interval, if no existing index is usable."""
+    """Returns the cost of the index that a replay writes. Used if no existing index is usable."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
@@ -125,7 +126,10 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and each entry's batch as a row; UNREAD_ROW: not read yet."""
+    """The entries of an .index, and the row of the batch to which each entry points.
+
+    A row is UNREAD_ROW until the batch is read.
+    """
 
     def __init__(self, offsets: np.ndarray) -> None:
         self._keys, self.positions = (
@@ -243,7 +247,10 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._last_batches = batches
 
     def result(self) -> ExistingIndexSweep | None:
-        """Returns the sweep; None: an entry does not point to the start of a batch."""
+        """Returns the counted lookups.
+
+        Returns None if an entry does not point to the start of a batch.
+        """
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
         if not self._is_usable or self._matched_entries < len(self._entries.rows):
@@ -288,7 +295,10 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns `_EntryTargets.floor`, but no row or position after the target's batch."""
+        """Returns the row and position of the batch at which each target's search starts.
+
+        No start is after the target's batch, which `rows` and `positions` give.
+        """
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -301,11 +311,10 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         *,
         is_end: bool,
     ) -> None:
-        """Counts the lookups of every offset.
+        """Counts the lookups of every offset in these batches.
 
-        The key of an entry is its batch's last offset. So in this batch, only the search for the
-        last offset starts at the entry. `sweeper.every_offset` explains when one more header is
-        read.
+        `from_base` and `from_last` are where the searches for each batch's base offset and last
+        offset start. They differ in an indexed batch, because the entry's key is the last offset.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]
@@ -365,10 +374,11 @@ def measure_gaps(
     """Measures the gaps between entries in a part of a log.
 
     Args:
+        positions: the positions of the batches in this part; `sizes` are their sizes.
         entries: the positions of all entries of the index. A batch begins at each position.
 
     Returns:
-        The gaps. Also, for each late gap, the slot of the entry before the gap; -1: no entry.
+        The gaps, and the slots of the entries before late gaps (`EntryGaps.late`); -1: no entry.
     """
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
     bytes_since_entry = (

@@ -30,11 +30,11 @@ BATCH_REF: np.dtype = np.dtype(
 
 
 class Aim(IntEnum):
-    """The target of an .index entry's position. The right batch is the one that has the key.
+    """The target of an .index entry. The right batch is the one that has the entry's key.
 
     Kafka takes the last entry whose key is not above the target, and reads headers from the entry's
-    position on. So the position must be the start of the right batch, or of an earlier batch. With
-    PAST and all later values, a search can fail.
+    position on. So the position must be the start of the right batch, or of an earlier batch. A
+    search can fail if the value is PAST or greater.
     """
 
     EXACT = 0  # the start of the batch that ends with the key
@@ -54,9 +54,9 @@ class Aim(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """The links between offset entries (m), time entries (k) and batches.
+    """The links between m offset entries, k time entries and the batches of a segment.
 
-    A missing row or slot is NONE.
+    Batches are row numbers, and entries are slots. A missing row or slot is NONE.
     """
 
     batch_count: int
@@ -90,7 +90,10 @@ class Links:
         return np.flatnonzero(~self.time_true)
 
     def own_slots(self, first: int, stop: int) -> np.ndarray:
-        """Returns the slot of each batch's own entry, for the rows in [first, stop)."""
+        """Returns the slot of the entry that points to each batch, or NONE.
+
+        The batches are the rows from `first` to `stop` (exclusive).
+        """
         slots = np.full(stop - first, NONE)
         start, end = np.searchsorted(self.indexed_rows, (first, stop))
         slots[self.indexed_rows[start:end] - first] = self.indexed_slots[start:end]
@@ -105,9 +108,10 @@ class Links:
         return self.search_slots_of(batches.window(first, stop), least_offset)
 
     def search_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """Returns `search_slots` for some consecutive batches.
+        """Returns the slot at which the search for each batch's first offset starts, or NONE.
 
         Args:
+            batches: consecutive batches.
             least_offset: the least possible first offset of the first batch.
         """
         return np.searchsorted(self.keys, first_offsets(batches, least_offset), side="right") - 1
@@ -194,7 +198,7 @@ class LinkBuilder(BatchObserver[Links]):
         )
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
-        """Returns the links as if the indexes had only the selected entries.
+        """Returns the links between the selected entries and the batches.
 
         Args:
             is_entry: a mask of the offset entries, shape (m,).
@@ -240,7 +244,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots with keys up to `largest` that were not returned yet, by key."""
+        """Returns the slots with keys up to `largest`, by key, without those returned before."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
@@ -323,10 +327,10 @@ def aims_of(
 
 
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the rows of batches with an entry of their own, and the entries' slots.
+    """Returns the rows of the batches to which entries point, and one entry's slot per batch.
 
-    If a batch has several entries, the one with the batch's first or last offset counts. If there
-    is none, the last one counts. Wrong entries do not count.
+    If several entries point to a batch, the one with the batch's first or last offset counts, or
+    else the last entry. Wrong entries do not count.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
@@ -340,11 +344,11 @@ def _time_slots_of_entries(
 ) -> np.ndarray:
     """Returns, for each offset entry, the slot of the time entry written with it, or NONE.
 
-    TimeIndex.maybeAppend writes an entry only if there is a newer timestamp. So several offset
-    entries may share a newest record. Its time entry was written with the first of them.
+    TimeIndex.maybeAppend writes a time entry only if there is a newer timestamp. If the newest
+    record is the same for several offset entries, its time entry was written with the first.
 
     Args:
-        home_owner: the batch with the newest record up to the `entry_home` of each offset entry.
+        home_owner: the batch with the newest record up to `entry_home`, per offset entry.
     """
     time_slots = np.full(len(entry_home), NONE)
     known_entries = np.flatnonzero(entry_home != NONE)

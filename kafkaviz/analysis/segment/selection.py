@@ -1,4 +1,4 @@
-"""Which batch of a segment to show: the one with a requested offset, or an instructive one.
+"""Selects the batch of a segment to show: the one with a requested offset, or a default.
 
 For example, if slot 3 of the .index is wrong, the default is the batch that slot 3 points to. In a
 sound segment, the default is an indexed batch with several records, a little before the middle.
@@ -90,7 +90,10 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
-    """Returns the first of the last three indexed batches that is shown together with the last."""
+    """Returns the row of one of the last three indexed batches.
+
+    It is the first of them that is shown together with the last one.
+    """
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
     is_shown = positions > positions[-1] - window_bytes(anatomy) // 2

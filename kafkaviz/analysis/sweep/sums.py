@@ -1,4 +1,4 @@
-"""Adds up sweeps of segments, and makes a table with one row per interval.
+"""Adds up the results of sweeps, and makes a table with one row per index.interval.bytes.
 
 A histogram counts lookups by the number of headers that they read.
 """
@@ -36,8 +36,8 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 class HeaderCounts:
     """Histograms of lookups by the number of headers that they read, one per interval.
 
-    All are in one array. The histogram of interval k begins at `starts[k]`. The counts are `flat`
-    plus the running sums of `steps`.
+    One array has all histograms. The histogram of interval k begins at `starts[k]`. The array is
+    `flat` plus the cumulative sums of `steps`.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -49,7 +49,7 @@ class HeaderCounts:
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
         """Makes each histogram long enough for the most headers that a lookup can read.
 
-        The entries before and after a batch are at most the interval and two appends apart.
+        Two consecutive entries are at most as far apart as the interval plus two appends.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -67,7 +67,10 @@ class HeaderCounts:
         self.starts = starts
 
     def histograms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns all histograms in one array without trailing zeros, and where each begins."""
+        """Returns all histograms in one array, and the index at which each begins.
+
+        Zeros at the end of a histogram are left out.
+        """
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
         lengths = _lengths(counts, self.starts)
@@ -123,9 +126,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds each interval's histogram to that interval's histogram in `flat`.
+    """Adds one set of histograms to another: `added_flat` to `flat`, interval by interval.
 
-    An added histogram may be longer than that in `flat` if it ends with zeros.
+    An added histogram may be longer than the one in `flat` only if zeros are at its end.
     """
     for interval_number in range(len(starts) - 1):
         length = min(
@@ -156,8 +159,9 @@ class SweepParts:
 
     Attributes:
         skipped_bytes: the bytes that scans skip, summed over all lookups.
-        last_times: the number of time entries that were written only at the end of a segment.
-        batches_to_entry: the number of batches before the last entry of a segment, summed over
+        last_times: the number of time entries that a roll or shutdown writes. `time_entries`
+            includes them.
+        batches_to_entry: the number of batches before the batch of the last entry, summed over
             segments.
         headers: one histogram per interval; `headers[starts[k] : starts[k + 1]]` for interval k.
         targets: the number of lookups.
@@ -259,13 +263,13 @@ class SweepParts:
     def scaled(self, log_bytes: int, segments: int, first_lookups: int = 0) -> "SweepParts":
         """Estimates the sums for a whole log from some windows (parts) of the log.
 
-        Only batches before the last entry of a window count for the entries per batch, because a
-        window may end between two entries.
+        The batches after the last entry of a window do not count for the number of entries per
+        batch, because the window may end between two entries.
 
         Args:
             segments: the number of the log's segments with a batch.
-            first_lookups: the number of lookups for the first batch of a window. They do not count,
-                because they read too few headers: the entry before is not in the window.
+            first_lookups: the number of lookups of first batches of windows. They do not count,
+                because a window lacks the entry before it, so these lookups read too few headers.
         """
         if not self.log_bytes:
             return self
@@ -299,8 +303,8 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    Rounds the running sums, not each count, so that means and totals stay the same. Replaces
-    `first_lookups` lookups that read one header by more of the other lookups.
+    Rounds the cumulative sums, not each count, so that means and totals stay the same. Leaves out
+    `first_lookups` lookups that read one header, and raises all counts to keep the total.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

@@ -1,6 +1,7 @@
-"""Sweeps a segment chunk by chunk, or complete segments.
+"""Sweeps segments: computes the cost of lookups for many values of index.interval.bytes.
 
-Compiled loops simulate all intervals together, with one or more lookups per batch.
+Segments are read chunk by chunk or completely. Compiled loops simulate all intervals together, with
+one or more lookups per batch.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +48,7 @@ CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one 
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """Returns an array of TARGETS: how many offsets of each batch are looked up, if all are.
+    """Returns an array of TARGETS, one row per batch, for a lookup of every offset.
 
     `batches` is an array of format.batch.BATCH. `is_end`: these are the segment's last batches.
     """
@@ -96,9 +97,9 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Sweeps all intervals, each in leaps from entry to entry.
+    """Simulates all intervals, and counts all lookups between two entries at once.
 
-    Each batch must be its own append, with one offset to look up.
+    Each append must be a single batch, and one offset is looked up per batch.
 
     Args:
         position_sums: the sum of the positions of all batches before each batch.
@@ -161,7 +162,7 @@ def scan_blocks(
     headers: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Sweeps all intervals batch by batch, one block of batches after another.
+    """Simulates all intervals batch by batch, one block of batches after another.
 
     Args:
         newest: the largest timestamp up to each batch.
@@ -307,7 +308,7 @@ def parts(
 class Sweeper(BatchObserver[SweepParts]):
     """Sweeps one segment while it is read chunk by chunk.
 
-    Memory is bounded by one chunk and the histograms.
+    Keeps only the histograms and parts of one chunk in memory.
     """
 
     def __init__(
@@ -321,8 +322,8 @@ class Sweeper(BatchObserver[SweepParts]):
     ) -> None:
         """Takes the arguments of `sweep`, and `by_append`.
 
-        If `by_append`, a column "append" replaces `append_bytes`. It is equal for batches that were
-        appended together.
+        If `by_append`, the batches must have a column "append", used instead of `append_bytes`.
+        Batches that were appended together have the same number in this column.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -358,7 +359,10 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """Returns the sums over the whole segment, with the final time entry."""
+        """Returns the sums over the whole segment.
+
+        They include the time entry that a roll or shutdown writes.
+        """
         if self._open_append is not None:
             self._sweep_batches(
                 self._open_append[0], np.array([self._open_append[0].shape[1]]), is_end=True

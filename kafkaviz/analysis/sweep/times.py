@@ -4,7 +4,8 @@ A lookup takes the last time entry that is not above the target, and looks up th
 the offset index. From there it reads batch headers until a batch is new enough.
 
 A time entry is written only if the largest timestamp has grown. So records that are appended late,
-with old timestamps, get no time entries. A lookup may then read the headers of all their batches.
+with old timestamps, get no time entries. A lookup may have to read the headers of all batches with
+such records.
 
 The rules are from LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The cost of reading
 and decompressing one batch is the same for each interval and does not count.
@@ -29,9 +30,9 @@ MAX_GROWTH_ROWS = 1 << 18  # a column is extended by at most this many rows at o
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the number of headers that a lookup of each batch's base offset reads.
+    """Returns two arrays: how many headers a lookup of each batch's base offset reads, and a mask.
 
-    Also returns which batches have an entry. `batches` is an array of format.batch.BATCH or SIZES
+    The mask shows which batches have an entry. `batches` is an array of format.batch.BATCH or SIZES
     with all batches of a segment.
     """
     is_own = (
@@ -75,7 +76,7 @@ def _headers(
 
 @dataclass
 class Columns:
-    """The columns that a sweep of lookups by timestamp keeps in memory of one segment.
+    """The columns of a segment's batches from which lookups by timestamp are counted.
 
     Attributes:
         sizes: an array of SIZES, one row per batch.
@@ -126,7 +127,7 @@ class ColumnsBuilder(BatchObserver[Columns]):
 
 
 class GrowingColumn:
-    """A column that grows in place, so that no second copy needs memory."""
+    """An array that grows in place, so that no second copy needs memory."""
 
     def __init__(self, dtype: np.dtype | type) -> None:
         self._rows = np.empty(0, dtype)
@@ -151,7 +152,7 @@ class GrowingColumn:
 def sweep_times(
     batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
 ) -> SweepParts:
-    """Returns the cost of looking up each batch's first timestamp, in the batch's own segment.
+    """Returns the cost of looking up each batch's first timestamp in the segment of the batch.
 
     Some batches are left out: those without a timestamp, those whose first timestamp compaction has
     replaced, and those whose first timestamp is above the largest timestamps of all batches.
@@ -167,7 +168,7 @@ def sweep_times(
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
     """Returns the cost of looking up the first timestamps of a segment's batches.
 
-    `batch_sweep` is a sweep of the segment by offset, in which each batch may get an entry.
+    `batch_sweep` is the result of a sweep of the segment in which each batch may get an entry.
     """
     sizes = np.ascontiguousarray(columns.sizes["size_bytes"])
     skipped = []
@@ -195,7 +196,8 @@ def find_answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the row and the position of the batch that a lookup of each target finds.
 
-    `newest` has the largest timestamp up to each batch. `targets` ascend.
+    `newest` has the largest timestamp up to each batch. `targets` ascend. The scan
+    for the first target starts at `row` and `position`.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):

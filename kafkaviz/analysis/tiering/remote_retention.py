@@ -12,8 +12,8 @@ It skips segments whose leader epochs do not fit those of the log. At the end, i
 whose epochs are all before the first epoch of the log.
 
 The rules are from RemoteLogManager.RLMExpirationTask in Kafka 4.4.0. The rules of 3.6 to 4.3 differ
-a little (Behaviour REMOTE_... in versions.py). A newest time in the future counts like any other.
-KAFKA-20609, in no release up to 4.4.0, changes this only for local retention.
+a little (Behaviour REMOTE_... in versions.py). A segment's newest time counts even if it is in the
+future. KAFKA-20609 changes this only for local retention, and is in no release up to 4.4.0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,12 +69,12 @@ class RemoteSegmentRetention:
     """Why a remote segment is deleted or kept.
 
     Attributes:
-        until_ms: the time until which its own age keeps it.
-        gone_ms: the time until which its own age or an earlier segment keeps it. None: no time
+        until_ms: the time until which the segment is too young for retention.ms.
+        gone_ms: the time until which this segment or an earlier one is too young. None: no time
             limit, or an age is unknown.
-        blocked_by: the first offset of the earlier segment that keeps it. None: none does.
-        more_bytes: how many bytes must be appended before retention.bytes deletes it. None: no such
-            limit.
+        blocked_by: the first offset of an earlier segment that delays the deletion. None: no delay.
+        more_bytes: how many bytes must be appended before retention.bytes deletes the segment.
+            None: no such limit.
     """
 
     segment: TieredSegment
@@ -95,11 +95,12 @@ class RemoteRetention:
 
     Attributes:
         limits: the limits of the complete log, local and remote.
-        local_bytes: the bytes of local segments that are not uploaded. retention.bytes counts them.
-        remote_bytes: the bytes of remote segments that retention.bytes counts.
+        local_bytes: the size of the local segments that are not uploaded. retention.bytes limits
+            `local_bytes` plus `remote_bytes`.
+        remote_bytes: the size of the remote segments, without those that Kafka does not count.
         next_log_start: the log start offset that the pass sets. None: it stays the same.
-        doubled_segments: the first offsets of kept segments that a new leader deletes, as long as
-            it does not know which offsets were uploaded (KAFKA-20732).
+        doubled_segments: the first offsets of segments that this pass keeps, but a new leader
+            deletes: it counts uploaded local segments twice at first (KAFKA-20732).
     """
 
     partition: str
@@ -152,8 +153,9 @@ def _log_end(local: Partition) -> int | None:
 
 
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:
-    """Returns the limits for a topic's complete log. Without remote storage, nothing is deleted.
+    """Returns the limits for a topic's complete log, local and remote.
 
+    If remote.storage.enable is false, the limits delete nothing.
     cleanup.policy is not checked: Kafka accepts remote.storage.enable only with "delete".
     """
     is_enabled = settings.find(topic, "remote.storage.enable")
@@ -305,7 +307,7 @@ class _RetentionPass:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether an exception ends every pass (KAFKA-17995)."""
+        """Whether an exception ends each pass before it deletes anything (KAFKA-17995)."""
         return (
             self.limits.has_time_limit
             and cast(int, self.limits.retention_ms) > self.now_ms
@@ -435,7 +437,10 @@ class _RetentionPass:
 
 
 def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs with records. One without records starts where the next one starts."""
+    """Returns the epochs with records.
+
+    An epoch has no records if the next epoch starts at the same offset.
+    """
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -445,7 +450,10 @@ def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the size of local segments after `highest_remote_offset`. None: of all segments."""
+    """Returns the size in bytes of local segments that begin at or above `highest_remote_offset`.
+
+    If it is None, all local segments count.
+    """
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -57,7 +57,8 @@ class RollSize:
             reached first.
         fill_ms: the time from a segment's first record to its roll. The upload comes after the
             roll.
-        put_requests_per_day: one request per object; more for a large object in Aiven's layout.
+        put_requests_per_day: upload requests. There is one per object, and more for a large object
+            in Aiven's layout.
         objects_kept: the number of objects in the store once retention deletes as many per day as
             are uploaded. None: no limit, or unknown.
     """
@@ -79,7 +80,7 @@ class RollSizes:
     """The cost of several values of segment.bytes for one topic-partition.
 
     Attributes:
-        bytes_per_day: the growth of the .log, by the times of records in uploaded segments.
+        bytes_per_day: the .log bytes written per day, measured on the uploaded segments.
         stored: how segments are stored. None: the store has no complete segment.
     """
 
@@ -155,8 +156,8 @@ def partition_roll_sizes(partition: TieredPartition, limits: RollLimits) -> Roll
 def growth(segments: Sequence[TieredSegment]) -> float | None:
     """Returns the .log bytes written per day. Counts only uploaded segments.
 
-    These are the bytes after the first segment, divided by the time between the ends of the first
-    and the last. Returns None if fewer than two have a time and a size.
+    The bytes of all segments but the first are divided by the time between the newest records of
+    the first and the last segment. Returns None if fewer than two segments have a time and a size.
     """
     copied: dict[int, TieredSegment] = {}
     for segment in segments:

@@ -83,10 +83,10 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage. None: unknown.
-        lag_ms: the value of remote.copy.lag.ms. If this is -1, the local retention limit. 0: no
-            lag. -1 if both are -1: age never allows an upload.
-        lag_bytes: the value of remote.copy.lag.bytes. If this is -1, the local retention limit.
-            0: no lag. -1 if both are -1: size never allows an upload.
+        lag_ms: remote.copy.lag.ms, or the local retention limit if the setting is -1. 0: upload at
+            once. -1: age never allows an upload.
+        lag_bytes: remote.copy.lag.bytes, or the local retention limit if the setting is -1.
+            0: upload at once. -1: size never allows an upload.
     """
 
     is_enabled: bool | None = True
@@ -106,8 +106,8 @@ class UploadFacts:
     Attributes:
         segments: the local segments, by base offset. The last segment is active.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
-        last_stable_offset: the last stable offset, at most the checkpointed high watermark. None:
-            no checkpoint has a high watermark.
+        last_stable_offset: the last stable offset, or the high watermark from its checkpoint if
+            that is smaller. None: no checkpoint has a high watermark.
         highest_remote_offset: the last uploaded offset. -1: nothing is uploaded. None: unknown.
     """
 
@@ -123,13 +123,13 @@ class UploadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentUpload:
-    """The upload of one local segment, or the reason against it.
+    """Whether one local segment can be uploaded, or the reason against the upload.
 
     Attributes:
         end_offset: the last offset. None: the active segment.
         blocked_by: the base offset of the segment that must be uploaded first.
-        offset: depends on the state: the offset of the missing snapshot, the last stable offset, or
-            the start of the first leader epoch.
+        offset: the offset of the missing snapshot if the state is SNAPSHOT_MISSING, the last stable
+            offset if ABOVE_STABLE, or the start of the first leader epoch if EPOCHS_LATE.
         until_ms: the time at which remote.copy.lag.ms allows the upload. None: no such limit.
     """
 
@@ -191,7 +191,7 @@ class PartitionUpload:
 
     @property
     def failing(self) -> SegmentUpload | None:
-        """The first segment whose upload fails each time, or None."""
+        """The first segment whose upload fails at every attempt, or None."""
         return next((item for item in self.segments if item.state in FAILING_STATES), None)
 
 
@@ -207,7 +207,7 @@ def tiered_directories(plan: CheckPlan) -> tuple[str, ...]:
 def tiered_uploads(
     plan: CheckPlan, state: TieredState
 ) -> tuple[tuple[PartitionUpload, ...], tuple[KafkavizError, ...]]:
-    """Returns the uploads of each local log in `state`, and the errors of unreadable logs."""
+    """Returns a PartitionUpload per local log in `state`, and the errors of unreadable logs."""
     locals_by_name = {
         (partition.directory, partition.topic_id): partition
         for partition in plan.partitions
@@ -237,10 +237,9 @@ def tiered_uploads(
 
 
 def failing_uploads(plan: CheckPlan) -> Iterator[PartitionUpload]:
-    """Yields a PartitionUpload for each log with a segment whose upload fails each time.
+    """Yields a PartitionUpload for each log with a segment whose upload fails at every attempt.
 
-    Leaves out a log if its last uploaded offset is unknown: neither the store nor
-    __remote_log_metadata shows it.
+    Leaves out a log if its last uploaded offset is unknown.
     """
     directories = tiered_directories(plan)
     if not directories:
@@ -268,7 +267,10 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Adds the reason to each segment that is kept only because it is not uploaded."""
+    """Returns the retention of a log, with the reasons why segments are not uploaded.
+
+    Adds a reason only to segments that retention keeps just because they are not uploaded.
+    """
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:
@@ -292,7 +294,7 @@ def partition_upload(
     highest_remote_offset: int | None,
     is_leader: bool | None = None,
 ) -> PartitionUpload:
-    """Returns a partition's local segments and whether each can be uploaded. Reads no records.
+    """Returns which local segments of a partition can be uploaded. Reads no records.
 
     Raises:
         KafkavizError: a file cannot be read.
@@ -427,7 +429,7 @@ def _decide(
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Returns `upload` with its state, as if all older segments were uploaded."""
+    """Returns `upload` with its state, without regard to older segments that block the upload."""
     highest = facts.highest_remote_offset
     stable = facts.last_stable_offset
     if end is not None and highest is not None and end - 1 <= highest:
@@ -458,8 +460,9 @@ def _decide(
 
 
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
-    """Returns the base offsets of segments that must wait for remote.copy.lag.ms or .bytes.
+    """Returns the base offsets of segments whose upload must wait.
 
+    They wait for remote.copy.lag.ms or remote.copy.lag.bytes.
     The rule is isEligibleForUpload of 4.4.0.
     """
     if not rules.has_lag:
@@ -488,7 +491,7 @@ def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
 def _index_fault(view: SegmentView, release: versions.Release) -> Message | None:
     """Returns the fault that RemoteIndexCache will find in an index of a segment, or None.
 
-    RemoteIndexCache calls the sanityCheck of each index, as broker start-up did up to 2.2.
+    RemoteIndexCache calls each index's method sanityCheck, as broker start-up did up to 2.2.
     """
     behaviour = replace(release_behaviour(release), checks_indexes=True, first_offset_keys=False)
     try:

@@ -1,6 +1,6 @@
 """The newest records in __transaction_state, in which the transaction coordinator keeps its state.
 
-A transaction without a marker either still runs, or hangs. The coordinator's records show which:
+A transaction without a marker either still runs, or hangs. The coordinator's records tell:
 
     tx-payments-2   producer 4   Ongoing since 09:29:45, timeout 50 min   it runs until 10:19:45
     tx-payments-3   producer 5   CompleteAbort                            it hangs if still open
@@ -53,7 +53,7 @@ class CoordinatorState:
 
     @property
     def until_ms(self) -> int:
-        """When the coordinator aborts the transaction, if its state is ONGOING."""
+        """The time when the coordinator aborts the transaction, if the state is ONGOING."""
         return self.start_ms + self.timeout_ms
 
 
@@ -93,9 +93,10 @@ def judge(
 
 
 def _logs(broker: Broker) -> Iterator[Partition]:
-    """Yields the broker's partitions.
+    """Yields the partitions that may have the records of __transaction_state.
 
-    If a single partition was opened, yields the __transaction_state partitions next to it.
+    These are the broker's partitions. If a single partition was opened, they are the
+    __transaction_state partitions next to it.
     """
     if not broker.is_lone:
         yield from broker.partitions
@@ -109,8 +110,8 @@ def _logs(broker: Broker) -> Iterator[Partition]:
 def read_states(broker: Broker) -> dict[int, CoordinatorState] | None:
     """Returns the newest state of each producer, by producer id.
 
-    None: __transaction_state is missing. At most MAX_BYTES are read. A damaged segment is read up
-    to the first fault.
+    Returns None if __transaction_state is missing. Reads at most MAX_BYTES, and a damaged segment
+    only up to the first fault.
     """
     states: dict[str, CoordinatorState] = {}
     is_there = False

@@ -8,7 +8,7 @@ offset of the oldest open transaction. For example:
     producer 9   offsets 25 to 40   open: the last stable offset is 25
 
 The rules are from ProducerStateManager of Kafka 4.3.1. If a transaction began below the log
-start, a producer snapshot or a .txnindex may show where.
+start offset, a producer snapshot or a .txnindex may show its first offset.
 """
 
 import shlex
@@ -57,7 +57,7 @@ class Outcome(StrEnum):
 
 
 def name_producer(producer_id: int, transactional_id: str | None) -> Message:
-    """Returns the producer's id, and its transactional.id if known."""
+    """Returns a text with the producer's id, and with its transactional.id if known."""
     if transactional_id is None:
         return message("finding.producer", producer=producer_id)
     return message("finding.transactional_producer", producer=producer_id, id=transactional_id)
@@ -68,13 +68,13 @@ class Transaction:
     """A transaction of one producer, in one partition.
 
     Attributes:
-        transactional_id: None if this copy's __transaction_state does not have it.
-        first_offset: the transaction's first offset, according to this copy.
-        last_offset: the offset of its last record; None if this copy has none of its records.
-        start_ms: the timestamp of its first batch in this copy; None if this copy has no batch.
+        transactional_id: None if the opened files do not show it.
+        first_offset: the transaction's first offset, according to the opened files.
+        last_offset: the offset of its last record; None if the opened files have no record of it.
+        start_ms: the timestamp of its first batch; None if the opened files have no batch of it.
         end_ms: the timestamp of its marker; None if the transaction is open.
-        begins_before_log: whether it began below the log start; None if unknown. Then the true
-            first offset may be lower than `first_offset`.
+        begins_before_log: whether the transaction began below the log start offset. None: unknown,
+            and the true first offset may be lower than `first_offset`.
     """
 
     producer_id: int
@@ -142,11 +142,11 @@ class Hold:
     """The coordinator's view of the transaction that delays consumers.
 
     Attributes:
-        open_ms: the time since the transaction began, up to the newest time in this copy; None if
-            its first batch is not in this copy.
+        open_ms: the time from the transaction's first batch to the newest time in the opened files;
+            None if the first batch is not in the opened files.
         coordinator_state: the state in the producer's newest record; None if no record was found.
-        timeout_ms: the transaction timeout in that record.
-        coordinator_start_ms: when the transaction started, according to that record.
+        timeout_ms: the transaction timeout in the producer's newest record.
+        coordinator_start_ms: the time when the transaction started, according to that record.
         until_ms: when the coordinator aborts the transaction; None if it is not ongoing.
     """
 
@@ -163,16 +163,16 @@ class PartitionTransactions:
     """The transactions of a partition. An offset is None if Kafka could not compute it.
 
     Attributes:
-        may_go_on: whether the active segment may be missing here. Then `log_end` is the end of
-            this copy, and `last_stable_offset` and `held_by` are None.
+        may_go_on: whether the opened files may lack the active segment. If so, `log_end` is the
+            end of the opened files, and `last_stable_offset` and `held_by` are None.
         held_by: the open transaction that begins at the last stable offset.
         hold: the coordinator's view of `held_by`, from `transactions.coordinator.judge`.
         transactions: all open transactions and the last LISTED_TRANSACTIONS others, by first
             offset.
         counts: the number of all transactions by outcome.
-        markers_alone: the number of markers whose transaction has no record in this copy.
-        problem: why some of this is unknown or wrong: the log or a .txnindex could not be read to
-            its end, or a broker would truncate the log.
+        markers_alone: the number of markers of transactions without a record in the opened files.
+        problem: a fault that makes attributes unknown or wrong: the log or a .txnindex could not be
+            read to its end, or a broker would truncate the log. None: no fault.
     """
 
     partition: str
@@ -303,9 +303,10 @@ def start_ms(row: np.void) -> int:
 
 
 class _IndexedAborts:
-    """The aborted transactions in a .txnindex; none if `problem` is set.
+    """The aborted transactions in a .txnindex. There are none if `problem` is set.
 
-    An entry has the first offset even if retention or compaction removed the first records.
+    An entry has the first offset of a transaction, even if retention or compaction removed the
+    transaction's first records.
     """
 
     def __init__(self, segment: LogSegment) -> None:
@@ -344,9 +345,9 @@ def open_committed_log(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedLog:
-    """Returns a log after broker start-up, and how far a read_committed consumer gets.
+    """Returns a log after broker start-up, and up to which offset a read_committed consumer reads.
 
-    All records count as replicated: the high watermark is not used.
+    The high watermark is ignored, as if all records were replicated.
 
     Args:
         version: the Kafka release; by default the assumed release.
@@ -365,7 +366,7 @@ def open_committed_log(
 
 
 def may_go_on(partition: Partition) -> bool:
-    """Returns whether the active segment may be missing here.
+    """Returns whether the opened files may lack the active segment of the log.
 
     True if only remote segments were opened, or a single segment that is not the partition's last.
     """
@@ -456,10 +457,10 @@ def _first_offset(transaction: Transaction) -> int:
 
 
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
-    """Returns a scan with the transactions that were open before the first batch.
+    """Returns a scan with the transactions that were open before the log's first batch.
 
-    They are from the oldest readable producer snapshot. If this snapshot is newer than the first
-    batch, transactions that ended before the snapshot are missing.
+    They are from the oldest readable producer snapshot. If this snapshot was written after the
+    first batch, transactions that ended before the snapshot are missing.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0
@@ -498,7 +499,7 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
 def _take_segment(
     scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
 ) -> Message | None:
-    """Adds the batches of a segment; returns why it is unreadable, or None."""
+    """Adds a segment's batches to the scan; returns why the segment is unreadable, or None."""
     scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:

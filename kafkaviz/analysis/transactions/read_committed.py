@@ -7,7 +7,7 @@ transactions that were aborted in that range. The list is from the .txnindex fil
     (7, 80 to 95)      ended before the fetch offset
     (8, 90 to 120)     overlaps, and is returned
     (9, 151 to 160)    begins at or above the upper bound
-    the last stable offset of this entry, 161, reaches the bound, so the search ends
+                       its last stable offset is 161, not below the bound, so the search ends
 
 The bytes still have the records of the aborted transactions. From offset 90 on, the consumer skips
 the batches of producer 8, up to the abort marker of this producer. The rules are from
@@ -77,7 +77,7 @@ ReadRuns: TypeAlias = Callable[[int, int], "tuple[OffsetRun, ...]"]
 
 
 class FetchEnd(StrEnum):
-    """Why the fetched bytes end where they do."""
+    """The limit that ends the fetched bytes."""
 
     MAX_BYTES = "max-bytes"
     SEGMENT_END = "segment-end"  # a fetch reads one segment
@@ -85,7 +85,7 @@ class FetchEnd(StrEnum):
 
 
 class BoundSource(StrEnum):
-    """Where the upper bound for aborted transactions comes from."""
+    """Where the broker takes `CommittedFetch.upper_bound_offset` from."""
 
     INDEX_ENTRY = "index-entry"  # the first .index entry at or after the end of the bytes
     NEXT_SEGMENT = "next-segment"  # no such entry: the base offset of the next segment
@@ -111,8 +111,8 @@ class IndexStep:
     Attributes:
         segment_base_offset: the base offset of the segment with this .txnindex.
         last_offset: the offset of the abort marker.
-        ends_search: whether the entry's last stable offset reaches the upper bound. Then no later
-            entry can overlap the fetched range.
+        ends_search: whether the entry's last stable offset is at or above the upper bound. If so,
+            no later entry can overlap the fetched range.
     """
 
     segment_base_offset: int
@@ -126,7 +126,7 @@ class IndexStep:
 
 
 class AbortedRange(NamedTuple):
-    """An aborted transaction in a fetch response, which does not have its end."""
+    """An aborted transaction as in a fetch response, that is, without its last offset."""
 
     producer_id: int
     first_offset: int
@@ -140,9 +140,9 @@ class FetchedBatch:
         first_offset: the first offset that the consumer uses. A fetch returns whole batches, so the
             first batch may begin below the fetch offset.
         producer_id: -1 if the batch has no producer id.
-        newly_aborted: the returned transactions that begin at or below `last_offset` and were not
-            marked as aborted before.
-        ends: the outcome in a transaction marker; None for other batches.
+        newly_aborted: the returned transactions that begin at or below `last_offset` and are not
+            in `newly_aborted` of an earlier batch.
+        ends: whether this batch is a commit or an abort marker; None for other batches.
     """
 
     base_offset: int
@@ -165,12 +165,12 @@ class CommittedFetch:
         segment_base_offset: the segment from which bytes are read; None: nothing is read.
         position: the position of the fetched bytes in the .log of that segment.
         upper_bound_offset: transactions that begin at or above this offset are not returned.
-        bound_slot: the slot of the .index entry that gives the upper bound, or None.
+        bound_slot: the slot of the .index entry that gives `upper_bound_offset`, or None.
         steps: the last LISTED_STEPS .txnindex entries that the broker reads.
         returned: the aborted transactions that the consumer gets, in the order of the entries.
         batches: the first LISTED_BATCHES complete batches.
-        may_go_on: whether the active segment may be missing here. The fetch is then computed as if
-            the log ended with this copy.
+        may_go_on: whether the opened files may lack the active segment. If so, the fetch is
+            computed as if the log ended with the opened files.
         next_offset: the offset of the consumer's next fetch.
         error: the exception that the consumer throws after `batches`; None: no exception.
     """
@@ -198,12 +198,12 @@ class CommittedFetch:
 
     @property
     def delivered(self) -> tuple[tuple[int, int], ...]:
-        """The (first, last) offset ranges whose records reach the application."""
+        """The ranges (first offset, last offset) of records that reach the application."""
         return self._ranges(BatchFate.DELIVERED)
 
     @property
     def skipped(self) -> tuple[tuple[int, int], ...]:
-        """The (first, last) offset ranges whose aborted records the consumer skips."""
+        """The ranges (first offset, last offset) of aborted records that the consumer skips."""
         return self._ranges(BatchFate.ABORTED)
 
     def _ranges(self, fate: BatchFate) -> tuple[tuple[int, int], ...]:
@@ -332,7 +332,7 @@ def _steps(search: AbortedSearch, fetch_offset: int) -> Iterator[IndexStep]:
 
 
 class _Consumer:
-    """Processes the batches of a fetch like CompletedFetch.nextFetchedRecord."""
+    """Decides which fetched batches a consumer skips, like CompletedFetch.nextFetchedRecord."""
 
     def __init__(self, offset: int, returned: tuple[AbortedRange, ...]) -> None:
         self._queue = [(first_offset, producer_id) for producer_id, first_offset in returned]
@@ -392,7 +392,10 @@ class _Consumer:
         self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
-        """Marks producers as aborted whose transactions begin at or below `last_offset`."""
+        """Yields the aborted transactions that begin at or below `last_offset`, each only once.
+
+        Marks their producers as aborted.
+        """
         while self._queue and self._queue[0][0] <= last_offset:
             first_offset, producer_id = heappop(self._queue)
             self._aborted_producers.add(producer_id)
@@ -419,7 +422,7 @@ FATES = tuple(OffsetFate)
 
 
 class OffsetRun(NamedTuple):
-    """Consecutive offsets with the same fate; `end_offset` is excluded."""
+    """Consecutive offsets that a consumer treats alike; `end_offset` is excluded."""
 
     first_offset: int
     end_offset: int
@@ -436,7 +439,7 @@ def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
 def read_runs(
     segment: Segment, transactions: PartitionTransactions, first_offset: int, end_offset: int
 ) -> tuple[OffsetRun, ...]:
-    """Returns the runs that cover a range of offsets in a segment, without gaps.
+    """Returns how a consumer treats each offset in a range, as OffsetRuns without gaps.
 
     The result is empty if the last stable offset is unknown.
     """
@@ -466,7 +469,7 @@ class _RunBuilder:
         self.end_offset = first_offset
 
     def append(self, end_offset: int, fate: OffsetFate) -> None:
-        """Adds the offsets below `end_offset` that are not in a run yet."""
+        """Adds a run from the last run's end to `end_offset`, or extends the last run."""
         if end_offset <= self.end_offset:
             return
         first_offset = self.end_offset
@@ -479,7 +482,7 @@ class _RunBuilder:
 def _read(
     builder: _RunBuilder, segment: LogSegment, aborted: Iterable[Transaction], stop_offset: int
 ) -> bool:
-    """Adds the runs below `stop_offset`; returns whether all batches were read."""
+    """Adds the runs below `stop_offset`; returns whether all their batches were read."""
     batch_count = 0
     with entry_points(segment) as points:
         start = points.position_before_offset(builder.end_offset)
