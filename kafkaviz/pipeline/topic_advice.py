@@ -27,7 +27,7 @@ def advise_on_spark(
 
     Args:
         master: the Spark master. None: the master given to spark-submit, or local[*] without one.
-        seconds: the time for packing and merging batches, per core, for all topics together.
+        seconds: the time limit per core for packing and merging batches, for all topics together.
         on_progress: called with a topic's name and 1.0 when the topic's task has ended.
 
     Raises:

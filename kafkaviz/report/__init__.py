@@ -50,7 +50,7 @@ def report(
         created_ms: the date to show, in milliseconds since 1970.
         version: the Kafka release to assume, as in `kafkaviz check`.
         setting_overrides: settings to use instead of those found, as in `kafkaviz check`.
-        known_health: the result of an earlier check; then nothing is checked again.
+        known_health: the result of an earlier check. None: the directory is checked.
         include_payload: whether a few records are shown.
         include_sha256: whether every file is listed with its checksum.
         on_progress: called with a message before each step.

@@ -50,7 +50,7 @@ def section(subject: Subject) -> ReportSection:
 
 
 def retention_section(subject: Subject) -> ReportSection | None:
-    """Returns the section on what keeps each segment. None: the directory has no segments."""
+    """Returns the section on what keeps each segment from deletion; None without segments."""
     segments = retention_view.segment_table(retention_view.named_logs(subject.health))
     if segments is None:
         return None
@@ -212,7 +212,7 @@ def _dump(dump: HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """Splits a line of a hex dump into (hexadecimal digits, whether the bytes are faulty)."""
+    """Yields the bytes of a hex dump line as pairs (hexadecimal digits, whether faulty)."""
     start = 0
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]
     for place in range(1, len(data) + 1):

@@ -87,7 +87,7 @@ def _cell(value: object, kind: str) -> Html:
 
 
 def details(summary: str, *children: object) -> Html:
-    """Returns a block that opens by a click. In print, it is open."""
+    """Returns an element whose content appears at a click on `summary`. In print, it is shown."""
     return tag("details", tag("summary", summary), *children)
 
 
@@ -180,8 +180,8 @@ def document(
     """Returns the HTML of the page.
 
     Args:
-        figures: a figure is drawn into the element whose data-figure is its name. Without a dark
-            mode, it is light in both modes.
+        figures: the figures by name. A figure is drawn into the element whose data-figure is the
+            name. A figure without a dark version is light in both modes.
         scripts: JavaScript that runs at the end of the body.
         styles: CSS rules that are added after the page's own rules.
     """
@@ -217,7 +217,7 @@ def brand() -> Html:
 
 
 def _embed_figures(figures: Figures) -> Html:
-    """Returns compressed Plotly and the figures as script elements, which page.js unpacks."""
+    """Returns script elements with Plotly and the figures, compressed. page.js unpacks them."""
     if not figures:
         return Html("")
     by_name = {name: _json_object(by_mode) for name, by_mode in figures.items()}
@@ -260,7 +260,7 @@ def _styles() -> str:
 
 
 def _fonts() -> list[str]:
-    """Returns @font-face rules for the fonts of Streamlit; [] if it is not installed."""
+    """Returns @font-face rules for Streamlit's fonts; [] if Streamlit is not installed."""
     spec = find_spec("streamlit")
     folder = (
         Path(spec.origin).parent / "static" / "static" / "media" if spec and spec.origin else None

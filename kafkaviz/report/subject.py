@@ -106,7 +106,8 @@ class Subject:
         tails: texts about the bytes after a segment's last complete batch. The key is
             (topic-partition directory, base offset).
         tuning: None if nothing can be tuned; then `untuned_reason` says why.
-        samples, digests: None if records or checksums were not requested.
+        samples: None if records were not requested.
+        digests: None if checksums were not requested.
     """
 
     overview: BrokerOverview
@@ -133,12 +134,13 @@ def gather(
     with_sha256: bool = False,
     on_progress: ProgressListener = lambda _what: None,
 ) -> Subject:
-    """Reads the directory. A segment that cannot be read is left out and listed as a problem.
+    """Reads the content of a report. Lists a segment that cannot be read as a problem.
 
     Args:
         version: the Kafka release to assume, as in `kafkaviz check`.
         overrides: settings to use instead of those found, as in `kafkaviz check`.
-        known_health: the result of an earlier check with this release, which replaces the check.
+        known_health: the result of an earlier check with this release. None: the directory is
+            checked.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -301,7 +303,7 @@ def _tune(
 def read_digests(
     broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Digest]:
-    """Yields the archives first, then the files of the directory or partition, sorted by name."""
+    """Yields the checksums of the opened archives, then of the files, sorted by name."""
     for source in filter(archive.is_archive, broker.sources):
         on_progress(message("report_progress.sha256", name=source.name))
         yield replace(_digest(source, source.name), is_archive=True)
@@ -405,7 +407,7 @@ def _sample_row(record: BatchRecord) -> tuple[str, str, str, str, str]:
 
 
 def _text(data: bytes | str | None) -> str:
-    """Returns up to `CHARACTERS` of the data, in hexadecimal digits if it is not UTF-8."""
+    """Returns the first `CHARACTERS` characters of UTF-8 data, else hexadecimal digits."""
     if data is None:
         return "null"
     try:

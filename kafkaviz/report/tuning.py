@@ -21,7 +21,7 @@ HEADING = message("report.tuning_heading")
 
 
 def section(subject: Subject) -> ReportSection:
-    """Returns the section. If nothing can be tuned, it says why."""
+    """Returns the section on index.interval.bytes. If nothing can be tuned, it says why."""
     if subject.tuning is None:
         return ReportSection(
             "tuning",
@@ -55,7 +55,7 @@ def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
 
 
 def describe_own_intervals(report_tuning: ReportTuning) -> str:
-    """Says how many topics would gain from a separate interval; "" for a single topic."""
+    """Says how many topics would gain from their own interval; "" if there is only one topic."""
     changing_count = sum(map(_changes, report_tuning.answers.values()))
     if len(report_tuning.source.cases) < 2:
         return ""

@@ -53,7 +53,7 @@ def name_of(timestamp_ms: int | None) -> str:
 
 @dataclass(frozen=True)
 class OffsetAndTimestamp:
-    """The answer that a client gets."""
+    """The offset and timestamp that a client gets as the answer."""
 
     offset: int
     timestamp_ms: int  # -1 for the log's start and end
@@ -213,7 +213,7 @@ def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
 
 
 def _hide_beyond_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Removes an answer that the client must not see (Partition.fetchOffsetForTimestamp)."""
+    """Removes the answer if it is not below the limit offset (fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
     return TimeSearch(

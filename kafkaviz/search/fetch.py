@@ -63,11 +63,11 @@ class Bounds:
 
 
 class FailedBounds(FailedRead):
-    """Kafka's exception while it determines the end or last stable offset of a log.
+    """Kafka's exception if the end or last stable offset of a log cannot be determined.
 
-    LogSegment.readNextOffset throws it at broker start-up, or
-    UnifiedLog.fetchLastStableOffsetMetadata in a fetch (4.3.1, according to Kafka's source).
-    `search` and `scan` show the way to the damaged bytes.
+    Kafka throws it in LogSegment.readNextOffset at broker start-up, or in
+    UnifiedLog.fetchLastStableOffsetMetadata during a fetch (according to the source of 4.3.1).
+    `search` and `scan` are the steps that lead to the damaged bytes.
     """
 
     def __init__(self, fault: FailedRead, search: IndexSearch, scan: ForwardScan) -> None:
@@ -81,10 +81,10 @@ class FailedBounds(FailedRead):
 
 
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
-    """Returns the bounds of a log for a consumer with that isolation level.
+    """Returns the start and end of a log, and the first offset that the consumer cannot see.
 
     Raises:
-        FailedBounds: the last .index leads to bytes that are not a batch for Kafka.
+        FailedBounds: an .index leads to bytes that Kafka does not accept as a batch.
     """
     start = log.log_start_offset
     end = max(log_end_offset(log.active, profile), log.log_start_offset)
@@ -105,10 +105,11 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from the last index entry.
 
-    A broker with an invalid batch length does not start. Here, earlier offsets can be looked up.
+    Kafka does not start if it finds an invalid batch length. kafkaviz can still look up earlier
+    offsets.
 
     Raises:
-        FailedBounds: the entry leads to bytes that are not a batch for Kafka.
+        FailedBounds: the entry leads to bytes that Kafka does not accept as a batch.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)
@@ -261,7 +262,7 @@ class AbortedSearch:
     Attributes:
         bound_search: the search for the upper bound in the offset index.
         upper_bound_offset: transactions that begin at or above this offset are left out.
-        reads: (base offset of the segment, .txnindex entries that are read), in order.
+        reads: per segment read: (base offset, the .txnindex entries that were read), in order.
     """
 
     bound_search: IndexSearch
@@ -281,8 +282,9 @@ def aborted_transactions(
 ) -> AbortedSearch:
     """Finds the aborted transactions that a read_committed fetch returns.
 
-    These begin below an upper bound, an offset after the fetched bytes. The bound comes from the
-    .index, as in LocalLog.addAbortedTransactions. So it may be larger than needed.
+    Transactions that begin at or above an upper bound are left out. The bound is an offset after
+    the fetched bytes. As in LocalLog.addAbortedTransactions, it comes from the .index, which has
+    few entries. So the bound may be larger than needed.
 
     Raises:
         FailedRead: Kafka refuses to read a .txnindex.
@@ -420,7 +422,7 @@ def explain_fetch(
 def explain_no_segment(
     log: LogView, target: int, reason: SegmentReason
 ) -> tuple[SegmentChoice, ...]:
-    """Returns the choices of a lookup that searches no segment."""
+    """Returns a `SegmentChoice` with `reason` for every segment, none of which is searched."""
     return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 

@@ -25,9 +25,9 @@ NO_TIMESTAMP = -1
 
 
 class KeyColumn:
-    """An index column that adds the base offset to each value that is read.
+    """A column of an index. Adds the base offset to a value when the value is read.
 
-    A search reads only about twenty values, so the column is not converted as a whole.
+    A search reads only about twenty values, so converting the whole column would waste time.
     """
 
     def __init__(self, column: np.ndarray, base: int = 0) -> None:
@@ -45,7 +45,8 @@ class KeyColumn:
 class SegmentView:
     """A segment that a broker has open.
 
-    A missing index file has no entries. Every slot of an existing index is trusted.
+    A missing index counts as empty. Every slot of an existing index counts as an entry, as in
+    Kafka.
     """
 
     base_offset: int
@@ -92,8 +93,8 @@ class SegmentView:
     def max_timestamp(self) -> tuple[int, int]:
         """The (timestamp, offset) in the last slot of the time index, or (-1, base offset).
 
-        A broker remembers this (LogSegment.readMaxTimestampAndOffsetSoFar since 2.3). Earlier
-        releases also read the batches after the last entry.
+        A broker keeps this pair in memory (LogSegment.readMaxTimestampAndOffsetSoFar since 2.3).
+        Earlier releases also read the batches after the last entry.
         """
         entry_bytes = time_index.ENTRY.itemsize
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
@@ -113,7 +114,7 @@ class SegmentView:
     def largest_timestamp_ms(self) -> int:
         """The largest timestamp, or the .log's modification time if no timestamp is known.
 
-        Kafka compares it with a searched timestamp (LogSegment.largestTimestamp).
+        Kafka compares this timestamp with the target of a search (LogSegment.largestTimestamp).
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
@@ -148,7 +149,7 @@ class LogView:
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Returns the index of the last segment with a base offset up to `offset`, or None."""
+        """Returns the index of the last segment that begins at or below `offset`, or None."""
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
             default=None,
@@ -156,7 +157,7 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """Returns the bytes on disk, as a broker sees them after a clean shutdown."""
+    """Returns a partition on disk, as a broker sees it after a clean shutdown."""
     segments = tuple(map(view_segment, partition.live))
     snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
     return LogView(

@@ -91,9 +91,9 @@ FetchResult = ConsumerRecord | CorruptRecord | FailedRead | SkipReason | None
 def fetches(
     log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
 ) -> Iterator[tuple[Fetch, FetchResult]]:
-    """Yields fetches of one batch each, until the consumer gets a record or an error.
+    """Yields (fetch, result), one batch per fetch, until the consumer gets a record or an error.
 
-    The last result is the record, the exception that is thrown, or None if no batch is left.
+    The last result is the record, the exception, or None if no batch is left.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log.
@@ -152,7 +152,7 @@ def _first_record(
 
 
 def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
-    """Returns (damaged object, offset, reason) if the consumer refuses a batch; else None.
+    """Returns ("Record batch" or "Record", offset, reason) if its checksum is wrong; else None.
 
     Below magic 2, only the message that the consumer would get is checked.
     """
@@ -232,8 +232,8 @@ class LookupOutcome(StrEnum):
 class WrongEntry(NamedTuple):
     """An .index entry that points to a batch above the entry's own offset.
 
-    A search that begins there misses the offsets from the entry's offset to `base_offset`. Unlike
-    for Aim.PAST of analysis/segment/links.py, a batch with these offsets need not exist.
+    A search from that batch misses the offsets from the entry's offset to `base_offset`. The log
+    need not have a batch with these offsets. Compare Aim.PAST in analysis/segment/links.py.
     """
 
     search: IndexSearch  # the search that found the entry
@@ -320,7 +320,7 @@ class Lookup:
 
     @property
     def start_choice(self) -> SegmentChoice:
-        """The segment in which the search begins. If none is searched: the first segment."""
+        """The segment in which the search begins; the first segment if none is searched."""
         return next(
             (choice for choice in self.choices if choice.reason in START_REASONS), self.choices[0]
         )
@@ -353,7 +353,7 @@ class Lookup:
 
     @property
     def scan(self) -> ForwardScan | None:
-        """The last scan. If a scan found the batch, it is this one."""
+        """The last scan, or None. Only the last scan can have found the batch."""
         return self.scans[-1] if self.scans else None
 
 

@@ -1,4 +1,4 @@
-"""A forward scan through the batches of a .log to an offset or timestamp, with each decision.
+"""Scans the batches of a .log for an offset or timestamp, and records each decision.
 
 As in Kafka 4.3.1's FileLogInputStream and FileChannelRecordBatch, a step to the next batch reads 17
 bytes. The last offset or largest timestamp of a batch needs its header (61 bytes for magic 2).
@@ -88,7 +88,7 @@ def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
 
 
 class ReadPart(Enum):
-    """The part of a batch that is read."""
+    """The part of a batch that one read covers: the first 17 bytes, the header, or all."""
 
     START = auto()  # offset, length and magic: 17 bytes
     HEADER = auto()
@@ -120,7 +120,7 @@ class LogReader:
     """The bytes of an open .log, and a list of Kafka's reads."""
 
     def __init__(self, read: ReadInto, size_bytes: int, path: str = "") -> None:
-        """Takes an open .log. For Kafka it ends at `size_bytes`; the file may be longer."""
+        """Takes an open .log. The log ends at `size_bytes`, even if the file is longer."""
         self._read = read
         self.size_bytes = size_bytes
         self.path = path
@@ -234,7 +234,7 @@ class FileBatch:
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
-        """Yields offset and time of each record. `is_streamed`: also of those before a fault."""
+        """Yields each record's offset and time; those before a fault only if `is_streamed`."""
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
@@ -295,7 +295,7 @@ class FileBatch:
 
 
 class HeaderOutcome(StrEnum):
-    """The decision of a scan about one batch, after it has read the header or more."""
+    """The decision of a scan about a batch after reading its header, or more of the batch."""
 
     BASE_BELOW = "base_below"  # the batch starts below the target and may hold it
     BASE_EQUAL = "base_equal"
@@ -313,7 +313,7 @@ class HeaderOutcome(StrEnum):
 
 
 class HeaderDecision(NamedTuple):
-    """One decision of a scan about a batch, and the value that it compared."""
+    """A decision of a scan about a batch, and the value that the scan compared."""
 
     position: int
     outcome: HeaderOutcome
@@ -341,7 +341,7 @@ class ForwardScan:
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-    """Opens the .log of a segment and calls `search` with its reader. Raises CorruptFile."""
+    """Returns the result of `search` on a reader of the segment's .log. Raises CorruptFile."""
     with segment.log.open_reader() as read:
         try:
             return search(LogReader(read, segment.log.size_bytes, log_path(segment)))
@@ -356,7 +356,7 @@ def log_path(segment: SegmentView) -> str:
 def translate(
     segment: SegmentView, offset: int, profile: SearchProfile
 ) -> tuple[IndexSearch, ForwardScan]:
-    """Finds the batch in a segment that holds an offset, or else the next batch.
+    """Finds the batch with an offset in a segment, or else the next batch.
 
     Like LogSegment.translateOffset, treats a negative position in the index as zero.
     """
@@ -372,7 +372,7 @@ def find_offset(
 ) -> ForwardScan:
     """Finds the first batch that ends at or after `target` (searchForOffsetFromPosition).
 
-    `comparison` is "last_offset" or "base_offset": the same batch is found with different reads.
+    `comparison` ("last_offset" or "base_offset") changes the reads, but not the batch found.
     """
     scan = _Scan(log, base_offset, target, position)
     try:

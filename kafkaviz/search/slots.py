@@ -1,9 +1,9 @@
-"""Binary search in the slots of an index, plain or warm section first, with every slot read.
+"""Binary search in the slots of an index. The result lists every slot that was read.
 
-This is AbstractIndex.indexSlotRangeFor. Up to 2.0 it is a plain search. Since 2.1 (KAFKA-6432) the
-last 8 KiB of entries are tried first: searches near the log's end then read the same few pages,
-however large the index is. For example, with the keys 6 14 22 26 31, all of them warm, and target
-23:
+This is AbstractIndex.indexSlotRangeFor. Up to 2.0 it searches all slots. Since 2.1 (KAFKA-6432) it
+tries the warm section first: the last 8 KiB of entries. Searches near the log's end then read the
+same few pages, however large the index is. For example, with the keys 6 14 22 26 31, all of them
+warm, and target 23:
 
     slot 0   6 < 23   the warm section starts here: continue in it
     slot 2   22 < 23  lo = 2
@@ -24,7 +24,7 @@ NONE = -1
 
 
 class Column(Protocol):
-    """Keys by slot: an array, or an object that computes them."""
+    """The keys of an index by slot: an array, or an object that computes each key."""
 
     def __len__(self) -> int: ...
 
@@ -105,7 +105,7 @@ def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES
 
 
 def warm_entries(entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns AbstractIndex.warmEntries: 1024 for an offset index, 682 for a time index."""
+    """Returns the number of warm entries: 1024 in an offset index, 682 in a time index."""
     return warm_bytes // entry_bytes
 
 
@@ -223,10 +223,10 @@ def floors(
 def sum_pages(
     entries: int, entry_bytes: int, *, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES
 ) -> int:
-    """Returns how many pages one search per entry reads, in total.
+    """Returns how many pages are read in total by one search for each entry.
 
     The target of each search is just above the entry's key. The result is the sum of the last
-    column of `floors` for these targets. Searches with equal first probes are simulated together.
+    column of `floors` for these targets.
     """
     warm_from = first_warm_slot(entries, entry_bytes, warm_bytes)
     return _sum_pages(entries, entry_bytes, warm_from, page_bytes) if entries else 0
@@ -264,7 +264,7 @@ def _sum_pages(entries: int, entry_bytes: int, warm_from: int, page_bytes: int) 
 
 @njit(cache=True)
 def _add_pages(pages: np.ndarray, count: int, slot: int, entry_bytes: int, page_bytes: int) -> int:
-    """Appends the pages of an entry to pages[:count] if missing there. Returns the new count."""
+    """Appends an entry's pages to pages[:count], except those in it. Returns the new count."""
     first, last = page_span(slot, entry_bytes, page_bytes)
     for page in range(first, last + 1):
         is_known = False

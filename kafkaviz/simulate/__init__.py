@@ -1,6 +1,7 @@
 """Simulates what Kafka writes, byte for byte, from settings, batches and a release.
 
-Only directory/folder.py writes files, and only new ones. Each part uses only earlier parts:
+Only directory/folder.py writes files, and only new ones. Each part in this list uses only the parts
+above it:
 
 - producers/: the batches that producers send
 - recovery, segment_check: the recovery of a segment
@@ -10,7 +11,7 @@ Only directory/folder.py writes files, and only new ones. Each part uses only ea
 - directory/: whole logs and broker directories
 - lesson_logs, lesson_growth: logs for lessons
 
-The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
+The package can be called: kafkaviz.simulate(workload, settings, seed) calls simulation.simulate.
 """
 
 import sys
@@ -18,7 +19,7 @@ from types import ModuleType
 
 
 class _Callable(ModuleType):
-    """A module that can be called. The package has the same name as the function kv.simulate."""
+    """Makes this package callable: kv.simulate is both the package and a function."""
 
     def __call__(self, *args, **kwargs):
         from kafkaviz.simulate.directory.simulation import simulate

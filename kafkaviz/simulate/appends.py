@@ -1,7 +1,7 @@
 """The batches that are appended to a simulated log, and stores for the .log bytes.
 
-A batch is a row of INCOMING: the columns of format.batch.BATCH, and four that are set at the
-append:
+A batch is a row of INCOMING. It has the columns of format.batch.BATCH, and four more: append,
+now_ms, deep_offset and marker. For example:
 
     base_offset  size_bytes  append  now_ms         deep_offset  marker
     0            1042        0       1700000000000  9            -1

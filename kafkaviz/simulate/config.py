@@ -44,7 +44,7 @@ class IndexConfig:
 
     @property
     def usable_time_slots(self) -> int:
-        """The slots that appends may fill: all but one, which is for the segment's last entry."""
+        """The number of slots that appends may fill: all but one for the segment's last entry."""
         return max(0, self.time_slots - 1)
 
 
@@ -107,7 +107,7 @@ def log_config(
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseBehaviour:
-    """How a release writes and loads a log. Each attribute is True if the release does this.
+    """How a release writes and loads a log. An attribute is True if its description applies.
 
     Attributes:
         first_offset_keys: an offset index entry holds the first offset of the indexed batches, not

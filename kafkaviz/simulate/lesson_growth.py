@@ -1,4 +1,4 @@
-"""Records how a log grows: each event, and the state of its segment before and after it.
+"""Records how a log grows: each event, and its segment before and after the event.
 
 For example, batches have 1000 B, and index.interval.bytes is 4096. At the sixth append there are
 5000 B since the last entry, so both indexes get an entry:
@@ -152,7 +152,7 @@ Act = Append | CleanRestart | Truncate
 
 
 def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
-    """Applies the acts to a new log. Raises CannotLoad if Kafka cannot open the log."""
+    """Returns the growth of a log by appends, restarts and truncations. Raises CannotLoad."""
     rows = _rows([batch_act for batch_act in acts if isinstance(batch_act, Append)])
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms, logs=MemoryLogs()))
     next_row = 0
@@ -169,7 +169,7 @@ def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
 
 
 def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> LogGrowth:
-    """Appends the rows (INCOMING), one batch per step; stops at the first that Kafka refuses.
+    """Appends the rows (INCOMING) to a new log until Kafka refuses one. Returns the growth.
 
     Raises CannotLoad if Kafka cannot open a log with these settings.
     """
@@ -360,7 +360,7 @@ START_MS = lesson_logs.START_MS
 def first_segments() -> LogGrowth:
     """Grows a log of 1000-byte batches, with one index entry per five batches.
 
-    Later come equal timestamps, a restart, a truncation and a roll.
+    Later steps have equal timestamps, a restart, a truncation and a roll.
     """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)

@@ -2,13 +2,11 @@
 
 five()            5 entries, few enough to draw, with the keys 6 14 22 26 31
 twenty()          20 entries, 4 of them in the warm section
-fourteen_pages()  7168 entries in 14 full pages: the case of KAFKA-6432
-full()            1 310 720 entries, as many as fit into 10 MiB
-log_of_keys()     an index of keys that a user typed, without a log
+fourteen_pages()  7168 entries in 14 full pages: the example of KAFKA-6432
 
-The customers of `profiles` are for the lesson on the cleaner. Each week has three batches of two
-records, and segment.ms closes a segment per week. In the third week a customer leaves, and her
-service writes a tombstone:
+The log of `profiles` is for the lesson on the cleaner. Its keys are customers. Each week has three
+batches of two records, and segment.ms closes a segment per week. In the third week a customer
+leaves, and her service writes a tombstone:
 
     week 1    0 anna   1 ben     2 anna    3 cleo      4 dan     5 ben
     week 2    6 anna   7 eva     8 ben     9 eva      10 fred   11 anna
@@ -91,7 +89,7 @@ class PracticeLog:
     Attributes:
         batches: an array of ROW.
         apart_ms: milliseconds between two records of a batch.
-        offset, timestamp_ms: targets for a search.
+        offset, timestamp_ms: an offset and a timestamp to search for.
     """
 
     log: LogView
@@ -153,7 +151,7 @@ def _log_of_equal_batches(
 
 
 def log_of_keys(keys: Sequence[int]) -> LogView:
-    """Returns a segment whose offset index has these keys in this order, all at position 0."""
+    """Returns a log of one segment. Its index has these keys in this order, all at position 0."""
     entries = np.zeros(len(keys), offset_index.ENTRY)
     entries["relative_offset"] = keys
     return _log_view(np.empty(0, ROW), in_memory("", b""), entries, np.empty(0, time_index.ENTRY))
@@ -289,7 +287,7 @@ MARKERS = {"abort": ABORT, "commit": COMMIT}
 
 @dataclass(frozen=True)
 class CustomerLog:
-    """The segments of a log after a clean shutdown.
+    """The log of a lesson after a clean shutdown.
 
     Attributes:
         segments: the segments by base offset, the active one last.
@@ -311,7 +309,8 @@ def profiles(end_ms: int, config: LogConfig | None = None, *, open_week: int = -
 
     Args:
         config: settings of the topic, by default WEEKLY.
-        open_week: the first batch of this week (from 0) begins a transaction that never ends.
+        open_week: the number of a week (0, 1 or 2) whose first batch begins a transaction that
+            never ends; -1 for none.
     """
     return _write(_weekly(WEEKS, open_week), end_ms, config or WEEKLY)
 
@@ -360,7 +359,7 @@ def _write(batches: Iterator[tuple[int, str]], end_ms: int, config: LogConfig) -
 def _batch(text: str, base_offset: int, time_ms: int) -> tuple[np.ndarray, bytes]:
     """Returns one row of INCOMING and the batch's bytes.
 
-    The text "7: anna cleo-" is a batch of producer 7: a record of anna, and a tombstone of cleo.
+    The text "7: anna cleo-" is a batch of producer 7: a record of key anna, a tombstone of cleo.
     """
     producer, _, words = text.rpartition(": ")
     is_marker = words in MARKERS

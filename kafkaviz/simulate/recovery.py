@@ -45,7 +45,7 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Adds an epoch and its first offset, and removes epochs that contradict the new one."""
+        """Adds an epoch and its start. Removes entries with an equal or larger epoch or start."""
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):
@@ -62,7 +62,7 @@ class LeaderEpochs:
     def cut_to(self, log_start: int, log_end: int) -> bool:
         """Removes the epochs at or above `log_end`, and those that end at or below `log_start`.
 
-        Returns whether Kafka rewrites the file.
+        Returns whether Kafka rewrites leader-epoch-checkpoint.
         """
         count_before = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]
@@ -93,7 +93,7 @@ OFFSET_OVERFLOW = "org.apache.kafka.storage.internals.log.LogSegmentOffsetOverfl
 
 @dataclass(frozen=True)
 class BrokerException:
-    """An exception as Kafka prints it."""
+    """An exception of Kafka: its Java class and its message."""
 
     class_name: str
     message: str
@@ -168,7 +168,7 @@ class RecoveredSegment:
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
-        """Returns the .index after the segment was closed. Up to 4.3 closing trims the file."""
+        """Returns the .index after the segment was closed. Up to release 4.3, closing trims it."""
         if self.exception and not self.close_trims:
             return self.index()
         return offset_index.build(self.offset_entries)
@@ -317,8 +317,8 @@ class _Run:
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
         """Finds the index entries that the next batches get.
 
-        Returns the number of batches taken, the offset entries, the time entries, and the fault or
-        0.
+        Returns the number of batches before a fault, their offset entries and time entries, and the
+        fault code (0: no fault).
         """
         has_first_offset_keys = self.behaviour.first_offset_keys
         key = (
@@ -403,7 +403,7 @@ class _Run:
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
-    """Returns an entry of the time index. Like Kafka before 2.0, keeps the offset's low 32 bits."""
+    """Returns a time index entry with the low 32 bits of the offset, like Kafka before 2.0."""
     return np.array(
         [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
     )
@@ -446,7 +446,8 @@ def _index(
 ) -> tuple[int, int, int, int]:
     """Adds index entries for the batches.
 
-    Returns the number of batches taken, of offset entries and of time entries, and the fault or 0.
+    Returns the number of batches before a fault, of offset entries, and of time entries; and the
+    fault code (0: no fault).
     """
     state = states[0]
     new_offsets = 0

@@ -97,9 +97,10 @@ def _too_small(batches: np.ndarray) -> np.ndarray:
 
 
 def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
-    """Returns rows of BATCH with the first offset of each wrapper filled in.
+    """Returns `batches` (rows of BATCH) with the base offsets of wrappers filled in.
 
-    A wrapper that cannot be read gets its last offset.
+    A wrapper is a compressed batch of magic 0 or 1, whose header lacks the base offset. An
+    unreadable wrapper gets its last offset.
     """
     unknown = np.flatnonzero(
         (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)
@@ -118,7 +119,7 @@ def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
 
 
 class ReadableFile(Protocol):
-    """A file and its bytes."""
+    """An object with the name, size and content of a file."""
 
     @property
     def name(self) -> str: ...
@@ -141,9 +142,10 @@ class RecoveryReason(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """Returns the segments that are recovered after an unclean shutdown (LogLoader.recoverLog).
+    """Returns the base offsets of the segments that an unclean shutdown makes Kafka recover.
 
-    These are the segment that contains the recovery point and all later segments.
+    These are the segment that contains the recovery point and all later segments
+    (LogLoader.recoverLog).
     """
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]

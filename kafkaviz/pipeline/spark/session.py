@@ -64,8 +64,8 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
     Raises:
         NoJava: this machine has no Java on which Spark can run.
         MissingPackages: Spark is not installed.
-        KafkavizError: `master` is not the name of a master, or a context that kafkaviz did not
-            create has another master.
+        KafkavizError: `master` is not the name of a master. Or the running context has another
+            master, and kafkaviz did not create it.
     """
     global _own_context
     extras.require("spark")
@@ -102,9 +102,10 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
 
 
 def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
-    """Returns a session on `context`, or a Spark Connect session for a master sc://HOST:PORT.
+    """Returns a Spark session, or a Spark Connect session for a master sc://HOST:PORT.
 
-    Without a master, SPARK_REMOTE may name a Spark Connect server.
+    A Spark session uses the SparkContext that `context` returns. Without a master, SPARK_REMOTE may
+    name a Spark Connect server.
     """
     extras.require("spark")
     from pyspark.sql import SparkSession
@@ -122,7 +123,7 @@ def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]
 
 
 def is_connect(master: str | None) -> bool:
-    """Returns whether `master` names a Spark Connect server. None: Spark's environment decides."""
+    """Returns whether `master` is a Spark Connect server. None: environment variables decide."""
     if master is not None:
         return master.startswith(CONNECT_SCHEME)
     return "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
@@ -197,7 +198,7 @@ def is_alive(context: "SparkContext") -> bool:
 def prepare(
     master: str, cache: Path, environ: MutableMapping[str, str] = os.environ
 ) -> Path | None:
-    """Sets the environment for the JVM and Spark's Python workers, before the JVM starts.
+    """Sets environment variables for the JVM and Spark's Python workers.
 
     Returns:
         The java launcher. None: spark-submit has already started the JVM.
@@ -220,7 +221,7 @@ def prepare(
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
-    """Adds this checkout and the modules pyspark_kafka_* to PYTHONPATH.
+    """Adds `root` (this checkout) and its modules pyspark_kafka_* to PYTHONPATH.
 
     Spark's workers get PYTHONPATH, but not the driver's sys.path. `streamlit run` changes only
     sys.path.
@@ -238,9 +239,10 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
 def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
     """Makes a context's workers run this Python and find kafkaviz.
 
-    This applies to RDDs that are defined in the with block. The context is restored afterwards.
-    Workers of a context that kafkaviz did not create spend a second or two on imports, because the
-    JVM keeps Spark's own daemon, not daemon.py. Only one thread at a time can be in the block.
+    This applies to RDDs that are defined in the with block. After the block, the context has its
+    previous settings. Workers of a context that kafkaviz did not create spend a second or two on
+    imports, because the JVM uses Spark's daemon instead of daemon.py. Only one thread at a time can
+    be in the block.
     """
     with SESSION_LOCK:
         python = context.pythonExec

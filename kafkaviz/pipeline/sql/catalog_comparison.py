@@ -5,11 +5,11 @@
 
 The same SQL runs on Spark and on DuckDB. Two batches are equal if offsets, leader epoch, size,
 record count and stored checksum are equal. Stored checksums that no ingest has verified are taken
-as correct. Unlike kafkaviz.analysis.comparison, this module recognises neither equal records in
-different batches nor leader epochs without records.
+as correct. Only kafkaviz.analysis.comparison recognises equal records in different batches, and
+leader epochs without records.
 
-To avoid sorting and shuffling, each side computes a fingerprint per 2^16 offsets. Single batches
-are compared only where the fingerprints differ.
+To avoid sorting and shuffling, each catalog gets a fingerprint per 2^16 offsets. Single batches are
+compared only where the fingerprints differ.
 """
 
 from collections import Counter
@@ -49,7 +49,7 @@ DAMAGE_CODES = (
 
 
 class CatalogRelation(StrEnum):
-    """How two logs relate, as far as catalogs show. The most severe relation comes last."""
+    """How the logs of two catalogs relate, from the least to the most severe relation."""
 
     SAME_BATCHES = "same-batches"  # means identical, index-files-differ or segments-differ
     START_DIFFERS = "start-differs"
@@ -221,7 +221,7 @@ class CatalogPair:
 
     @property
     def unverified_sides(self) -> tuple[str, ...]:
-        """The sides ("a", "b") whose checksums no ingest has verified."""
+        """The catalogs ("a", "b") with checksums that no ingest has verified."""
         return tuple(
             side
             for side, side_catalog in zip(SIDES, self.catalogs, strict=True)
@@ -253,7 +253,7 @@ def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
 
 
 def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
-    """Compares the current logs of both sides with DuckDB. Returns one row per log.
+    """Compares the current logs of both catalogs with DuckDB. Returns one row per log.
 
     Raises:
         CannotOpen: files of a catalog are missing or damaged.
@@ -303,10 +303,10 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
 
 
 def compared_logs(pair: CatalogPair) -> pa.Table:
-    """Matches the current logs of both sides, and counts the damage in each.
+    """Matches the current logs of both catalogs, and counts the damages in each log.
 
-    Returns one row (`COMPARED_LOGS`) per log. `match_partitions` matches the logs, as it does for
-    directories.
+    Returns one row (`COMPARED_LOGS`) per log. Logs are matched by `match_partitions`, as in a
+    comparison of directories.
 
     Raises:
         CannotOpen: a catalog has a partition twice. Table `batches` does not show which of the two
@@ -385,17 +385,17 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 
 
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
-    """Returns an SQL condition that excludes batches of renamed directories, such as -delete.
+    """Returns an SQL condition that is false for batches of renamed directories.
 
-    Table `batches` has no column for the directory. If a topic was deleted and created again,
-    batches of both topics have the same topic name.
+    A deleted topic's directory is renamed to end in -delete. If the topic was created again,
+    batches of both topics have the same name in table `batches`, which has no directory column.
 
     Args:
-        file: SQL for the name of a row's Parquet file. It depends on the engine.
-        row: SQL for the number of a row in its Parquet file.
+        file: an SQL expression for the name of a row's Parquet file. It depends on the engine.
+        row: an SQL expression for the number of a row in its Parquet file.
 
     Returns:
-        "" if no batch must be left out.
+        "" if no batch must be excluded.
     """
     ranges = " OR ".join(
         f"({file} = '{rows.file}' AND {row} BETWEEN {rows.first_row}"

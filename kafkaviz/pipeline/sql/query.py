@@ -38,7 +38,7 @@ MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
 
 class WorkerLost(KafkavizError):
-    """The process that ran a query has ended. The next query starts a new process."""
+    """The error if a query's process has ended. The next query starts a new process."""
 
 
 class QueryTooLarge(KafkavizError):
@@ -70,7 +70,8 @@ class QueryResult:
     Attributes:
         rows: the first rows, up to the requested number.
         all_rows: the total number of rows. None: counting took too long.
-        cut_at: texts of more characters were cut and end in "…". 0: no text was cut.
+        cut_at: the length limit of a text, in characters. Longer texts were cut and end in "…". 0:
+            no text was cut.
     """
 
     rows: pa.Table
@@ -150,7 +151,7 @@ class Worker:
 
 
 class WorkerPool:
-    """Gives workers to queries, in the order in which they ask."""
+    """Lends worker processes to queries, in the order of their requests."""
 
     def __init__(self, limit: int = MAX_QUERIES) -> None:
         self._limit = limit
@@ -184,7 +185,7 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: Worker | None) -> None:
-        """Puts a worker back into the pool. `worker` is None if it could not be started."""
+        """Puts a worker back into the pool. `worker` is None if its process could not start."""
         with self._condition:
             self._busy -= 1
             is_reusable = worker is not None and worker.is_alive and len(self._idle) < IDLE_WORKERS
@@ -207,7 +208,7 @@ POOL = WorkerPool()
 
 
 class Query(Job[QueryResult, None]):
-    """A query in the background. Its state is "waiting" while other queries run first.
+    """A query that runs in the background. Its state is "waiting" while other queries run first.
 
     `error` is a sql.QueryError if the query is wrong. It may also be QueryTooLong, QueryTooLarge,
     WorkerLost, or a CannotOpen about the catalog.

@@ -43,7 +43,7 @@ _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNOREC
 
 
 class QueryError(KafkavizError):
-    """A query that was refused or that failed."""
+    """The error for a query that was refused or that failed."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ErrorLocation:
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Returns the line with the error. None: unknown, or all of several lines are wrong."""
+    """Returns the line where the error begins. None: unknown, or all of several lines are wrong."""
     if error.start is None or (
         error.start == 0
         and error.stop is not None
@@ -108,7 +108,7 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
     """Raises a QueryError unless the text is a single SELECT over the catalog.
 
     Args:
-        parse: returns DuckDB's json_serialize_sql of a text.
+        parse: a function that returns the syntax tree of a text (DuckDB's json_serialize_sql).
     """
     if not text.strip():
         raise QueryError(*EMPTY)

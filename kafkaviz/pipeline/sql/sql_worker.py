@@ -125,7 +125,7 @@ class CatalogDatabase:
 
 
 def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
-    """Creates a view per table, or an empty table if it has no files.
+    """Creates a view for each table with files, and an empty table for each without files.
 
     Afterwards the database can read no other files, and its settings are locked.
     """

@@ -53,7 +53,7 @@ ILLEGAL_STATE = "java.lang.IllegalStateException"
 
 
 class CleaningFailed(Exception):
-    """The error for a log that the cleaner cannot clean. Has Kafka's exception."""
+    """The error for a log that the cleaner cannot clean; `exception` is Kafka's exception."""
 
     def __init__(self, exception: BrokerException) -> None:
         super().__init__(str(exception))
@@ -182,7 +182,7 @@ class BatchChunks:
         bodies: np.ndarray,
         pieces: list[np.ndarray],
     ) -> int:
-        """Decompresses records until one codec reaches MAX_DECOMPRESSED_BYTES.
+        """Decompresses batches until the records of one codec reach MAX_DECOMPRESSED_BYTES.
 
         Returns the number of batches that stay in the chunk.
         """
@@ -304,7 +304,7 @@ class CleanedTransactions:
         self._entries = np.empty(0, ENTRY)
 
     def add_aborted(self, entries: Iterable[np.ndarray]) -> None:
-        """Adds the aborted transactions (txn_index.ENTRY) of the next segment."""
+        """Adds aborted transactions, given as arrays of txn_index.ENTRY."""
         for added in entries:
             queued = np.empty(len(added), _QUEUED)
             queued["first_offset"] = added["first_offset"]
@@ -318,8 +318,8 @@ class CleanedTransactions:
         """Finds the batches of a chunk that can be discarded. The chunks come in order.
 
         Returns:
-            Whether each batch can be discarded; the aborted transactions whose marker stays, an
-            array of format.txn_index.ENTRY.
+            Whether each batch can be discarded; and an array of format.txn_index.ENTRY with the
+            aborted transactions whose marker stays.
 
         Raises:
             CleaningFailed: a marker cannot be read.

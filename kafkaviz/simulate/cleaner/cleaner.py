@@ -89,7 +89,7 @@ class CleaningRange:
         return [segment.base_offset for segment in self.segments]
 
     def between(self, start: int, stop: int) -> Sequence[SegmentView]:
-        """Returns the segments with offsets from `start` to `stop` (LogSegments.values)."""
+        """Returns the segments with offsets from `start` to `stop` - 1 (LogSegments.values)."""
         if start >= stop:
             return ()
         first = max(0, bisect_right(self.bases, start) - 1)
@@ -153,10 +153,10 @@ class Cleaning:
         next_first_dirty_offset: the first dirty offset after the cleaning; unchanged if the map
             cannot hold a key.
         map_keys: the number of keys in the map.
-        passes: the number of cleanings, with this one, that map all keys of the dirty part; None if
-            a map cannot hold a single key.
-        tombstones, markers: the first LISTED_RANGES kept ones, shape (records, 3). The columns are
-            offset, delete horizon before the cleaning, and delete horizon after it (-1: none).
+        passes: the number of cleanings, including this one, that it takes to map all keys of the
+            dirty part; None if a map cannot hold a single key.
+        tombstones, markers: the first LISTED_RANGES of those kept, shape (records, 3). The columns
+            are offset, delete horizon before the cleaning, and delete horizon after it (-1: none).
         source_bytes: the size of the replaced .log files.
         aborted_records: records removed because their transaction was aborted.
         expired_tombstones: tombstones removed because their delete horizon has passed.
@@ -422,7 +422,7 @@ class _Cleaner:
 
     @property
     def _legacy_horizon_ms(self) -> int:
-        """The latest modification time of a .log that loses its tombstones of magic 0 and 1."""
+        """The modification time in ms up to which a .log loses its tombstones of magic 0 and 1."""
         clean_segments = self._range.between(0, self._range.first_dirty_offset)
         if not clean_segments:
             return 0
@@ -481,7 +481,7 @@ class _Cleaner:
         return rules
 
     def _ends_producer(self, batches: np.ndarray, is_marker: np.ndarray) -> np.ndarray:
-        """Returns whether each batch is the last one that the broker remembers of its producer."""
+        """Returns whether each batch is its producer's last one in `CleaningRange.producers`."""
         producers = self._range.producers
         if not len(producers):
             return np.zeros(len(batches), np.bool_)
@@ -495,7 +495,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _ends_cleaned_part(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch ends the cleaned part. Kafka keeps it even if it is empty."""
+        """Returns whether each batch ends the cleaned part. Kafka never removes such a batch."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark

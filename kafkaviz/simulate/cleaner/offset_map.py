@@ -1,11 +1,11 @@
 """The map of a cleaning: the latest offset of each key in the dirty part of a log.
 
 Follows Kafka's SkimpyOffsetMap, which stores the MD5 hash of a key. This map stores 128 bits of
-SipHash-1-3, which is faster; both take 24 bytes per key. Random seeds prevent that a client chooses
+SipHash-1-3, which is faster; both take 24 bytes per key. Random seeds prevent clients from choosing
 keys that collide.
 
-Kafka's map has a fixed size, and holds slots * load factor keys. This map starts small and grows
-until it holds as many keys.
+Kafka's map has a fixed size, and holds slots * load factor keys. This map holds the same number of
+keys, but starts small and grows.
 """
 
 import os

@@ -272,8 +272,8 @@ def _keep_records(
 ) -> tuple[int, bool, bool]:
     """Finds the kept records of a batch (MemoryRecords.filterBatch).
 
-    Returns their number, whether the batch needs a delete horizon, and whether all records are
-    sound.
+    Returns the number of kept records, whether the batch needs a delete horizon, and whether all
+    its records can be read.
     """
     if body.place == UNREADABLE or batch.record_count < 0:
         return 0, False, False

@@ -58,7 +58,7 @@ class BrokerState:
 
 
 class Ids:
-    """Random ids of a formatted directory and a new topic, from a seed."""
+    """The random ids of a cluster, its directory and its topic, made from a seed."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng([seed & 0xFFFFFFFFFFFFFFFF, NODE_ID])
@@ -101,7 +101,7 @@ def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """Returns server.properties with the topic's settings under the broker's names."""
+    """Returns server.properties with the settings by broker-level name, such as log.roll.ms."""
     id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
     properties = {id_name: str(NODE_ID)}
     for name, value in settings.items():
@@ -161,7 +161,7 @@ def _broker_name(topic_name: str) -> str | None:
 def _java_date(ms: int) -> str:
     """Formats a time as java.util.Date does, in UTC.
 
-    Computes in cycles of 400 years, after which weekdays repeat: Python's years end at 9999.
+    Computes within a cycle of 400 years, because Python's years end at 9999.
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)

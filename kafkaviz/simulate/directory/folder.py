@@ -39,7 +39,7 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
 
     Raises:
         CannotOpen: the folder is an input or a directory that a broker may use, or is inside one.
-            Or a killed run left files in the folder.
+            Or a killed process left files in the folder.
     """
     out = out.absolute()
     with translate_os_errors(out):
@@ -147,7 +147,7 @@ def new_files(
             file of Kafka's.
 
     Raises:
-        CannotOpen: same as `resolve_output`, or a file would replace another.
+        CannotOpen: same as `resolve_output`, or a file would replace a different one.
     """
     out = resolve_output(out, inputs)
     new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
@@ -201,7 +201,7 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
 
 
 def _refuse_other_files(out: Path, staging: Path) -> None:
-    """Raises CannotOpen if a file of Kafka's in `out` is missing in `staging` or differs there."""
+    """Raises CannotOpen if `out` has a Kafka file without an identical file in `staging`."""
     own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
         new_file = staging / path.name
@@ -219,7 +219,7 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 class DiskLogs:
     """A LogBytes on disk. The first file creates the folder.
 
-    The current file stays open until `close`.
+    The file that was appended to last stays open until `close`.
     """
 
     def __init__(self, folder: Path) -> None:

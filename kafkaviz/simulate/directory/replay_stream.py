@@ -119,7 +119,7 @@ def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Splits arrays of batches where their total size passes a multiple of PIECE_BYTES."""
+    """Splits each array of batches where its bytes so far pass a multiple of PIECE_BYTES."""
     for batches in walk:
         ends = np.cumsum(batches["size_bytes"])
         cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1

@@ -114,7 +114,7 @@ class Simulated:
         Creates the folder if it does not exist.
 
         Raises:
-            CannotOpen: the folder belongs to Kafka, or already contains one of the files.
+            CannotOpen: the folder may belong to a broker, or already contains one of the files.
         """
         from kafkaviz.simulate.directory.folder import new_files, write
 
@@ -150,7 +150,7 @@ def simulate(
 
     Args:
         workload: a Workload, the path of a TOML file, or the name of a preset such as "orders".
-        settings: settings that replace the workload's, by the topic's or the broker's name.
+        settings: settings that replace the workload's, by topic-level or broker-level name.
         seed: the seed of the random numbers; by default the workload's.
         version: Kafka's release, such as "4.3.1"; by default the workload's.
         clean: whether the broker is shut down cleanly at the end; otherwise it crashes.
@@ -198,7 +198,7 @@ def refuse_name(name: str) -> NoReturn:
 def plan_workload(
     workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None
 ) -> SimulationPlan:
-    """Returns the plan of a workload. Settings, seed and release replace the workload's."""
+    """Returns the plan of a workload. The other arguments replace the workload's values."""
     release = versions.parse(version or workload.kafka_version)
     topic_settings = _settings(dict(workload.settings), settings, release)
     return _plan(
@@ -211,7 +211,7 @@ def plan_workload(
 
 
 def plan_config(workload: Workload, config: LogConfig) -> SimulationPlan:
-    """Returns the plan of a workload, with a LogConfig instead of the workload's settings."""
+    """Returns the plan of a workload whose settings are replaced by `config`."""
     default_config = log_config({}, workload.release)
     changed_values = {
         field.name: getattr(config, field.name)

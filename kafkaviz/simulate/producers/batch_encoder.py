@@ -40,14 +40,14 @@ _COUNT = _FIELD_STARTS["record_count"]
 
 
 def seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """Writes each row's header into the gap before its records, and the checksum into the row.
+    """Writes the header of each batch into `data`, and its checksum also into `rows`.
 
     Args:
-        rows: an array with the fields of BATCH, and possibly more.
-        data: an array of uint8: the batches one after another, with the gaps.
+        rows: one row per batch: an array with the fields of BATCH, and possibly more.
+        data: an array of uint8: the batches, each with a gap of 61 bytes for its header.
 
     Raises:
-        IndexError: the rows' `size_bytes` exceed `data`.
+        IndexError: the rows' `size_bytes` exceed `data`, or one is smaller than a header.
     """
     if rows["size_bytes"].sum() > len(data) or (
         len(rows) and rows["size_bytes"].min() < HEADER_BYTES
@@ -153,7 +153,7 @@ def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None
 def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> None:
     """Writes `count` hexadecimal digits of a number.
 
-    The lowest digit is first. After 16 digits they repeat.
+    The lowest digit comes first. After 16 digits, the digits repeat.
     """
     for place in range(count):
         digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))

@@ -217,7 +217,7 @@ def _time_to_next_batch_ns(plan: np.record, tables: np.ndarray, state: np.record
 
 @njit(cache=True)
 def _real_ns(plan: np.record, busy_ns: int) -> int:
-    """Returns the time since the phase began. `busy_ns` is the part of this time within bursts."""
+    """Returns the time in ns since the phase began. `busy_ns` is the part within bursts."""
     return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
 
 
@@ -532,7 +532,7 @@ def _put_value(
     number: int,
     record_stream: np.uint64,
 ) -> None:
-    """Writes a value from the pool: bytes, or text as JSON such as {"n":17,"t":"paid berlin"}."""
+    """Writes a value: bytes of the pool, or JSON with its text, as {"n":17,"t":"paid berlin"}."""
     start = int(np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool))))
     digit_count = digits(number)
     if plan.is_random or count <= JSON_BYTES + digit_count + 1:

@@ -1,4 +1,4 @@
-"""The traffic of simulated producers: a phase of a workload, and its parts."""
+"""The dataclasses that describe the traffic of producers in a phase of a workload."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ class Header:
 class Bursts:
     """Bursts and pauses: all records come within `on_ms`, none in the following `off_ms`.
 
-    The phase's rate is the average over both.
+    The phase's rate is the average over bursts and pauses.
     """
 
     on_ms: int
@@ -65,7 +65,7 @@ class Bursts:
 
 @dataclass(frozen=True)
 class TimestampShift:
-    """Shifts the timestamps of a share of the records by some milliseconds."""
+    """Shifts the timestamps of a fraction of the records by some milliseconds."""
 
     share: float
     by_ms: Spread
@@ -77,7 +77,7 @@ class TransactionTraffic:
 
     Attributes:
         batches: number of batches in a transaction.
-        abort_share: share of the transactions that end with ABORT.
+        abort_share: fraction of the transactions that end with ABORT.
         leave_open: whether the open transactions at the end of the phase get no marker.
     """
 
@@ -102,8 +102,8 @@ class Phase:
         clock_ahead_ms: the producers' clock minus the broker's.
         events_from_ms: the first timestamp, by default the start of the phase.
         events_speed: ms by which timestamps advance per ms of the clock.
-        late: lowers the timestamps of a share of the records.
-        future: raises the timestamps of a share of the records.
+        late: lowers the timestamps of a fraction of the records.
+        future: raises the timestamps of a fraction of the records.
         delay_ms: time from a batch's last record to its arrival at the broker.
         fetch_batches: number of batches per append; more than 1 only on a follower.
     """

@@ -298,7 +298,7 @@ def to_toml(workload: Workload) -> str:
 
 
 def presets() -> dict[str, Workload]:
-    """Returns the package's workloads by name; each has a title and a story."""
+    """Returns all workloads that are part of the package, by name."""
     return {name: preset(name) for name in PRESETS}
 
 

@@ -67,7 +67,7 @@ def newest(file_names: Iterator[str]) -> str | None:
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
     """Yields the steps on the snapshots, and the steps that the snapshots cause on the log.
 
-    `loader` has loaded the log before.
+    `loader` must have loaded the log before.
     """
     files = {file.name: file for file in log.files}
     snapshots = []
@@ -141,7 +141,7 @@ def find_fault(file: FileView) -> SnapshotFault | None:
 
 
 def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
-    """Returns the fault of a complete batch, or None. The first one must be a control batch."""
+    """Returns the fault of a complete batch, or None. A snapshot begins with a control batch."""
     position = int(row["position"])
     if row["magic"] > batch.MAGIC_2:
         words = f"Invalid magic found in record: {row['magic']}"
@@ -226,7 +226,7 @@ def _delete(
 
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
-    """Returns the "fail" step of a log whose start no snapshot covers (recoverSnapshots)."""
+    """Returns the "fail" step if no snapshot covers the start of the log (recoverSnapshots)."""
     latest_text = (
         f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
         if latest

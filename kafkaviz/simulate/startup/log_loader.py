@@ -70,7 +70,7 @@ class LogLoader:
     """Loads one log at broker start-up; `run` returns the steps.
 
     Args:
-        why: the cause (in steps.CAUSES) of steps that recover unflushed segments; by default
+        why: the cause of steps that recover unflushed segments, a key of steps.CAUSES. None:
             "unflushed".
     """
 
@@ -198,7 +198,7 @@ class LogLoader:
         cause: str,
         way_out: Message,
     ) -> bytes:
-        """Returns a small file; empty if it is missing. Fails loading if Kafka refuses it."""
+        """Returns a small file's bytes; b"" if it is missing. Fails loading if Kafka refuses it."""
         path = f"{self._log.directory}/{name}"
         if name in self._directory.folders:
             exception = BrokerException(STORAGE, UNREADABLE[name].format(path))
@@ -520,7 +520,7 @@ class LogLoader:
                 )
 
     def _resize_last(self) -> None:
-        """Fails loading if an active index exceeds segment.index.bytes (resizeIndexes)."""
+        """Fails loading if an index of the active segment exceeds segment.index.bytes."""
         base = self._bases[-1]
         self._directory.open_files(base, "index", "timeindex")
         for kind, room in (

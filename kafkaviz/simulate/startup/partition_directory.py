@@ -1,7 +1,7 @@
-"""A partition directory while its log is loaded: changed files, and a StartupStep per change.
+"""The files of a partition directory during broker start-up.
 
-The real files are never changed. `find_end_offset` finds the end of a .log without a recovery: from
-the last index entry on.
+LoadedDirectory holds the changed files in memory, with a StartupStep per change. No real file is
+changed. `find_end_offset` finds the end of a .log from the last index entry on, without recovery.
 """
 
 from collections.abc import Iterator
