@@ -73,9 +73,9 @@ class FieldDisplay(NamedTuple):
     """How a field of a fixed layout is shown.
 
     Attributes:
-        is_grouped: whether the number is shown with its digits grouped.
-        value: called with a complete row, returns the field's text. None: the number is shown.
-        note: a message key, or a function that is called with a complete row and returns the note.
+        is_grouped: whether the number is shown with its digits grouped, such as 12 345.
+        value: returns the field's text for a row of the layout. None: the number is shown.
+        note: a message key, or a function that returns the note for a row of the layout.
     """
 
     name: str
@@ -104,7 +104,9 @@ def field_spans(
     position: int,
     prefix: Message | None = None,
 ) -> list[Span]:
-    """Returns the fields of a fixed layout at the start of `data`. The last one may be torn.
+    """Returns one span for each field of `layout` at the start of `data`.
+
+    If `data` ends within a field, the last span is torn.
 
     Args:
         position: the position of `data` in the file.

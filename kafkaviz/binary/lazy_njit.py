@@ -52,7 +52,7 @@ def njit(
 
 
 class Intrinsic:
-    """A function of numba.extending.intrinsic. Only compiled functions may call it."""
+    """A function made by numba.extending.intrinsic. Only compiled functions may call it."""
 
     def __init__(self, definition: FunctionType) -> None:
         functools.update_wrapper(self, definition)

@@ -1,8 +1,8 @@
 """Loads and stores of several bytes at once, for compiled loops over bytes.
 
 These functions need no alignment and check no bounds, so the caller must check that the bytes
-exist. Functions compiled with boundscheck=True, or with NUMBA_BOUNDSCHECK=1, do check and raise
-IndexError.
+exist. Bounds are checked only in functions compiled with boundscheck=True or NUMBA_BOUNDSCHECK=1;
+these raise IndexError.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,10 @@ COPY_BYTES = 16  # the number of bytes that copy_16 copies
 def _pointer(
     context, builder: "ir.IRBuilder", array_type: Any, array: Any, position: Any, bits: int
 ) -> Any:
-    """Returns the address of `bits` bits in a uint8 array. Checks bounds only if numba does."""
+    """Returns a pointer to the `bits`-bit number at a byte position of a uint8 array.
+
+    Checks bounds only if numba's bounds checks are on.
+    """
     from llvmlite import ir
     from numba.core import cgutils
     from numba.np.arrayobj import make_array

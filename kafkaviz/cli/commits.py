@@ -1,4 +1,4 @@
-"""kafkaviz commits: lists the offsets that consumer groups committed, and those of the logs."""
+"""kafkaviz commits: lists the offsets that consumer groups committed, and the lag of each group."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""kafkaviz compaction: which compacted logs the cleaner takes, and what a cleaning leaves."""
+"""kafkaviz compaction: shows which logs the cleaner would clean now, and the result of cleaning."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""kafkaviz compare: how two replicas of each partition relate, and what each would lose."""
+"""kafkaviz compare: shows how two replicas differ, and what each would lose as a follower."""
 
 import argparse
 from pathlib import Path

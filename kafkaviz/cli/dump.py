@@ -106,7 +106,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
-    """Adds an option with two dashes. The help text does not show the same option with one dash."""
+    """Adds an option with two dashes, and the same with one dash, hidden from the help text."""
     target = name.replace("-", "_")
     hidden: dict[str, Any] = settings | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
     parser.add_argument(f"--{name}", dest=target, **settings)
@@ -154,7 +154,7 @@ def _local_path(name: str) -> str:
 
 
 def options(args: argparse.Namespace) -> "DumpOptions":
-    """Returns the options, including those that other options imply.
+    """Returns the parsed options. Sets `prints` and `deep` if other options imply them.
 
     Exits with the usage text if no file is named.
     """

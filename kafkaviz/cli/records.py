@@ -228,7 +228,7 @@ def _release_code() -> None:
 
 
 def _advise(fault: "Message") -> "Message":
-    """Returns an error of Spark with advice about this command's options."""
+    """Returns a Spark error, with advice that names this command's options."""
     if fault["advice"].key == "option.permissive":
         advice = message("cli_records.permissive")
     else:

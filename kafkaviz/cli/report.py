@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(progress: ProgressLine, what: Message) -> None:
-    """Shows the current step on stderr; without a terminal, only the kind of step."""
+    """Shows the current step on stderr. Without a terminal, leaves out names and numbers."""
     kind = what.key.removeprefix("report_progress.")
     progress.show(what, f"kafkaviz: {say(f'report_progress.{kind}_alone')}")
 

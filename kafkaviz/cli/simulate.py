@@ -191,7 +191,7 @@ def _write_files(
 ) -> "Generator[Simulated]":
     """Writes the files of a plan and yields the result.
 
-    The files are moved to the output folder after the with block.
+    The files are moved to the output folder after the caller's with block.
     """
     from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
     from kafkaviz.simulate.directory.simulation import Run
@@ -210,7 +210,7 @@ def _write_files(
 def _live(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Writes in real time until the plan ends or Ctrl-C is pressed, then yields the result.
+    """Writes the files in real time until the plan ends or Ctrl-C, then yields the result.
 
     Meanwhile the directory looks like that of a running broker. Each roll is reported on stderr.
     """
@@ -252,7 +252,7 @@ def _live(
 def pace(
     chunks: "Iterable[AppendChunk]", now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> "Iterator[AppendChunk]":
-    """Yields appends when they are due. Never splits an append. Stops if `wait` returns True."""
+    """Yields appends when they are due, never a part of one. Stops if `wait` returns True."""
     import numpy as np
 
     from kafkaviz.simulate.appends import AppendChunk

@@ -287,10 +287,10 @@ def _summarise_upload(upload: "PartitionUpload") -> Iterator[str]:
 
 
 def _copy_group(segment: "TieredSegment") -> tuple[int, int | None] | str | None:
-    """Returns a key that is equal for all unfinished copies of one local segment.
+    """Returns a key for grouping: unfinished copies of the same offsets have the same key.
 
-    A segment that is not unfinished has a key of its own. If a local segment lacks its producer
-    snapshot, each upload attempt leaves another unfinished copy.
+    All other segments have different keys. If a local segment lacks its producer snapshot, each
+    upload attempt leaves an unfinished copy.
     """
     if segment.place == "unfinished":
         return segment.start_offset, segment.end_offset

@@ -1,4 +1,4 @@
-"""kafkaviz transactions: shows each partition's transactions and what read_committed reads."""
+"""kafkaviz transactions: shows transactions, and what a read_committed consumer gets."""
 
 import argparse
 from collections.abc import Iterator

@@ -291,7 +291,7 @@ def _parse_sample(text: str) -> int | None:
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
-    """Simulates writing the log again, with its own settings and with changed settings.
+    """Simulates rewriting the log twice: with today's settings and with changed settings.
 
     For a topic, the results are sums over its partitions.
     """

@@ -52,7 +52,7 @@ CALENDAR_END_MS = 253_402_300_800_000  # the year 10000; a time in microseconds 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerView:
-    """The bars or the line to draw."""
+    """A chart of a query's result: a line if `x_column` is given, else bars."""
 
     title: str
     caption: str
@@ -66,7 +66,7 @@ class AnswerView:
 
 
 def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[str]:
-    """Returns the columns that can be drawn. The first one is the default."""
+    """Returns the names of the columns that can be drawn. The first name is the default."""
     drawable = [
         field.name
         for field in rows.schema
@@ -81,7 +81,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """Returns the chart of `column` (default: the first drawable column), or None."""
+    """Returns the chart of `column`, by default the first drawable one. None: nothing to draw."""
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
     if column is None or not rows.num_rows:
@@ -251,7 +251,7 @@ def _number(value: object) -> float | None:
 def _rising_column(rows: pa.Table) -> str | None:
     """Returns the name of the first column if its numbers rise from row to row, else None.
 
-    None also: fewer than 3 rows, a single column, or any column of text.
+    Returns None for fewer than 3 rows, for a single column, and with any column of text.
     """
     if (
         rows.num_rows < 3

@@ -83,7 +83,7 @@ class RecoveryBar(NamedTuple):
 
 
 class RecoveryStrip(NamedTuple):
-    """The logs that the next broker start-up reads, as bars to scale."""
+    """A row of bars to scale, one per log that the next broker start-up reads."""
 
     title: str
     bars: tuple[RecoveryBar, ...]
@@ -135,7 +135,7 @@ class HealthView(NamedTuple):
 
 
 def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True) -> HealthView:
-    """Returns everything that the page shows.
+    """Returns everything that the Health page shows.
 
     `may_show` is called with a file's name and returns whether bytes of the file may be shown.
     """
@@ -393,7 +393,7 @@ def _count_text(key: str, count: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that the start-up reads, or None. Failing logs come first, then cut logs."""
+    """Returns the logs that start-up reads: failing logs, cut logs, other logs. None: no log."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps

@@ -20,7 +20,7 @@ PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True}
 
 @cache
 def template(mode: str) -> go.layout.Template:
-    """Returns the Plotly template of plotly-template.json, with the token colours of a mode."""
+    """Returns the Plotly template of plotly-template.json for a mode, "light" or "dark"."""
     text = re.sub(LIGHT_DARK, lambda match: match[1 + MODES.index(mode)], _TEMPLATE)
     text = re.sub(
         r"var\(--kv-([\w-]+)\)", lambda match: colours(mode)[match[1].replace("-", "_")], text
@@ -95,7 +95,7 @@ def grid_lines(colours: Mapping[str, str]) -> dict:
 def ticks(
     values: Sequence[float], text_of: Callable[[Any], str], *, is_log2: bool = False
 ) -> dict[str, list]:
-    """Returns the ticks of an axis and their texts. `is_log2`: the axis has log2 of the values."""
+    """Returns the ticks of an axis and their texts. `is_log2`: ticks are at log2 of the values."""
     places = np.log2(values).tolist() if is_log2 else list(values)
     return {"tickvals": places, "ticktext": [text_of(value) for value in values]}
 
@@ -115,7 +115,7 @@ def row_axis(names: Sequence[str], label_gap_px: int = 6) -> dict[str, Any]:
 
 
 def note(text: str, colour: str, size: float = 12, /, **place: Any) -> dict[str, Any]:
-    """Returns an annotation without an arrow. `place` has its other Plotly attributes."""
+    """Returns a Plotly annotation without an arrow. `place` has more attributes, such as x."""
     return {"text": text, "showarrow": False, "font": {"size": size, "color": colour}, **place}
 
 
@@ -159,12 +159,12 @@ def line_names(
 
 
 def rectangle(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    """Returns a Plotly shape. `style` has its other attributes."""
+    """Returns a Plotly rectangle. `style` has more attributes, such as fillcolor."""
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
 def straight_line(x0: Any, x1: Any, y0: Any, y1: Any, **style: Any) -> dict[str, Any]:
-    """Returns a Plotly shape. `style` has its other attributes."""
+    """Returns a Plotly line. `style` has more attributes, such as layer."""
     return {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, **style}
 
 
@@ -174,7 +174,7 @@ def vertical_line(x: float, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def area(fill: str, **place: Any) -> dict[str, Any]:
-    """Returns a filled rectangle below the traces. `place` has its other Plotly attributes."""
+    """Returns a filled rectangle below the traces. `place` has more attributes, such as x0."""
     return {"type": "rect", "fillcolor": fill, "line": {"width": 0}, "layer": "below", **place}
 
 

@@ -29,7 +29,7 @@ COLOURS = {
 
 @cache
 def colours(mode: str) -> dict[str, str]:
-    """Returns the colour of each meaning in a mode, "light" or "dark"."""
+    """Returns the colours of a mode ("light" or "dark") by name, such as "offset_text"."""
     return {meaning: pair[MODES.index(mode)] for meaning, pair in COLOURS.items()}
 
 

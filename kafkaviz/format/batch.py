@@ -125,7 +125,7 @@ def codec(batches: np.ndarray | np.void) -> np.ndarray:
 
 
 def is_log_append_time(batches: np.ndarray | np.void) -> np.ndarray:
-    """Returns whether each batch has LogAppendTime."""
+    """Returns whether the timestamp type of each batch is LogAppendTime."""
     return (batches["attributes"] & LOG_APPEND_TIME) != 0
 
 

@@ -58,8 +58,8 @@ class BatchRecord:
         sequence: None if there is none.
         crc: the stored checksum of a message; None for magic 2.
         is_valid: whether `crc` is right; None for magic 2.
-        position: the record's first byte. In magic 2, byte 0 is the first one after the batch
-            header; in a wrapper, the first decompressed one. 0 for an uncompressed message.
+        position: the record's first byte. In magic 2, counted from the end of the batch header. In
+            a wrapper, counted in the decompressed bytes. 0 for an uncompressed message.
         size_bytes: size of the record, decompressed.
     """
 

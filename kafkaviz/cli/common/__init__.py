@@ -1,4 +1,4 @@
-"""Options that several commands share, and the files that commands write.
+"""Options that several commands share, and functions that check and write output files.
 
 output.py prints for all commands.
 """
@@ -37,7 +37,7 @@ def add_setting_option(
 
 
 def add_tiered_option(parser: argparse.ArgumentParser) -> None:
-    """Adds --tiered. `args.tiered` is the `store` for `join_tiered`."""
+    """Adds --tiered. `args.tiered` is the path of the store of remote segments, or None."""
     parser.add_argument(
         "--tiered",
         metavar="STORE",
@@ -48,7 +48,10 @@ def add_tiered_option(parser: argparse.ArgumentParser) -> None:
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """Returns one path for a directory and a store of remote segments; `path` without a store."""
+    """Returns one path that names a directory and its store of remote segments.
+
+    Without a store, returns `path`.
+    """
     if store is None:
         return path
     from kafkaviz.log import broker
@@ -57,7 +60,7 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """Returns `paths`; with a store, a single joined path as from `join_tiered`.
+    """Returns `paths`. With a store, returns the result of `join_tiered` for the only path.
 
     Raises:
         CannotOpen: there is a store and more than one path.
@@ -80,7 +83,7 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def parse_folder(text: str) -> Path:
-    """Parses the name of a folder, but not "", which would mean the current folder.
+    """Returns the path of a folder. Refuses "", which Path takes for the current folder.
 
     An unset shell variable gives "".
     """

@@ -154,7 +154,7 @@ def schema(form: str) -> str:
 def say_json(form: str, value: dict) -> None:
     """Prints one ASCII JSON object, whose first key is "schema".
 
-    Bytes of names that are not UTF-8 become U+FFFD.
+    Bytes in file names that are not UTF-8 become U+FFFD.
 
     Args:
         form: a name in `SCHEMAS`.
@@ -163,7 +163,7 @@ def say_json(form: str, value: dict) -> None:
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """Prints on stderr that a newer release than kafkaviz knows wrote a directory."""
+    """Prints on stderr that an unknown newer release wrote a directory; nothing for None."""
     if warning:
         note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 

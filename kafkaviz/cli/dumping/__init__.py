@@ -71,7 +71,7 @@ class Console:
         self._pending_bytes = 0
 
     def write(self, part: bytes | memoryview) -> None:
-        """Prints bytes, maybe later. The caller must not change `part` afterwards."""
+        """Prints bytes, now or in a later call. The caller must not change `part` afterwards."""
         self._pending.append(part)
         self._pending_bytes += len(part)
         if self._pending_bytes >= BLOCK_BYTES:
@@ -98,7 +98,7 @@ class Console:
 
 
 def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
-    """Returns the bytes; for a terminal, with control characters escaped, unlike Kafka's tool."""
+    """Returns `data`. If `stream` is a terminal, escapes control characters (unlike Kafka)."""
     if not stream.isatty():
         return data
     return (
@@ -110,7 +110,7 @@ def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
 
 @dataclass
 class Report:
-    """The faults to report at the end, by the absolute path of the file.
+    """The faults that are printed after the dump. Each dictionary has absolute paths as keys.
 
     Attributes:
         mismatches: per wrong entry of an .index: its offset, and the offset found in the .log.

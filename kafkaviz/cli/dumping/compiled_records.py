@@ -303,7 +303,8 @@ def _records(
     """Writes the lines of a batch's records.
 
     Returns:
-        (used bytes or -1 if this module does not print the batch, used gaps, last offset).
+        (bytes used in `out`, rows used in `gaps`, offset of the last record). -1 bytes: this module
+        does not print the batch.
     """
     row = table[0]
     position = start

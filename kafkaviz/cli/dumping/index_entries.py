@@ -63,7 +63,7 @@ class OffsetEntries:
 
 
 def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
-    """Returns the first slot after slot 0 with the base offset; without one, the slot count."""
+    """Counts the slots before the first unwritten one: a slot after slot 0 with `base_offset`."""
     unwritten = offsets[1:] == base_offset
     return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(offsets)
 
@@ -83,7 +83,7 @@ def dump_offset_index(path: str, options: DumpOptions, console: Console, report:
 
 
 def sibling_path(path: str, suffix: str) -> str:
-    """Returns the absolute path of the same segment's file with another suffix."""
+    """Returns the absolute path with another suffix: "/a/0.index", ".log" give "/a/0.log"."""
     folder, _, name = java.absolute(path).rpartition("/")
     return f"{folder}/{name.partition('.')[0]}{suffix}"
 
@@ -298,9 +298,9 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
-    """Returns the position of each offset's floor entry; 0 without a floor entry.
+    """Returns, for each offset, the position of the last entry at or before the offset.
 
-    The same as Kafka's OffsetIndex.lookup.
+    The position is 0 without such an entry, as in Kafka's OffsetIndex.lookup.
     """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
@@ -333,15 +333,15 @@ def _floor_slot(keys: np.ndarray, target: int) -> int:
 
 @dataclass
 class Matches:
-    """For each entry of a .timeindex, the batch with which Kafka's tool compares the entry.
+    """The batches with which Kafka's tool compares the entries of a .timeindex.
 
-    The tool looks up a position in the .index. From there, the batch is the first whose last offset
-    is the entry's offset or later.
+    For each entry, the tool looks up the offset in the .index, and reads the .log from the position
+    found. It takes the first batch whose last offset is the entry's offset or later.
 
     Attributes:
-        rows: the batch, by slot of the .timeindex.
+        rows: the batch for each slot of the .timeindex.
         exceptions: the exception that ends Kafka's tool, by slot of the .timeindex. The tool reads
-            the .log from the position to the end, so the fault may be in any later batch.
+            the .log to the end, so the fault may be in any batch after the position found.
     """
 
     rows: dict[int, np.void] = field(default_factory=dict)
@@ -355,7 +355,7 @@ class Matches:
 
     @classmethod
     def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """Finds the batch for each entry, given the entries' positions and offsets.
+        """Finds the batch for each of `offsets`, searching the .log from each of `positions`.
 
         Reads the .log once, and again from positions that are not the start of a batch.
         """
@@ -382,7 +382,7 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads batches from `start`. Returns the slots at whose position no batch starts."""
+        """Reads batches from `start`. Returns the slots that do not point to a batch's start."""
         unique_positions = np.unique(positions[slots])
         batch_starts = set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))

@@ -297,10 +297,10 @@ def _dump_range(
     console: Console,
     checker: FileChecker,
 ) -> int | None:
-    """Prints the batches from `start` to the next unreadable range.
+    """Prints the batches from `start`, and the next unreadable range.
 
     Returns:
-        The end of the unreadable range; None if no batch follows.
+        The end of the unreadable range; None if there is none, or if it ends at `stop` or later.
     """
     batches = log.batches(start, stop)
     for chunk in batches:
@@ -331,7 +331,7 @@ def _dump_range(
 def _print_unread_range(
     unread_range: UnreadRange, message: str, stop: int, console: Console
 ) -> int | None:
-    """Prints an unreadable range. Returns the position after the range; None from `stop` on."""
+    """Prints an unreadable range. Returns its end; None if the end is `stop` or later."""
     console.write(
         problem(
             "batch-bad-length",
@@ -483,8 +483,8 @@ def _base64(data: bytes | None) -> str | None:
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the base offset of each batch, and whether the offset is known.
 
-    For a compressed wrapper (magic 0 and 1), this is the offset of the first message. The offset is
-    unknown if the wrapper has no readable message.
+    A compressed wrapper (magic 0 and 1) has the offset of its first message. The offset is unknown
+    if the wrapper has no readable message.
     """
     offsets = batches["base_offset"].copy()
     is_present = np.ones(len(batches), np.bool_)
@@ -503,7 +503,7 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
 def _columns(
     batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
 ) -> Columns:
-    """Returns the fields of batches.
+    """Returns one column for each field of the batches.
 
     A field is null if the batch's magic has no such field, or if the field is a -1 for "none".
     """

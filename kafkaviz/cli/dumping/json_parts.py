@@ -1,4 +1,4 @@
-"""The parts that the JSON lines of all files share: objects, columns with null, problems.
+"""Builds JSON objects, columns with null, and lines about problems, for all kinds of files.
 
 Problems come from the code of `kafkaviz check`, so both commands report the same faults.
 """
@@ -74,7 +74,7 @@ def objects(kind: str, columns: Columns) -> list[Part]:
 
 
 class FileChecker:
-    """Checks one file after another.
+    """Checks files as `kafkaviz check` does, one file after another.
 
     Keeps the last result, because a segment's .timeindex usually follows its .index.
     """
@@ -190,7 +190,7 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
-    """Returns the segment of a file.
+    """Returns the segment that a file belongs to.
 
     For a name that Kafka does not write, the segment consists of the files with the same stem.
     """

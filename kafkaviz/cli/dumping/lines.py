@@ -46,7 +46,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptionalNumber:
-    """A column of numbers that only some rows show."""
+    """A column of numbers. A row shows its number only where `is_shown` is True."""
 
     numbers: np.ndarray
     is_shown: np.ndarray

@@ -51,7 +51,7 @@ _CHECKSUM_FAULTS = tuple(
 def exception_of(
     fault: CorruptBytes, body: bytes, record_count: int, position: int
 ) -> JavaException | None:
-    """Returns Kafka's exception if a batch's gzip data has a wrong checksum or length."""
+    """Returns Kafka's exception for gzip data with a wrong checksum or length, else None."""
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
     try:
@@ -110,7 +110,7 @@ class _PrintJob:
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    """Decompressed records: `data[start:stop]` per batch."""
+    """The records of batches. Batch `i` has the bytes `data[starts[i]:stops[i]]`."""
 
     data: np.ndarray
     starts: np.ndarray
@@ -313,7 +313,7 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:
-    """Returns whether a batch holds a snappy block without the header of a stream.
+    """Returns whether a batch is a snappy block without a stream header.
 
     SnappyInputStream 1.1.10 decompresses such a block when it opens the stream.
     """

@@ -48,7 +48,7 @@ class RecordsFile:
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """Returns the end of a slice of the file. Raises JavaException where Kafka throws."""
+        """Returns `position + length_bytes`, at most the file size. Raises JavaException."""
         description = (
             f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         )
@@ -76,7 +76,7 @@ class RecordsFile:
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
-        """Returns the first batch of a slice, as a row of BATCH; None if incomplete.
+        """Returns the first batch of a slice, as a row of BATCH; None if the batch is incomplete.
 
         Raises JavaException where Kafka throws.
         """

@@ -311,7 +311,7 @@ def _render_failures(health: Health) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns a step's texts without partition and numbers: equal for steps with one cause."""
+    """Returns a key to group failing steps: error and advice without partition and numbers."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]

@@ -134,7 +134,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 
 
 def _is_of_log(change: FileChange) -> bool:
-    """Returns whether a change concerns records or indexes, not the housekeeping of start-up."""
+    """Returns whether a .log or index changed, other than by being trimmed or deleted."""
     is_plain = change.file.endswith((".log", "index"))
     is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
     is_housekeeping = is_trimmed or ".deleted" in change.file

@@ -123,9 +123,9 @@ def _describe_target(lookup: Lookup) -> str:
 def _render_segments(
     choices: Sequence[SegmentChoice], bounds: Bounds, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """Yields the chosen segments with their neighbours, and the number of other segments.
+    """Yields lines about the searched segments, their neighbours, and the number of segments.
 
-    If no segment is searched, yields the reason.
+    If no segment is searched, yields one line with the reason.
     """
     reasons = {output.to_one_line(describe_choice(item)) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):

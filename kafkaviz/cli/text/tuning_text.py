@@ -145,7 +145,7 @@ def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
 
 
 def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
-    """Yields the results of rewriting a log with its own settings and with other settings."""
+    """Yields the results of rewriting a log: with today's settings, then with changed ones."""
     yield from ("", say("cli_tune.once_more"))
     for name, outcome in zip(
         (say("cli_tune.as_set"), say("common.what_if")), comparison, strict=True
@@ -246,7 +246,10 @@ def _render_unset(case: TuningCase) -> Iterator[str]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Yields a table of costs per index interval: 1 KiB to 1 MiB, today's, the considered one."""
+    """Yields a table of lookup costs with one row per index interval.
+
+    The rows are 1, 4, 16, 64 and 256 KiB, 1 MiB, today's interval and the considered interval.
+    """
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),

@@ -1,6 +1,7 @@
 """The broker map: one row per topic-partition.
 
-A row is a bar of segments, drawn to scale. A strip below it shows the density of index entries.
+A row is a bar of segments, drawn to scale. A strip below the bar shows how close together the index
+entries are.
 """
 
 import unicodedata
@@ -68,7 +69,7 @@ TORN_SHARE = 0.0115  # drawn width of a torn end (share of the axis); it would b
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentBar:
-    """A segment, or a whole row that has too many segments to draw."""
+    """A bar of the map: one segment, or all segments of a row that has too many to draw."""
 
     row: int
     start_byte: int
@@ -82,7 +83,7 @@ class SegmentBar:
 
 @dataclass(frozen=True, kw_only=True)
 class MapRow:
-    """A topic-partition, or the heading of a log directory."""
+    """A row of the map: a topic-partition, or the heading of a log directory."""
 
     name: str
     is_quiet: bool  # the topic is internal, or its directory is no longer in use
@@ -394,7 +395,10 @@ def _comparable_rows(overview: BrokerOverview) -> list[PartitionRow]:
 
 
 def _densest_partition(overview: BrokerOverview) -> int | None:
-    """Returns the index of the densest partition. None: a tie, a torn segment, or one partition."""
+    """Returns the index of the partition with the fewest log bytes per index entry.
+
+    Returns None if several have the fewest, if a segment is torn, or for a single partition.
+    """
     if torn_mask(overview.segments).any() or len(overview.partitions) == 1:
         return None
     comparable = _comparable_rows(overview)

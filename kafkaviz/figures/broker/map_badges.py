@@ -38,7 +38,7 @@ class RowBadge:
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """Returns the badge of a row with findings or a torn end. Returns None for other rows."""
+    """Returns the badge of a row; None for a row without findings and without a torn end."""
     if not base_offsets or not (badges or tail):
         return None
     row_bases = set(base_offsets)
@@ -82,7 +82,7 @@ def badge_line(badge: Badge) -> str:
 
 
 def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
-    """Returns the badges by base offset, in the given order."""
+    """Returns the badges of each segment, by the base offset of the segment."""
     badges_by_base = defaultdict(list)
     for badge in badges:
         for base_offset in badge.base_offsets:
@@ -155,7 +155,7 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws the pins. Each point is (x, y, severity)."""
+    """Draws the pins: a triangle at each point (x, y, severity)."""
     points = list(points)
     return [
         _pin_trace(severity, severity_points, colours)

@@ -22,7 +22,7 @@ DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
 def build_strip(
     segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
 ) -> np.ndarray:
-    """Returns the darkness (0 to 1) of each cell of a row; NaN where nothing is drawn.
+    """Returns the darkness (0 to 1) of each cell of a row's strip; NaN where nothing is drawn.
 
     Args:
         segments: rows of analysis.overview for one topic-partition.
@@ -84,7 +84,7 @@ def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> l
 
 
 def order_rows(rows: Sequence[PartitionRow], order: str) -> list[int]:
-    """Returns the indexes of all rows, sorted by log directory, then by one of `ORDERS`."""
+    """Returns the indexes of all rows, sorted by log directory, then by `ORDERS[order]`."""
     directories = list(dict.fromkeys(row.log_directory for row in rows))
     directories.sort(key=natural_sort_key)
     return sorted(

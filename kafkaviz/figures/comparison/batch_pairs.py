@@ -32,7 +32,7 @@ class PairCell:
 
 @dataclass(frozen=True, kw_only=True)
 class PairRow:
-    """The batches that begin at one offset, one per side."""
+    """A table row: the batches of both sides that begin at the same offset."""
 
     # a cell per column for each side; empty if no batch of that side begins at the offset
     cells: tuple[tuple[PairCell, ...], tuple[PairCell, ...]]
@@ -74,10 +74,10 @@ class BatchPairsView:
 
 
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
-    """Returns the pairs, and the bytes of one pair.
+    """Returns the table of pairs, and the bytes of one pair.
 
-    This pair differs and holds `offset`. Without such a pair, it is any differing pair, or else a
-    pair that holds `offset`.
+    The bytes are from the first pair that differs and holds `offset`. Without such a pair: from the
+    first pair that differs, or else from the first pair that holds `offset`.
     """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(

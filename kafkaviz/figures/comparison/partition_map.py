@@ -1,6 +1,7 @@
 """The map of a comparison: one row per topic-partition.
 
-Each row has the log of side `a` above the log of side `b`. A text at its end says how they relate.
+Each row has the log of side `a` above the log of side `b`. A text at the end of the row says how
+the two logs relate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +44,7 @@ TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "o
 
 @dataclass(frozen=True)
 class LaneBar:
-    """A bar of one side: a range of offsets."""
+    """A bar for a range of offsets in the log of one side."""
 
     row: int
     side: int
@@ -80,7 +81,7 @@ class PartitionMapView:
 
 
 def severity(relation: Relation) -> str:
-    """Returns how serious a relation is: "error", "warning", "info" or "ok"."""
+    """Returns the severity of a relation of two logs: "error", "warning", "info" or "ok"."""
     if relation in WRONG:
         return "error"
     if relation in ONE_SIDED or relation is Relation.CLEANED_DIFFERENTLY:
@@ -102,7 +103,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 
 
 def title(comparison: BrokerComparison) -> str:
-    """Names the diverged and damaged partitions, or else says how many others differ."""
+    """Names the diverged and damaged partitions; without any, says how many partitions differ."""
     total = len(comparison.partitions)
     wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
@@ -126,7 +127,7 @@ def partition_label(comparison: PartitionComparison) -> str:
 
 
 def describe_row(comparison: PartitionComparison) -> str:
-    """Returns the relation of both sides, with the first divergent offset or the lag."""
+    """Says how the two logs relate, with the first divergent offset or the lag."""
     label = partition_label(comparison)
     lag = comparison.lag
     if comparison.first_divergent_offset is not None:
@@ -193,7 +194,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Joins ranges whose gap is at most `length` / `MAX_RANGES`, if there are too many ranges."""
+    """If there are more than `MAX_RANGES`, joins ranges with gaps up to `length / MAX_RANGES`."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

@@ -46,7 +46,7 @@ class EpochBar:
 
 @dataclass(frozen=True, kw_only=True)
 class AxisMark:
-    """Records that the other side does not have."""
+    """A mark on the axis for a range of records that only one side has."""
 
     side: int
     first: int

@@ -40,15 +40,15 @@ AFTER = "after"  # a segment that the cleaner writes
 
 @dataclass(frozen=True, kw_only=True)
 class RecordCell:
-    """A record, or a run of offsets that had no record before the cleaning.
+    """A cell of the figure: a record, or consecutive offsets without a record.
 
     Attributes:
         text: the offset of the record, or the first and the last of the missing offsets.
         value: the value, "null", or the type of a transaction marker.
         look: `GONE_BEFORE`, `CLEAN`, `DIRTY` or `UNCLEANABLE`.
         is_mapped: whether the offset map has this offset. False before the step `MAP`.
-        after: `KEEPS` or `GOES_NOW`. "": the drawn step does not show this decision yet.
-        why, fate: the reason for the decision, in a few words and in a sentence.
+        after: the result of the cleaning, `KEEPS` or `GOES_NOW`. "": not shown in this step yet.
+        why, fate: the reason for `after`, in a few words and in a sentence.
         marks: names of this offset, such as the first dirty offset.
     """
 
@@ -90,13 +90,13 @@ class BarPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class LogBars:
-    """A log as bars with an offset axis.
+    """A large log drawn as bars above an offset axis.
 
     Attributes:
         before, after: the segments before and after the cleaning.
-        removed: the fraction of removed records in each column of the axis. The last columns are
-            missing if the cleaning lists only the first removed or kept records.
-        marks: place (a fraction of the width) and text of each named offset.
+        removed: the fraction of removed records in each column of the axis. If the `Cleaning` lists
+            only a part of the records, the columns end with this part.
+        marks: (fraction of the axis, text) of each named offset, such as the first dirty offset.
     """
 
     first: str
@@ -400,7 +400,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
 
 
 def _listed_end(cleaning: Cleaning) -> int | None:
-    """Returns the offset from which `cleaning` lists no more records. None: it lists all."""
+    """Returns the end of the offsets whose records `cleaning` lists; None if it lists all."""
     ends = [
         int(offsets.ranges[-1, 1]) + 1
         for offsets in (cleaning.removed, cleaning.retained)
@@ -461,7 +461,7 @@ def describe(cleaning_view: CleaningView) -> str:
 
 
 def rows(cleaning_view: CleaningView) -> list[tuple[str, str, str, str]]:
-    """Returns (offset, key, value, fate) of each cell."""
+    """Returns (offset, key, value, a sentence on what happens) for each cell."""
     return [
         (cell.text, cell.key, cell.value, cell.fate)
         for segment in cleaning_view.segments

@@ -65,7 +65,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says which time the cleaner takes as now, and how many keys fit into its offset map."""
+    """Says for which time the decisions hold, and how many keys fit into the offset map."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),
@@ -223,7 +223,7 @@ def _passes_text(cleaning: Cleaning) -> str:
 
 
 class HorizonRow(NamedTuple):
-    """Tombstones and transaction markers with the same delete horizon after the cleaning."""
+    """A table row: the tombstones and transaction markers with the same delete horizon."""
 
     horizon: str
     tombstones: str

@@ -53,7 +53,7 @@ SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of a bar. `group` is a key of `GROUPS`, or `BLOCK_ENDS`."""
+    """A part of a bar, for one group of uses. `group` is a key of `GROUPS`, or `BLOCK_ENDS`."""
 
     group: str
     size_bytes: int
@@ -65,7 +65,7 @@ class DiskBar:
     """The space of one log directory or topic.
 
     `allocated_bytes` are whole blocks, and may exceed the sum of the parts. `is_other` is true for
-    the bar of several small topics, and for that of files outside of topics.
+    two bars: one for all small topics, one for files outside of topics.
     """
 
     name: str
@@ -111,7 +111,7 @@ class DiskTable:
 
 
 def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskMapView:
-    """Returns one bar per log directory. `names` has their short names by path."""
+    """Returns one bar per log directory. `names` maps a directory's path to a short name."""
     by_directory = _group(shares, "log_directory")
     bars = [_bar(names[path], by_directory[path]) for path in names]
     total_bytes = sum(bar.allocated_bytes for bar in bars)
@@ -155,7 +155,7 @@ def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> D
 
 
 def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
-    """Returns a bar for each large topic. Small topics share a bar, and so do other files."""
+    """Returns a bar per large topic, one for all small topics, and one for all other files."""
     by_topic = _by_topic(shares)
     topics = [(topic, own) for topic, own in by_topic if topic is not None]
     bars = [_bar(topic, own) for topic, own in topics[:MAX_TOPICS]]
@@ -180,8 +180,8 @@ def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
 def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTable:
     """Returns one row per use of bytes and one column per log directory.
 
-    The last two rows are the length of all files, and their space on the disk. `names` has the
-    short names of the log directories by path.
+    The last two rows are the length of all files, and their space on the disk. `names` maps the
+    path of a log directory to a short name.
     """
     by_directory = _group(shares, "log_directory")
     columns = [by_directory[path] for path in names]
@@ -370,8 +370,8 @@ def freeing_title(steps: Sequence[FreeingStep]) -> str:
 def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> DiskTable:
     """Returns one row per kind of file and log directory.
 
-    `names` has the short names of the log directories by path. The table names them if there are
-    several.
+    `names` maps the path of a log directory to a short name. The table has the names only if there
+    are several log directories.
     """
     rows = []
     for step in steps:
@@ -431,10 +431,10 @@ def price_table(
     recovery: Sequence[RecoveryReads] | None,
     names: Mapping[str, str],
 ) -> DiskTable:
-    """Returns the reads of the next broker start-up, with the .index files and without them.
+    """Returns how much the next broker start-up reads, with the .index files and without them.
 
-    `recovery` has the reads with the .index files; None: unknown. `names` has the short names of
-    the log directories by path.
+    `recovery` has the reads with the .index files; None: unknown. `names` maps the path of a log
+    directory to a short name.
     """
     reads_now = {reads.log_directory: reads for reads in recovery or ()}
     no_reads = MISSING if recovery is None else say("common.none")

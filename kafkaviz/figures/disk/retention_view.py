@@ -33,7 +33,10 @@ MAX_COMMAND_TOPICS = 50
 
 
 def named_logs(health: "Health") -> list[LogRetention]:
-    """Returns the logs with segments. A name includes its log directory if there are several."""
+    """Returns the logs that have segments, renamed for display.
+
+    If the broker has several log directories, `partition` begins with the log directory's name.
+    """
     prefixes = health.broker.name_prefixes
     return [
         replace(log, partition=f"{prefixes.get(log.log_directory or '', '')}{log.partition}")
@@ -268,9 +271,9 @@ VALUE_COLUMNS = (
 def schedule_table(
     logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
 ) -> ScheduleTable:
-    """Returns when bytes of each log are deleted under the proposed limits.
+    """Returns a table: how many bytes of each log the proposed limits delete, and when.
 
-    If `is_changed`, one more column shows what the current limits of `logs` delete.
+    If `is_changed`, a column shows how many bytes the current limits of `logs` delete.
     """
     pairs = sorted(zip(logs, proposed_logs, strict=True), key=lambda pair: -pair[0].log_bytes)
     values = [_schedule_values(log, proposed) for log, proposed in pairs]

@@ -35,7 +35,7 @@ class LookupContext:
 
     @property
     def special_timestamp(self) -> int | None:
-        """A negative value such as EARLIEST or LATEST. None: the target is a time or an offset."""
+        """The looked-up timestamp if it is a special value such as EARLIEST (-2), else None."""
         timestamp_ms = self.result.timestamp_ms
         return timestamp_ms if timestamp_ms is not None and timestamp_ms < 0 else None
 

@@ -75,7 +75,7 @@ def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, 
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """Returns the view of a race. `entry`: `JUMP`, `BEFORE_JUMP`, or "" for a single race."""
+    """Returns the view of a race. `entry`: `JUMP` or `BEFORE_JUMP` if there are two, else ""."""
     cells = drawn_cells(race)
     lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
     cold = len(race.plain.cold_pages)
@@ -120,7 +120,7 @@ def drawn_cells(race: SearchRace) -> tuple[RaceCell, ...]:
 
 
 def lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceCell]) -> RaceLane:
-    """Returns the lane of `raced`, one of the searches of `race`. `name` is `PLAIN` or `WARM`."""
+    """Returns the lane of one search of `race`: a row of cells. `name` is `PLAIN` or `WARM`."""
     places = {cell.page: place for place, cell in enumerate(cells)}
     steps = tuple(
         RaceStep(probe.slot, tuple(places[page] for page in probe.pages)) for probe in raced.probes
@@ -160,7 +160,7 @@ def _model_text(race: SearchRace) -> str:
 
 
 def disks_payload() -> dict:
-    """Returns the disks to choose from and the times of the model, for the browser."""
+    """Returns the disks to choose from, and estimated times in µs, for the browser."""
     disks = [
         {
             "name": disk.name,
@@ -200,7 +200,7 @@ def _race_payload(race_view: SearchRaceView) -> dict:
 
 
 def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
-    """Returns the pages of one search and whether they are in memory, for the stepper."""
+    """Returns the drawn pages of one search, for the stepper, and which are hot."""
     cells = drawn_cells(race)
     raced = race.warm if is_warm else race.plain
     race_lane = lane(race, raced, WARM if is_warm else PLAIN, cells)

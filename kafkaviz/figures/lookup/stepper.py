@@ -1,6 +1,6 @@
 """The steps of a lookup, and the message that sends them with their figures to the browser.
 
-Each step has a text, a line of the pseudocode, the values after it, and the state of every figure.
+Each step has a text, a line of pseudocode, values of its variables, and the state of every figure.
 
 Phases: "segment" chooses a .log, "time" and "offset" search its indexes, "log" reads headers,
 "record" gives the result.
@@ -75,7 +75,7 @@ def value_names() -> list[str]:
 
 @dataclass(frozen=True)
 class RecordsView:
-    """The records around the one that was found."""
+    """The records of a batch around the record that the lookup finds."""
 
     records: tuple[LookupRecord, ...]
     first_number: int  # index of the first shown record in the batch
@@ -97,9 +97,9 @@ def view_records(context: LookupContext) -> RecordsView:
 def _records_around(
     records: Iterable[LookupRecord], hit_offset: int | None
 ) -> tuple[int, int, Sequence[LookupRecord]]:
-    """Returns at most DRAWN_RECORDS records, the hit among them. A batch may have millions.
+    """Returns up to `DRAWN_RECORDS` records around the record with `hit_offset`.
 
-    Without a hit, these are the first records.
+    Without this record, returns the first records. A batch may have millions.
 
     Returns:
         The index of the first returned record, the number of all records, and the records.
@@ -181,7 +181,7 @@ def _records_hint(records_view: RecordsView) -> str:
 
 
 class LookupSteps:
-    """Builds the steps, and keeps the state of the figures between them."""
+    """Builds the steps of a lookup. The attributes are the state of the figures at a step."""
 
     def __init__(
         self,
@@ -323,7 +323,7 @@ class LookupSteps:
 
 
 def _short_key(search: IndexSearch, key: int) -> str:
-    """Returns the text of a key. A time has minutes and seconds only."""
+    """Returns an index key as text: an offset, or a time without the hour, such as 29:44.123."""
     return key_text(search.kind, key)[3 if search.kind == TIME else 0 :]
 
 
@@ -492,7 +492,7 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
 
 
 def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """Returns the payload for the state before the first probe. It has a single step."""
+    """Returns the browser payload before the first probe, with a single step."""
     payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}

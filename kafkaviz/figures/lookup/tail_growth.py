@@ -1,7 +1,7 @@
 """How a lookup at the end of an index changes as the index grows, page by page.
 
-The browser draws it, and gets all sizes of the index at once. Each size has one lane for plain
-binary search and one for warm-section-first search.
+The browser gets the data for all sizes of the index at once. Each size has one lane (row of pages)
+for plain binary search and one for warm-section-first search.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ class PageWait(NamedTuple):
 
 
 class GrowthLane(NamedTuple):
-    """One of the two searches at one size of the index.
+    """The lane of one search (plain or warm-section-first) at one size of the index.
 
-    Names ending in `_before` are about the index when it was one page shorter.
+    Attributes ending in `_before` are about the index when it was one page shorter.
 
     Attributes:
         slots: the slots that are read, in order.

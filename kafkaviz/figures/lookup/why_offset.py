@@ -114,7 +114,7 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns (offsets, newest timestamps, running maxima) to draw. None separates segments."""
+    """Returns (offsets, newest times, highest times so far). A None ends a segment's times."""
     offsets = []
     newest_ms = []
     running_ms = []

@@ -68,7 +68,7 @@ def describe_changes(
 ) -> str:
     """Lists the changed settings, such as "segment.ms 1 min → 10 s".
 
-    `text_of` returns the text of a name or a value.
+    `text_of` translates the name or the value of a setting.
     """
     old_settings = dict(before.settings)
     texts = [
@@ -80,7 +80,7 @@ def describe_changes(
 
 
 def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
-    """Returns (name, value before, value now, change) of each number."""
+    """Returns a table row (name, value before, value after, change) for each number."""
     causes = [
         cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
     ]

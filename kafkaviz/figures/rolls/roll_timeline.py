@@ -158,7 +158,7 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
 
 
 def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """Returns `RollRow.lines` of a segment. The limit that caused its roll ends at 1."""
+    """Returns `RollRow.lines` of a segment. The limit that caused the roll ends at share 1."""
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
     lines[:, 0] = [

@@ -1,8 +1,8 @@
 """One fetch of a read_committed consumer, as numbered sentences and two tables.
 
 The first table has the .txnindex entries that the broker reads, the second the batches that it
-sends. Consecutive batches with the same fate share a row. Consecutive entries share one too if
-their transactions ended before the fetched offset.
+sends. Consecutive batches with the same fate share a row. Consecutive entries share a row if their
+transactions ended before the fetched offset.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,8 +70,8 @@ class FetchStepsView:
 def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:
     """Returns the first offset of the last aborted transaction in a segment.
 
-    A fetch from there skips records. If no transaction is aborted, returns the start of the
-    segment, or of the log if that is larger.
+    A fetch from there skips records. If no transaction is aborted, returns the start of the segment
+    or the log start offset, whichever is larger.
     """
     stable_offset = transactions.last_stable_offset
     aborted = [
@@ -87,7 +87,7 @@ def default_offset(transactions: PartitionTransactions, first_offset: int, end_o
 
 
 def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchStepsView:
-    """Returns the steps in words. `transactional_ids` are by producer id."""
+    """Returns the fetch in words. `transactional_ids` maps producer ids to transactional ids."""
     if fetch.segment_base_offset is None:
         return _view_of_nothing(fetch)
     entry_rows = [row for run in _entry_runs(fetch, transactional_ids) for row in run]
@@ -187,7 +187,7 @@ def _word(value: object) -> str:
 def _entry_runs(
     fetch: CommittedFetch, transactional_ids: Mapping[int, str]
 ) -> Iterator[list[tuple[str, ...]]]:
-    """Yields table rows. Consecutive entries that ended before the fetch share a row."""
+    """Yields groups of table rows. Entries that ended before the fetch share one row."""
     for (base_offset, decision, _), group in groupby(
         fetch.steps, lambda step: (step.segment_base_offset, step.decision, step.ends_search)
     ):

@@ -1,8 +1,8 @@
 """The data of the bytes view: bytes of a file, and spans that name them.
 
-The view of a .log shows the pinned batch. Any other file is shown whole, with an index scrolled to
-the pinned slot. A compressed batch has a second pane with its decompressed records. Only 4 KiB are
-sent, and the browser asks for more as it scrolls.
+The view of a .log shows the batch that the reader has chosen ("pinned"). Any other file is shown
+whole. An index is scrolled to the chosen slot. A compressed batch has a second pane with its
+decompressed records. Only 4 KiB are sent, and the browser asks for more as it scrolls.
 """
 
 import json
@@ -91,7 +91,7 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """The byte to show first: `byte` of the URL. None: a field of the pinned batch or slot."""
+    """The byte to show first, from the URL. None: a field of the chosen batch or slot."""
 
     byte: int | None = None
     is_by_time: bool = False  # whether the pinned offset was chosen by a time entry
@@ -156,7 +156,15 @@ def view(
     window: ByteWindow = DEFAULT_WINDOW,
     initial: InitialByte = DEFAULT_BYTE,
 ) -> BytesView:
-    """Returns the view of the pinned batch, or of an index. Raises CannotOpen."""
+    """Returns the bytes of one batch if `file` is ".log", else of a whole index.
+
+    Args:
+        row: the row of the batch.
+        slot, time: the slots to scroll to, in the .index and in the .timeindex.
+
+    Raises:
+        CannotOpen: the file cannot be read.
+    """
     if file != ".log":
         chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
         return BytesView(
@@ -180,7 +188,7 @@ def view(
 
 
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
-    """Returns a copy of the view without names. Its bytes can still be read and decoded.
+    """Returns a copy of the view without the names of fields. The bytes can still be decoded.
 
     In a .log, the bytes before `byte` keep their names. In an index, only the entry that holds
     `byte` is shown.
@@ -231,13 +239,13 @@ def translate_span(span: Span) -> Span:
 
 
 def _batch_offset(batch: np.void) -> int:
-    """Returns an offset in a batch. A compressed legacy wrapper has only a last offset."""
+    """Returns the base offset of a batch, or the last offset of a compressed legacy wrapper."""
     base_offset = int(batch["base_offset"])
     return base_offset if base_offset >= 0 else int(batch["last_offset"])
 
 
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
-    """Returns the pane of a batch. For the last batch, it extends to the end of the .log."""
+    """Returns the pane of a batch. The pane of the last batch extends to the end of the .log."""
     batch = anatomy.batches.row(row)
     start = int(batch["position"])
     size_bytes = int(batch["size_bytes"])

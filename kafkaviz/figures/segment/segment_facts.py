@@ -122,7 +122,7 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 
 
 def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
-    """Returns the times of the first and newest record. They have dates if a day or more apart."""
+    """Returns the times of the first and newest record, with dates if a day or more apart."""
     first_ms = int(
         first["max_timestamp_ms"] if is_log_append_time(first) else first["base_timestamp_ms"]
     )

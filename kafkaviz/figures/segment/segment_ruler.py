@@ -103,7 +103,7 @@ STEP_ROWS = 1000
 
 
 class Slice(NamedTuple):
-    """The rows (batches) that are sent, and their slots in both indexes. Ends are exclusive.
+    """A range of rows (batches) to send, and of slots in both indexes. Ends are exclusive.
 
     `rows` is the number of rows of the whole segment.
     """
@@ -118,7 +118,7 @@ class Slice(NamedTuple):
 
 
 def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
-    """Returns the slice that holds a row. Neighbouring rows mostly have the same slice."""
+    """Returns the slice to send around a row. Rows that are close usually have the same slice."""
     rows = len(anatomy.batches)
     start = 0
     stop = rows
@@ -162,7 +162,7 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
     """Returns columns of the batches in a slice, and of the slots in both indexes.
 
-    The keys are "batch", "entry" and "time". Columns that link them come from
+    The keys are "batch", "entry" and "time". Columns that link batches and slots come from
     analysis.segment.links.Links.
     """
     links = anatomy.links
@@ -251,7 +251,7 @@ def view(
 ) -> RulerView:
     """Returns the ruler of a segment with at least one batch.
 
-    Batches around `centre_row` are sent, by default around the requested or the default row.
+    `centre_row` is the middle of the batches to send. None: the requested row, or a default row.
     """
     centre = (
         row_selection.row
@@ -313,7 +313,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
 
     Args:
         key: a text that changes with the segment and its content.
-        address: the other parameters of the URL, for links that pin an offset.
+        address: the URL parameters without the offset, for links to an offset.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
     sections.append(

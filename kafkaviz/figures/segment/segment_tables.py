@@ -1,4 +1,4 @@
-"""The tables below the segment ruler: the rows around the pin as text, all rows as CSV."""
+"""The tables below the segment ruler: rows around the pinned (chosen) batch, all rows as CSV."""
 
 import io
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ FAULTS = {
 
 
 class PinnedRow(NamedTuple):
-    """The row of the pinned batch, and its slot in each index, or `NONE`."""
+    """The batch that the reader has chosen: its row, and its slot in each index or `NONE`."""
 
     row: int
     slot: int
@@ -81,8 +81,8 @@ def find_pinned_row(
 ) -> PinnedRow:
     """Returns a row with its slot in each index.
 
-    If `slot` is `NONE`, it is found by `time_slot`, by an entry that points to the batch, or by a
-    search for the batch, in this order.
+    If `slot` is `NONE`, the first of these that exists is used: the slot linked to `time_slot`, a
+    slot that points to the batch, the slot that a search for the batch finds.
     """
     links = anatomy.links
     if slot == NONE:
@@ -159,7 +159,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """Returns the offsets of a batch as text. A compressed legacy wrapper has only the last one."""
+    """Returns the offsets of a batch, such as "180–219"; for a legacy wrapper only the last one."""
     last = units.format_count(int(batch["last_offset"]))
     if batch["base_offset"] >= 0:
         return f"{units.format_count(int(batch['base_offset']))}–{last}"
@@ -167,7 +167,7 @@ def offset_range_text(batch: np.void) -> str:
 
 
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
-    """Returns the slots of the .index around the pinned slot, or else the first slots."""
+    """Returns the .index slots around `pinned.slot`; the first slots if that is `NONE`."""
     return [
         _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
         for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
@@ -199,7 +199,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """Returns the slots of the .timeindex around the pinned slot, or else the first slots."""
+    """Returns the .timeindex slots around `pinned.time_slot`; the first ones if that is `NONE`."""
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
         for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))

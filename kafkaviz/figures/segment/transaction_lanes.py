@@ -74,12 +74,13 @@ class TransactionLanesView:
     """The drawn transactions of a range of offsets.
 
     Attributes:
-        held_by: a sentence on the transaction that holds the last stable offset, or "".
+        held_by: a sentence on the open transaction that stops the last stable offset, or "".
         runs: the offsets that read_committed gets, skips or waits for; empty if unknown.
         first_offset: the start of the range. If old transactions are left out, it is after them.
         end_offset: the end of the range, exclusive.
         stable_offset: the last stable offset; None if it is after the range, or unknown.
-        stop_segment: the base offset of the other segment that has the last stable offset, or None.
+        stop_segment: the base offset of the segment with the last stable offset; None if that
+            segment is the drawn one, or if the offset is the log end offset or unknown.
         transactions: the drawn ones, the newest first.
     """
 
@@ -109,7 +110,7 @@ class TransactionLanesView:
 
     @property
     def counts(self) -> dict[OffsetFate, str]:
-        """The number of offsets with each fate, in words."""
+        """For each fate, such as "withheld", the number of offsets in words."""
         return {
             fate: say_count(f"transaction_lanes.n_{fate}", count)
             for fate, count in count_offsets(self.runs).items()
@@ -439,7 +440,7 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    """Draws a gap between two transactions of a producer if no offset is between them."""
+    """Draws a gap between two bars of one producer if no offset is between the transactions."""
     placed = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}

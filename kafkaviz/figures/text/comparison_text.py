@@ -129,7 +129,7 @@ def _place(location: FileLocation) -> Message:
 
 
 def field_text(name: str) -> Text:
-    """Returns the name of a batch's field, or words such as "the size" for another difference."""
+    """Returns what differs between two batches: a field's name, or words such as "the size"."""
     in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 
@@ -196,7 +196,7 @@ def describe_change(change: FileChange) -> Message:
 
 
 def outcome_text(start: StartComparison) -> str:
-    """Says whether a broker was started between two states, and how many predictions were right."""
+    """Says if a broker was started between two copies, and how many predictions were right."""
     if not start.changes:
         return say("comparison.nothing_changed")
     if start.is_swapped:

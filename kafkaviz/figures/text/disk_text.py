@@ -26,7 +26,7 @@ def sorted_uses(uses: Mapping[Use, int]) -> Sequence[tuple[Use, int]]:
 
 
 def freeing_text(kind: FreeingKind) -> str:
-    """Returns what the deletable files are, in words such as "waiting for deletion"."""
+    """Names a kind of files that may be deleted, in words such as "waiting for deletion"."""
     if kind == FreeingKind.RETENTION:
         return say("disk.freeing_retention")
     return use_text(Use(kind.value))
@@ -49,7 +49,7 @@ def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
 
 
 def reading_time(reads: RecoveryReads, rate: int) -> str:
-    """Returns the time that a recovery reads, such as "12 min to 24 min".
+    """Returns how long the reads of a recovery take, such as "12 min to 24 min".
 
     `rate`: bytes per second that one thread reads.
     """

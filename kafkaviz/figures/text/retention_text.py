@@ -97,7 +97,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds how many more bytes in the log would make retention.bytes delete the segment earlier."""
+    """Adds how many new bytes in the log would make retention.bytes delete the segment earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     if is_limited:
         return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))

@@ -23,7 +23,7 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
-    """Returns the text below the title: the numbers of batches and of indexed ones, and notes."""
+    """Returns the text below the title: how many batches there are, how many indexed, and notes."""
     count = len(anatomy.batches)
     indexed_count = len(anatomy.links.indexed_rows)
     renamed_state = next(
@@ -252,14 +252,14 @@ def _sampling_text(anatomy: Anatomy) -> str:
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
-    """Says that a number includes unused segments; "" if all are in use."""
+    """Says that a count includes segments that Kafka does not use; "" without such segments."""
     return _marks_text("counted_too", inactive) if inactive else ""
 
 
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Says that a number leaves out unused logs; "" if nothing is left out."""
+    """Says that a count leaves out logs that Kafka does not use; "" if nothing is left out."""
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)

@@ -23,22 +23,22 @@ def join_details(parts: Iterable[str]) -> str:
 
 
 def join_each_and(parts: Iterable[str]) -> str:
-    """Joins parts as A and B and C."""
+    """Joins parts with "and" between all of them: "A and B and C"."""
     return join("each_and", parts, language())
 
 
 def join_and(parts: Iterable[str]) -> str:
-    """Joins parts as A; A and B; A, B and C."""
+    """Joins parts with commas and a final "and": "A, B and C"."""
     return join("and", parts, language())
 
 
 def join_or(parts: Iterable[str]) -> str:
-    """Joins parts as A; A or B; A, B or C."""
+    """Joins parts with commas and a final "or": "A, B or C"."""
     return join("or", parts, language())
 
 
 def join_each_or(parts: Iterable[str]) -> str:
-    """Joins parts as A or B or C."""
+    """Joins parts with "or" between all of them: "A or B or C"."""
     return join("each_or", parts, language())
 
 
@@ -52,7 +52,7 @@ def join_sentences(parts: Iterable[str]) -> str:
 
 
 def sentence_gap() -> str:
-    """Returns the text to put between two sentences, for a figure in the browser."""
+    """Returns the text between two sentences, for the browser: a space, or "" in Chinese."""
     return say("common.then", first="", next="")
 
 

@@ -78,7 +78,7 @@ def describe(forecast: RestartForecast) -> str:
 def not_served_text(forecast: RestartForecast) -> str:
     """Says how many directories the broker will not serve; "" for none.
 
-    The words follow "will".
+    The text follows "will" in a sentence.
     """
     if forecast.stray_directories:
         return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
@@ -86,7 +86,7 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs broker start-up rereads, and how their indexes change."""
+    """Says how many logs broker start-up rereads, and whether this changes their indexes."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
@@ -238,7 +238,7 @@ def _severity(step: StartupStep) -> str:
 
 
 def _length_text(step: StartupStep, size_bytes: int) -> str:
-    """Returns a number of bytes. For a deleted file, it adds that this is the file's length."""
+    """Returns a number of bytes as text. For a deleted file, adds that it is the file's length."""
     size = units.format_bytes(size_bytes)
     return say("health.in_length", size=size) if step.action == "delete" else size
 

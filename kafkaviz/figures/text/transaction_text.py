@@ -1,4 +1,4 @@
-"""The start of a transaction and its coordinator's verdict, for the command and the page."""
+"""Texts about a transaction: when it began, and what its coordinator knows about it."""
 
 from kafkaviz import units
 from kafkaviz.analysis.transactions.listing import Hold, Transaction
@@ -9,7 +9,7 @@ _MARKS = {True: "< ", None: "≤ ", False: ""}
 
 
 def start_cell(transaction: Transaction) -> str:
-    """Returns a start time, such as "< 2026-11-21 09:29:45.807" (before the log's first batch)."""
+    """Returns a start time. A "<" in front means: earlier than the log's first batch."""
     if transaction.start_ms is None:
         return units.MISSING
     return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)
