@@ -1,4 +1,4 @@
-"""kafkaviz tune: which settings of batches, codec and index to change, and what that saves."""
+"""kafkaviz tune: advises on settings of batches, codec and index, and says what they save."""
 
 import argparse
 import math

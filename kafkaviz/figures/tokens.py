@@ -42,7 +42,7 @@ PATTERNS = {"hot": "", "cold": "-", "warm": "/"}  # Plotly's names of fill patte
 
 
 def page_legend(*kinds: Kind) -> Html:
-    """Returns the legend of the page states in `kinds`, by default of all three."""
+    """Returns the legend of the page states in `kinds`. Default: all three states."""
     entries = (
         tag("span", tag("i", class_=f"kv-{kind}"), say(f"page_legend.{kind}"))
         for kind in kinds or KINDS

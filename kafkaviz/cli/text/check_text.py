@@ -195,7 +195,7 @@ def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _label_directory(broker: Broker, log_directory: str, text: str) -> str:
-    """Returns `text`, after the name of its log directory if the broker has several."""
+    """Puts the name of the log directory before `text` if the broker has several."""
     for directory in broker.log_directories:
         if len(broker.log_directories) > 1 and directory.text == log_directory:
             name = broker.directory_names[directory.path]
@@ -437,7 +437,7 @@ def _location(finding: Finding) -> str:
 
 
 def _file(finding: Finding) -> str:
-    """Returns a finding's file without the partition, which the heading already shows."""
+    """Returns a file's name without the partition, because the heading shows the partition."""
     name = finding.file or ""
     return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
 

@@ -1,7 +1,7 @@
 """The badges and pins of the broker map.
 
 A badge at the end of a row shows the worst finding: an octagon with a cross for an error, a
-triangle with an exclamation mark for a warning. The hover text lists the other findings and their
+triangle with an exclamation mark for a warning. The hover text lists the findings and their
 segments. A pin is a small triangle above a segment with a finding.
 """
 

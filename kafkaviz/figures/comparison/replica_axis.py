@@ -35,7 +35,7 @@ ZOOM_SHARE = 0.5  # a zoom is offered only if the range is below this share of t
 
 @dataclass(frozen=True, kw_only=True)
 class EpochBar:
-    """The records of one leader epoch. `colour` is a name in tokens.css."""
+    """A bar for the records of one leader epoch. `colour` is a name in tokens.css."""
 
     side: int
     epoch: int

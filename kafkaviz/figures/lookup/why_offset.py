@@ -285,7 +285,7 @@ def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
 
 
 def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
-    """Draws offsets to the right and time upwards.
+    """Draws timestamps by offset: offsets to the right, time upwards.
 
     Shapes and annotations are set in one call: adding them one by one takes half a second.
     """

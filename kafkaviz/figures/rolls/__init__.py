@@ -1,1 +1,1 @@
-"""Figures of segment rolls: the time line, the summary of a run, and a log that grows."""
+"""Figures of segment rolls: the time line, the summary of a simulation, and a log that grows."""

@@ -302,7 +302,7 @@ def _read_pane(
     first_look: int,
     wanted_byte: int | None,
 ) -> Pane:
-    """Returns a pane around `first_look`, with `SENT_BYTES` of data around `wanted_byte`."""
+    """Returns a pane around byte `first_look`, with `SENT_BYTES` of data around `wanted_byte`."""
     if end - start > PANE_BYTES:
         start += (
             max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)

@@ -31,14 +31,14 @@ DAY_MS = 86_400_000
 
 
 class SegmentOverview(NamedTuple):
-    """The segment in columns of equal length."""
+    """The overview of a segment: the .log divided into columns of equal length."""
 
     entries: np.ndarray  # number of index entries that point into each column, at most 255
     shades: np.ndarray  # darkness of each column's batches, 0 to 255
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the values that are drawn lightest and darkest. Ignores the largest 1 % of sizes."""
+    """Returns the sizes or times drawn lightest and darkest. Ignores the largest 1 % of sizes."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -221,7 +221,7 @@ class IndexLane(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RulerView:
-    """Everything that the ruler draws.
+    """The data that the segment ruler draws.
 
     Rows and slots count from 0 in the entire segment. Positions and sizes are bytes of the .log.
     """

@@ -222,7 +222,7 @@ def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:
 
 
 def moment_text(ms: int | None) -> str:
-    """Returns a time to the second. A value that cannot be a time stays a number."""
+    """Returns a time as text, to the second. A value that cannot be a time stays a number."""
     return moment(ms, fraction=False) if ms is not None and ms >= 0 else f"{ms} ms"
 
 

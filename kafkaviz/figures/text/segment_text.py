@@ -266,7 +266,7 @@ def left_out_text(
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Says that files with these suffixes have no rows in table batches."""
+    """Says that segments with these file suffixes appear only in the catalog table `segments`."""
     if suffixes:
         return _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
     return ""

@@ -57,7 +57,7 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """Returns the important changes as one text, or else the numbers of routine changes."""
+    """Returns the important changes as one text; without any, counts of routine changes."""
     is_unusual = (
         forecast.created_replicas
         or forecast.cut_logs
@@ -142,7 +142,7 @@ class HealthTable(NamedTuple):
 
 
 def steps_table(restart: Restart | None) -> HealthTable | None:
-    """Returns the steps of the next broker start-up. None: no steps, or the steps are unknown."""
+    """Returns a table of the next start-up's steps. None: no steps, or the steps are unknown."""
     if restart is None or not restart.steps:
         return None
     groups: dict[tuple, list[StartupStep]] = {}
