@@ -93,7 +93,7 @@ def iterate(
     limit_bytes: int = codec.LIMIT_BYTES,
     choose: RowSelector | None = None,
 ) -> Iterator[BatchRecord]:
-    """Yields the same records as `read_batch`. Holds only some thousand of them in memory.
+    """Yields the same records as `read_batch`. Holds only some thousand records in memory.
 
     Args:
         choose: a function; choose(bytes, rows) returns the indices of the rows (record.ROW) to

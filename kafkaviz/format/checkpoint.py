@@ -47,7 +47,7 @@ EntryT = TypeVar("EntryT")
 class UncaughtRefusal(CorruptBytes):
     """The error for a checkpoint that keeps the broker from starting.
 
-    While reading it, Kafka throws an exception that no code catches.
+    Kafka throws an exception while it reads the checkpoint, and no Kafka code catches it.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).

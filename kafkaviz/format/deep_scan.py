@@ -110,8 +110,8 @@ class BatchFault:
     Attributes:
         batch_position: the byte of the .log where the batch starts.
         code: an entry of FAULTS.
-        position: the byte of the .log that is wrong. If the batch is compressed, its first
-            compressed byte.
+        position: the byte of the .log that is wrong. For a compressed batch: the first compressed
+            byte of the batch.
         what: Kafka's message for the fault.
     """
 
@@ -219,7 +219,7 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """Fills the buffer with the bytes from a position on. Reads only bytes that it lacks."""
+        """Fills the buffer with the bytes from a position on. Reads no byte twice."""
         tail = (
             self._buffer[position - self._position : self._length]
             if self._position <= position

@@ -68,7 +68,7 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     Like Kafka, ignores bytes after the last producer if the checksum covers them.
 
     Raises:
-        CorruptBytes: Kafka 4.3.1 would ignore and delete the file. Has Kafka's message.
+        CorruptBytes: Kafka 4.3.1 would ignore and delete the file. The error has Kafka's message.
     """
     version = (
         int(np.frombuffer(data, HEADER["version"], 1)[0])

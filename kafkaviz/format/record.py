@@ -162,7 +162,7 @@ def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = F
 
     Args:
         data: the records, not compressed or already decompressed.
-        is_compressed: whether `data` was compressed. It selects Kafka's message for damage.
+        is_compressed: whether the batch is compressed. Decides between two messages of Kafka.
 
     Raises:
         CorruptBytes: Kafka (DefaultRecordBatch.iterator) cannot read a record.
@@ -339,7 +339,7 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
 
 @njit(cache=True, boundscheck=True)
 def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
-    """Returns position and size of each header's key and value, shape (count, 4)."""
+    """Returns one row per header: key position, key size, value position, value size."""
     places = np.empty((count, 4), np.int64)
     for header in range(count):
         _, key, key_size, value, value_size = take_header(data, position, len(data))

@@ -115,7 +115,7 @@ def rows(
 ) -> list[Span]:
     """Returns the spans of the rows in [position, stop).
 
-    Up to two more spans follow: all unwritten slots, and a torn last slot. They may end after
+    Up to two more spans follow: all unwritten slots, and a torn last slot. These two may end after
     `stop`.
 
     Args:

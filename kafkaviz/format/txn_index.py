@@ -149,7 +149,7 @@ def read_entries(entries: np.ndarray, fetch_offset: float, upper_bound_offset: f
 def collect(
     entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
 ) -> tuple[np.ndarray, bool]:
-    """Returns the entries that `read_entries` collects, and its `IndexRead.is_complete`."""
+    """Returns the entries that `read_entries` collects, and whether the search is complete."""
     index_read = read_entries(entries, fetch_offset, upper_bound_offset)
     return index_read.entries[index_read.is_collected], index_read.is_complete
 

@@ -263,7 +263,7 @@ class EntryPoints:
         return 0
 
     def position_after_offset(self, offset: float) -> int:
-        """Returns the position of a batch with a larger base offset, or the end of the .log."""
+        """Returns a batch position after the offset, or the end of the .log if none is found."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
             batch = self._intact_batch(entry)
@@ -283,10 +283,10 @@ class EntryPoints:
         return 0
 
     def position_after_time(self, timestamp_ms: float) -> int:
-        """Returns the end of the first indexed batch with a record after the timestamp.
+        """Returns the end of the first batch with a record after the timestamp.
 
-        If there is none, returns the end of the .log. "Indexed": the .timeindex points to the
-        batch.
+        Considers only batches that the .timeindex points to. Without such a batch, returns the end
+        of the .log.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
@@ -383,9 +383,9 @@ def _timestamp(entry: np.ndarray) -> float:
 
 
 def _is_written(entry: np.ndarray) -> bool:
-    """Returns whether a slot has a byte other than 0. Preallocated slots have none.
+    """Returns whether a slot has a byte other than 0. False for preallocated slots.
 
-    An entry with timestamp 0 and the base offset has none either. The search does not need it.
+    Also False for an entry with timestamp 0 and the base offset. The search works without it.
     """
     return any(entry.tobytes())
 

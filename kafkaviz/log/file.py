@@ -244,8 +244,8 @@ def open_file(path: Path) -> Generator[io.FileIO]:
 def reader(path: Path) -> Generator[ReadInto]:
     """Opens a file to be read by position.
 
-    Yields a function read(position, buffer), which fills the buffer from that byte on and returns
-    the number of bytes read.
+    Yields a function read(position, buffer). The function fills the buffer with the bytes from
+    `position` on, and returns the number of bytes read.
     """
     with open_file(path) as file:
         descriptor = file.fileno()

@@ -176,7 +176,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     Files that cannot be read are reported in `problems`.
 
     Args:
-        has_leaders: whether to track the leader of each partition, which is slower.
+        has_leaders: whether to track the leader of each partition. Tracking is slower.
     """
     state = MetadataImage()
     problems = []
@@ -307,7 +307,7 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Reads a control batch. Stores its voters, and sets `has_footer` at a snapshot footer.
+    """Stores the voters in a control batch. Sets `has_footer` if the batch has a snapshot footer.
 
     KRaftVotersRecord (KIP-853) and the LeaderChangeMessage of each election name voters.
     """

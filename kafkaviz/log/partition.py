@@ -25,7 +25,7 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 class CheckpointOffsets:
     """The offsets of one topic-partition in the broker's checkpoint files.
 
-    None: the file does not list this partition.
+    An offset is None if its file does not list this partition.
     """
 
     log_start: int | None = None
@@ -35,7 +35,7 @@ class CheckpointOffsets:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteGap:
-    """Offsets that should be in a remote segment which is missing or cannot be read.
+    """Offsets whose remote segment is missing or cannot be read.
 
     Attributes:
         last_offset: the last missing offset, or None if unknown.
@@ -124,7 +124,7 @@ class Partition:
     def segments_with_log(self) -> tuple[LogSegment, ...]:
         """The segments with a .log, ordered by offset.
 
-        If several share a base offset, only the first one in `segments` is included.
+        If several segments share a base offset, includes only the first one in `segments`.
         """
         first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))
@@ -143,7 +143,7 @@ class Partition:
 
     @property
     def is_remote_alone(self) -> bool:
-        """Whether all segments are in tiered storage, so that none is local."""
+        """Whether all segments are in tiered storage and none is local."""
         return bool(self.live) and all(
             segment.base_offset in self.remote_bases for segment in self.live
         )
@@ -199,7 +199,7 @@ class Partition:
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
         """Returns the segment with this base offset. Raises CannotOpen if there is none.
 
-        If several have this base offset, returns the one without a suffix.
+        If several segments have this base offset, returns the one without a suffix.
         """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
@@ -210,7 +210,7 @@ class Partition:
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
-        """The producer snapshots by offset. Each describes the producers below its offset."""
+        """The producer snapshots by offset. A snapshot describes the producers below its offset."""
         named_files = ((names.parse_file(info.name), info) for info in self.other_files)
         return {
             name.base_offset: info
@@ -219,7 +219,7 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """Returns the producer snapshot at this offset, about the producers below it.
+        """Returns the producer snapshot with this offset in its file name.
 
         Raises:
             CannotOpen: no snapshot has this offset.

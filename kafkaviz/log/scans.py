@@ -68,7 +68,7 @@ MISLED = "misled"
 
 
 class Hole(NamedTuple):
-    """The bytes from `start` to `stop`, in which no batch could be read.
+    """The bytes from `start` to `stop` of a .log. They contain no readable batch.
 
     Attributes:
         reason: a reason of format.walk.WalkEnd, or "misled" if a length leads past the next batch.

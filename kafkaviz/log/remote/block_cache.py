@@ -131,9 +131,9 @@ def remove_file(path: Path) -> None:
 
 
 class CachedFile(io.FileIO):
-    """The open block file of a mirrored file. It has the data that were fetched so far.
+    """The open block file of a mirrored file. A block file has the data that were fetched so far.
 
-    Call `fetch` for a range before reading it. The data are the first `size_bytes` bytes.
+    Call `fetch` for a range before reading the range. The data are the first `size_bytes` bytes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -227,9 +227,9 @@ class CachedFile(io.FileIO):
             raise file_system.changed(remote, position)
 
     def _read(self, position: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yields the position and bytes of each piece of a range.
+        """Yields (position, bytes) pairs that cover a range.
 
-        The first piece may begin before the range, and the last may end after it.
+        The first pair may begin before the range, and the last pair may end after the range.
         """
         extents = [
             extent for extent in self._extents if extent.position < end and extent.end > position

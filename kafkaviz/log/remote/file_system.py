@@ -125,7 +125,7 @@ os.register_at_fork(after_in_child=_forget_connections)
 
 
 def use_credentials(environment: Mapping[str, str]) -> None:
-    """Sets environment variables that identify this process to stores from now on.
+    """Sets environment variables with which this process logs in to stores from now on.
 
     In a Spark worker, the variables of the Spark session replace those of the machine.
     """
@@ -198,7 +198,7 @@ def find(remote: RemotePath) -> Entry | None:
 
 
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
-    """Returns the ETag of this version of an object, or None if the store has none.
+    """Returns the ETag of an object's current version, or None if the store has no ETags.
 
     Raises CannotOpen if the object does not exist or its size has changed. pyarrow's listings have
     no ETags, so the ETag comes from the request for the object's size.
@@ -365,7 +365,7 @@ def _count(*, listings: int = 0, opens: int = 0, reads: int = 0, read_bytes: int
 
 
 def _file_system(remote: RemotePath) -> "FileSystem":
-    """Returns the connection to a store, which all threads share.
+    """Returns the connection to a store. All threads share the connection.
 
     Raises:
         CannotOpen: this process may not access the address, or the store's client library is

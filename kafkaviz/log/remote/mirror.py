@@ -181,7 +181,7 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
 def _prefetch(root: Path) -> None:
     """Fetches in parallel the small files that opening a broker reads.
 
-    Ignores failures: they are reported when the file is read.
+    Ignores failures. A failure is reported when the file is read.
     """
     paths = [root / name for name in OWN_FILES]
     with os.scandir(root) as children:
