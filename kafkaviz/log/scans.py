@@ -319,7 +319,7 @@ class CheckedScan(ResynchronisingScan):
 
 
 class _CheckedWalk:
-    """Yields a deep scan's batches as arrays. Passes the faults in records to `take_faults`."""
+    """Yields the batches of a deep scan as arrays. Passes faults in records to `take_faults`."""
 
     def __init__(
         self,
@@ -344,7 +344,7 @@ class _CheckedWalk:
 
 
 class _HeaderWalk:
-    """Reads headers. Checks a checksum only if the offset or the magic is unexpected."""
+    """Yields batches by their headers. Checks a checksum only if offset or magic is unexpected."""
 
     def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
         self._read = points.read

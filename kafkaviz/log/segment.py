@@ -44,7 +44,7 @@ class Index(NamedTuple):
     Attributes:
         entries: one row per written slot (OFFSET_ENTRY or TIME_ENTRY).
         slots: the number of slots in the file, written or not.
-        trailing_bytes: the bytes of an incomplete last slot.
+        trailing_bytes: the number of bytes in an incomplete last slot.
     """
 
     entries: np.ndarray
@@ -195,7 +195,7 @@ class Segment:
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The .index with its unwritten slots.
+        """The written entries of the .index, and the number of all slots.
 
         Entries for batches that were appended after the .log was listed are left out.
         """
@@ -207,7 +207,7 @@ class Segment:
 
     @cached_property
     def time_slots(self) -> Index:
-        """The .timeindex with its unwritten slots.
+        """The written entries of the .timeindex, and the number of all slots.
 
         Entries for batches that were appended after the .log was listed are left out.
         """

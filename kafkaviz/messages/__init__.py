@@ -210,7 +210,7 @@ def set_path_spelling(spelling: Callable[[PurePath], str]) -> None:
 
 
 def catalogue(language_code: str) -> Mapping[str, str]:
-    """Returns all texts of a language by their full keys: file name, dot, key in the file."""
+    """Returns all texts of a language by full key, such as span.slots (slots in span.toml)."""
     return {
         f"{name}.{key}": text
         for name in _file_paths(language_code)

@@ -106,11 +106,11 @@ class _EpochSegments:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteLogEvents:
-    """The records of __remote_log_metadata about the segments of a topic-partition.
+    """How many records __remote_log_metadata has about the segments of a topic-partition.
 
     Attributes:
-        superseded: records that a later record of the same segment replaces, and all records of
-            deleted segments.
+        superseded: the number of records that a later record of the same segment replaces, plus all
+            records of deleted segments.
     """
 
     total: int
@@ -118,7 +118,7 @@ class RemoteLogEvents:
 
 
 class RemoteLogMetadataCache:
-    """The remote segments of one topic-partition, as of the records read so far."""
+    """The remote segments of one topic-partition, according to the metadata read so far."""
 
     def __init__(self) -> None:
         self.segments: dict[str, RemoteLogSegment] = {}  # not deleted yet, by segment id

@@ -80,7 +80,7 @@ class TieredPartition:
 
     Attributes:
         lineage: the (leader epoch, first offset) pairs of the log.
-        events: the metadata records about its segments, or None without metadata.
+        events: the number of metadata records about its segments, or None without metadata.
         unannounced_segments: the number of stored segments that the metadata updates, but does not
             announce.
     """
@@ -411,7 +411,7 @@ def _served_ends(
 ) -> dict[str, int]:
     """Returns the last offset that consumers read from each remote segment, by segment id.
 
-    This offset may be before the segment's end, because the next segment may overlap.
+    The segment may have later offsets, if the next segment has them too.
     """
     stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
     path = [

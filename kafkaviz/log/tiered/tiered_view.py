@@ -162,7 +162,7 @@ def _gap_object(gap: RemoteGap) -> dict[str, Any]:
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
-    """Returns the store and the broker directory of the view that contains a path, or None."""
+    """Returns (store, broker directory or None) of the view that contains a path, else None."""
     home = _home_of(path)
     if home is None:
         return None
@@ -377,10 +377,11 @@ def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
 
 
 def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """Returns one partition per directory.
+    """Returns the current partition for each directory name.
 
-    A topic that was deleted and created again has a folder for each topic id. The folder with
-    the topic id of the local directory is current, else the folder that was written last.
+    If a topic was deleted and created again, the store has a folder for each topic id. The
+    folder with the topic id of the local directory is current. Without such a folder, the one
+    that was written last is current.
     """
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):

@@ -267,7 +267,7 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegment:
-    """A segment as an ingest found it, and where the tables have its rows."""
+    """A segment as an ingest found it, and where its rows are in the tables."""
 
     broker: str
     directory: str

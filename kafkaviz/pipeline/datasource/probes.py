@@ -85,7 +85,7 @@ MAX_REASON = 300  # most characters shown of Spark's error about a Python that d
 
 
 def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
-    """Checks that the Python with which Spark plans a session's queries has kafkaviz.
+    """Checks that Spark plans the session's queries with a Python that has kafkaviz.
 
     Raises:
         KafkavizError: the Python does not have kafkaviz, or Spark cannot run it.

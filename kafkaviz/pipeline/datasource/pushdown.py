@@ -81,7 +81,7 @@ class PushedFilters:
 def add_filters(
     filters: Iterable["Filter"], options: PushedFilters = PushedFilters()
 ) -> PushedFilters:
-    """Adds the limits of pushed filters to the limits of the options.
+    """Returns the limits of the options together with the limits of pushed filters.
 
     Only comparisons of a column with integers, and = or IN on the topic, add limits. Negated
     filters add none.

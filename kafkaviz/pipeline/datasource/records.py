@@ -294,7 +294,7 @@ def _headers_column(headers: Sequence[Header], counts: np.ndarray) -> pa.ListArr
 def _decode_single(
     row: np.void, data: memoryview, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Yields the records of one batch, thousands at a time, or its fault.
+    """Yields the records of one batch, thousands at a time, or an `UnreadableBatch`.
 
     Messages inside a wrapper (magic 0 and 1) have their own checksums, which are verified too.
     """

@@ -1,7 +1,7 @@
 """Chooses which replica of a topic-partition is read, and gives the reason.
 
 The chosen replica is the one that the others would follow. A replica that lost an election may have
-records that no other replica has. It deletes them at its next start-up
+records that no other replica has. It deletes these records at its next start-up
 (analysis/comparison/leader_epochs.py), so they are no longer part of the log.
 
     offers-0 of broker 1   epochs (0, 0) (2, 120) (3, 180), ends at 225
@@ -139,8 +139,8 @@ def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, Repl
 def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
     """Returns the latest epoch that a replica has seen.
 
-    Batches show an election only after the new leader has written something. So for a leader
-    without a leader-epoch-checkpoint, its epoch in the metadata log counts too.
+    Batches show an election only after the new leader has written something. So if a leader has
+    no leader-epoch-checkpoint, the leader's epoch in the metadata log counts too.
     """
     epoch = replica.epochs.latest_election
     if not replica.epochs.is_from_batches:

@@ -305,7 +305,7 @@ assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORM
 
 
 class KafkaReader(DataSourceReader):
-    """Plans a query in one Python process and reads it in the workers.
+    """Plans a query in one Python process, and reads the rows in the workers.
 
     Spark pickles this object for the workers.
     """

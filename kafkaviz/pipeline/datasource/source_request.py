@@ -87,7 +87,7 @@ class ReadRequest:
     """The request of one query.
 
     Attributes:
-        name: the format.
+        name: the name of the format.
         directories: the directories and patterns to read.
         schema: the requested columns, in the format's spelling.
         is_local: whether the workers run on this machine.

@@ -57,7 +57,7 @@ class TransactionTail:
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """Reads the tail until the transactions of all records up to `last_offset` are decided.
+        """Reads the tail until all transactions with records up to `last_offset` have ended.
 
         If a process calls this for several offsets, it reads the tail only once.
         """

@@ -39,7 +39,7 @@ class CheckedText(NamedTuple):
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log that the broker loads at its next start-up."""
+    """A log that the next broker start-up loads, with the facts that decide the result."""
 
     number: int  # number of the log, among all logs that a run loads
     broker: str
@@ -159,7 +159,7 @@ class IngestChecks:
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
-        """Returns a log with its start-up facts. None: broker start-up does not load the log."""
+        """Returns a directory's log with start-up facts. None: start-up does not load the log."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:

@@ -228,8 +228,8 @@ class Progress:
     Attributes:
         state: "starting", "reading" or "writing"; at the end "done", "fresh" (nothing to do),
             "failed" or "cancelled".
-        done_bytes: bytes of .log in the tasks that have ended. Spark only reports how many have
-            ended, so they are assumed to end in the order in which they start.
+        done_bytes: the .log bytes of the tasks that have ended. Spark reports only how many tasks
+            have ended. So tasks are assumed to end in the order in which they start.
     """
 
     done_tasks: int = 0

@@ -130,7 +130,7 @@ class TableRows:
     """Reads slices of a table, with one row group in memory at a time."""
 
     def __init__(self, catalog: Catalog, name: str, columns: Sequence[str] | None = None) -> None:
-        """Reads only the footers of the files."""
+        """Prepares to read columns of a table. Reads only the footers of the table's files."""
         self._table = TABLES[name]
         self._columns = self._table.names if columns is None else list(columns)
         self._groups: list[_RowGroup] = []

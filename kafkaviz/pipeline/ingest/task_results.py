@@ -70,7 +70,7 @@ LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
 
 @dataclass(frozen=True)
 class ResultFile:
-    """The name of a file with segment summaries.
+    """A file with segment summaries.
 
     Attributes:
         first_number: the number of the first segment in the file.
@@ -84,7 +84,7 @@ class ResultFile:
 
 @dataclass(frozen=True)
 class LoadFile:
-    """The name of a file with results of loading logs.
+    """A file with the predicted start-up of logs.
 
     Attributes:
         first_number: the number of the first log in the file.
@@ -238,7 +238,7 @@ def merge_by_number(
 
 
 class TaskIndex:
-    """Finds the segment that has a given digest, among the segments to read."""
+    """Finds segments by digest, among the segments that this run reads."""
 
     def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
         digests = bytearray()
