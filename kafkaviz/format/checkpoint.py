@@ -359,7 +359,7 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 
 
 def named_value(line: str) -> str | None:
-    """Returns "0" for a line such as "version: 0".
+    """Returns the text after ": " in a line: "0" for "version: 0".
 
     Returns None if ": " is missing or occurs twice. Like Java's split, ignores empty parts at the
     end.

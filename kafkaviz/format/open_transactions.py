@@ -245,7 +245,7 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 
 def bounding_rows(batches: np.ndarray) -> np.ndarray:
-    """Returns the rows of all markers, and each producer's first and last row between markers."""
+    """Returns the rows of all markers, and each producer's first and last batch between markers."""
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
         return producer_rows

@@ -416,8 +416,7 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
             folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
             s3://bucket/brokers/17, a partition directory, a partition in an archive, or a segment
             file.
-        collect: makes Broker.partitions from an iterator of partitions. The iterator lists each
-            partition when it is needed.
+        collect: makes Broker.partitions from an iterator, which lists one partition at a time.
 
     Raises:
         CannotOpen: a path is not a log directory, or the paths belong to two brokers.
