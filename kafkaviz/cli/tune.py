@@ -1,4 +1,4 @@
-"""kafkaviz tune: advises on settings of batches, codec and index, and says what they save."""
+"""kafkaviz tune: advises on settings of batches, codec and index, and estimates the savings."""
 
 import argparse
 import math
