@@ -383,7 +383,7 @@ def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> No
 
 
 def _listen(page: Page, location: Location) -> None:
-    """Handles the keys that belong to no button, and the browser's Back.
+    """Handles the keys that have no button, and the browser's Back.
 
     ? opens the list of keys. [ and ] lead to the previous and the next segment.
     """

@@ -299,7 +299,7 @@ class FrameGuard:
 
 
 def _is_address(name: str) -> bool:
-    """Returns whether the host `name` is an IP address. DNS cannot point one at another machine."""
+    """Returns whether the host `name` is an IP address. DNS cannot redirect an IP address."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -125,6 +125,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def safe_name(name: str) -> str:
-    """Returns the last part of a path, made safe. "archive.tar" if it is not an archive."""
+    """Returns a safe file name for an upload. "archive.tar" if `name` has no archive suffix."""
     file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
     return file_name if archive.is_archive(Path(file_name)) else "archive.tar"

@@ -27,7 +27,7 @@ def _presets() -> dict[str, Workload]:
 
 
 def preset_name(title: str) -> str:
-    """Returns the name of a preset on the command line. "" for a custom workload."""
+    """Returns the command-line name of a preset. "" for a custom workload."""
     return next((name for name, preset in _presets().items() if preset.title == title), "")
 
 

@@ -72,7 +72,7 @@ _ZSTD_LEVEL = 1
 
 
 class _NotPlain(Exception):
-    """Raised if the fast lz4 code cannot read a frame. The slower code may be able to."""
+    """Raised if a frame is not plain enough for the fast lz4 code."""
 
 
 def name(codec_id: int) -> str:
@@ -224,7 +224,7 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data up to the end or an error. After an error, cut to a multiple of 16 KiB."""
+    """Yields the data up to the end or an error. An error cuts the data to a multiple of 16 KiB."""
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:
@@ -372,7 +372,7 @@ def _is_xerial(header: memoryview) -> bool:
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryview:
-    """Decompresses a block. `position` is where the block begins in the input, for an error."""
+    """Decompresses a block. `position` is the position of the block in the input, for errors."""
     try:
         size_bytes, _ = varint.read_unsigned(block, 0)
         _check_limit(size_bytes, limit_bytes)

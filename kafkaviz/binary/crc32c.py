@@ -114,7 +114,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns the sum after appending zero bytes to the data. `table` determines how many."""
+    """Returns the sum after appending zero bytes to the data. `table` determines their number."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]

@@ -198,7 +198,7 @@ def _committed_fetch(snapshot: BrokerSnapshot, directory: bytes, offset: int) ->
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
-    """Returns why a segment was rolled, inferred from its neighbours. None if it is not closed."""
+    """Returns why a closed segment was rolled, inferred from its neighbours. Otherwise None."""
     if segment.state == "closed":
         return _roll_reason(
             snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset

@@ -136,7 +136,7 @@ def copy_link(
 
 
 def theme_button(paths: list[str]) -> None:
-    """Draws a button that switches the theme of the pages at these URL paths."""
+    """Draws a button that switches the theme of the pages at `paths`."""
     _theme_button(
         key="kv_theme", data={"paths": paths, "words": _words("light_or_dark")}, width="content"
     )
@@ -195,7 +195,7 @@ def stepper(
     on_slot: Callable[[], None] | None,
     key: str = "stepper",
 ) -> None:
-    """Draws the steps of a lookup, made by figures.lookup.stepper.browser_payload.
+    """Draws the steps of a lookup. `data` is from figures.lookup.stepper.browser_payload.
 
     Args:
         on_slot: called when a slot of the index is clicked (see `chosen_slot`). None: slots cannot

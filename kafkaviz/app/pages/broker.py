@@ -134,7 +134,7 @@ def _request_open(key: str, directory: str) -> None:
 def render_segment_map(
     location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview
 ) -> None:
-    """Draws the map. A click on a bar opens that segment."""
+    """Draws the map of segments. A click on a bar opens the segment of the bar."""
     with st.container(key="kv_fig_map"):
         head = _map_row("head")
         middle = st.container()

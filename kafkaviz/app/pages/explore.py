@@ -404,7 +404,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns up to ten significant digits. No exponent from MIN_PLAIN to 1: 0.000034."""
+    """Returns up to ten significant digits, from MIN_PLAIN to 1 without exponent (0.000034)."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 

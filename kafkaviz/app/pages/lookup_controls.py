@@ -55,7 +55,7 @@ def render_controls(
     """Draws the controls and returns their values.
 
     Args:
-        sets: the indexes to choose from, as labels by name.
+        sets: the label of each index that can be chosen, by the index's name.
     """
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
@@ -439,7 +439,7 @@ def format_target(target: int, target_kind: str) -> str:
 
 
 def open_source() -> LookupSource:
-    """Returns an index with the typed keys. If they are not valid, it has `DEFAULT_KEYS`."""
+    """Returns an index with the typed keys, or with `DEFAULT_KEYS` if a typed key is invalid."""
     text = (
         st.session_state.get(page_state.KEYS)
         or st.query_params.get(page_state.KEYS)

@@ -224,7 +224,7 @@ class RollsOnDisk:
     """The roll history of a topic-partition on disk.
 
     Attributes:
-        load: the mean batch size.
+        load: the mean batch at the beginning of the last segment.
         origins: the source of each setting. Limits inferred from rolls are in
             `history.inferred_limits`.
     """
@@ -256,7 +256,7 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """Returns the mean batch size at the beginning of the last segment."""
+    """Returns the mean size and record count of the first batches in the last segment."""
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes),
         None,

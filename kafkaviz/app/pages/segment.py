@@ -387,7 +387,7 @@ def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the bytes of the selected batch and its index slots, or another file."""
+    """Draws the bytes of the selected batch and its slots, or of another file that was chosen."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
@@ -411,7 +411,7 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """Returns the file kind and byte position in the address at opening, or None."""
+    """Returns (file kind, byte position) from the address that opened the segment, or None."""
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
         st.session_state[page_state.LINK_TARGET] = segment_key, kind, _address_byte()
@@ -540,12 +540,12 @@ def _files_beside(partition: Partition) -> Iterator[FileInfo]:
 
 
 def file_label(name: str) -> str:
-    """Returns a file name for the control and the address, with Markdown escaped."""
+    """Returns the file name for the file control and the address, with Markdown escaped."""
     return name if segment_bytes.PLAIN_NAME.fullmatch(name) else elements.escape_markdown(name)
 
 
 def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
-    """Returns up to MAX_FILES names of files: without an offset, or nearest to `base_offset`."""
+    """Returns up to MAX_FILES names: files without an offset, and files near `base_offset`."""
     parsed_names = {name: names.parse_file(file_info.name) for name, file_info in files.items()}
     plain_names = [name for name in files if parsed_names[name] is None]
     numbered_names = sorted(

@@ -104,7 +104,7 @@ class TuningContext:
 
     @property
     def today_key(self) -> str:
-        """The message key for "today". If the log's interval is not known: for "assumed"."""
+        """The message key for "today", or for "assumed" if the interval is not known."""
         return "tuning.is_today" if self.case.today.is_interval_known else "tuning.is_assumed_today"
 
     @property

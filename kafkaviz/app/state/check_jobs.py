@@ -34,7 +34,7 @@ def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> CheckJob:
-    """Returns the check, started if needed. The release "" means the inferred release."""
+    """Returns the check job, started if needed. The release "" means the inferred release."""
     return check_jobs().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 

@@ -114,7 +114,7 @@ def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
 
 
 def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
-    """Returns the cleaning of a log, started if needed. It also runs if Kafka would not clean."""
+    """Returns the cleaning of a log, started if needed, even if Kafka would not start one."""
     return cleaning_jobs().get_or_start(
         (snapshot.key, log.partition), partial(_start, snapshot, log)
     )

@@ -94,7 +94,7 @@ def broker_names(name: str) -> str:
 
 
 def title(html: Html | str, lead: str = "", gap: int = 20) -> None:
-    """Draws the h1 of the page, which states the main result, and a sentence below it."""
+    """Draws the h1 of the page and a sentence below. The h1 states the main result of the page."""
     below = tag("p", escape(lead)) if lead else ""
     head = tag("h1", escape(html))
     st.html(tag("div", head, below, class_="kv-hd", style=f"margin-bottom:{gap}px"))
@@ -159,7 +159,7 @@ def hidden_count(key: str, count: int) -> None:
 
 
 def figure_head(finding: str, below: str) -> None:
-    """Draws the title of a figure, which states its main result, and a caption below it."""
+    """Draws the title and the caption of a figure. The title states the figure's main result."""
     st.html(figure_head_html(finding, below))
 
 

@@ -147,7 +147,7 @@ RENDERERS = {  # by CannotOpen.kind
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """Draws a notice that the open directory lacks this topic-partition or segment."""
+    """Draws a notice that the directory lacks the topic-partition or segment in the address."""
     with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
         broker_link(directory)
 

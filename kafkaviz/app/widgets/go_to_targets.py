@@ -98,7 +98,7 @@ def _match(target: Target, text: str, address: Mapping[str, str]) -> Match | Non
 
 
 def rank_name(names: Iterable[str], text: str) -> int | None:
-    """Returns the best rank of `text` in a name: EXACT, PREFIX or PART. None if in no name."""
+    """Returns EXACT, PREFIX or PART, the best match of `text` in a name. None without a match."""
     names = tuple(names)
     if text in names:
         return EXACT

@@ -153,7 +153,7 @@ def line_html(text: str, aside: str, share: float | None = None, mark: Html | No
 
 
 def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> Html:
-    """Returns the strip of an ingest. `pending_texts`: a note while it runs, a note if it fails."""
+    """Returns the strip of an ingest. `pending_texts`: (note while running, note after failure)."""
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else None
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     return line_html(

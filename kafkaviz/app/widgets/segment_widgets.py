@@ -22,7 +22,7 @@ TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
-    """Draws the facts of each file. A group is the file's colour, name and facts."""
+    """Draws the facts of each file. A group is (colour, name, facts) of one file."""
     elements.facts(
         (colour, name, [(fact.label, _value(fact)) for fact in rows])
         for colour, name, rows in groups
@@ -136,7 +136,7 @@ def lanes_legend(names: Iterable[str]) -> Html:
 
 
 def transactions_legend(lanes_view: TransactionLanesView) -> Html:
-    """Returns the legend of the transactions figure: of its lanes, and of the strip below."""
+    """Returns the legend of the figure: the lanes, then what a read_committed consumer gets."""
     legend = lanes_legend(lanes_view.legend)
     counts = [(f"txn-{fate}", words) for fate, words in lanes_view.counts.items()]
     if not counts:

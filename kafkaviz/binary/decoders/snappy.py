@@ -33,7 +33,7 @@ _HEADER_BYTES = 16  # magic, version, the oldest version that can read it
 def read(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """Decompresses a stream or a bare block. runs.py describes the result."""
+    """Decompresses a xerial stream, or a block without header. runs.py describes the result."""
     if end + SLACK_BYTES > len(data):
         return REFUSED
     if end - start < _HEADER_BYTES or load_64(data, start) != _MAGIC:
