@@ -263,7 +263,7 @@ class EntryPoints:
         return 0
 
     def position_after_offset(self, offset: float) -> int:
-        """Returns where a batch with a base offset above `offset` begins, or the end of the .log."""
+        """Returns where a batch with a base offset above `offset` begins, or the .log's end."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
             batch = self._intact_batch(entry)
