@@ -1,4 +1,4 @@
-"""Analyses of logs: the cost of lookups, settings, faults, retention, compaction and more.
+"""Analyses of logs: faults, settings, retention, compaction, the cost of lookups, and more.
 
 Modules here read files through kafkaviz.log, never with `open()`.
 """

@@ -225,7 +225,7 @@ def compose_health(
     retentions: Iterable[LogRetention],
     shares: Iterable[DiskShare],
 ) -> Health:
-    """Combines the results for all partitions with the predicted start-up."""
+    """Returns a Health with the results for all partitions and the predicted start-up."""
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.prevents_prediction, findings)) else restart
     if restart is not None:
@@ -442,7 +442,7 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the last change per (log directory, file), or the failure it causes."""
+    """Returns the last change per (log directory, file), or the failure that the file causes."""
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file

@@ -83,7 +83,7 @@ class Commit:
         timestamp_ms: the time of the commit, or of its deletion.
         offset: the committed offset. None: a deletion.
         leader_epoch: the leader epoch of the last consumed record. None: not stored.
-        topic_id: None: written before 4.1.
+        topic_id: the topic's id. None: the commit was written before 4.1.
     """
 
     at_offset: int

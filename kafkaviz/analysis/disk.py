@@ -306,7 +306,7 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
 
 
 def _aborted_earlier(summary: CheckSummary, open_bytes: dict[int, int]) -> int:
-    """Returns the bytes in earlier segments that belong to transactions aborted in this segment.
+    """Returns how many bytes of earlier segments are in transactions that this segment aborts.
 
     Updates `open_bytes`: producer id -> bytes of its open transaction.
     """

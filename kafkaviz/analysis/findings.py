@@ -408,7 +408,7 @@ def with_cause(code: str, text: Message, release: Release) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """Returns the findings with severity "info" and without a next step.
+    """Returns all findings, changed to severity "info" and to no next step.
 
     This is for directories that will be deleted.
     """

@@ -52,12 +52,12 @@ class FreeingKind(StrEnum):
 
     @property
     def cost(self) -> Message:
-        """The data that is lost with these files."""
+        """The data that is lost if files of this kind are deleted."""
         return message(f"disk.freeing_cost_{self.replace('-', '_')}")
 
     @property
     def check(self) -> Message:
-        """The check to do before these files are deleted."""
+        """The check to do before files of this kind are deleted."""
         return message(f"disk.freeing_check_{self.replace('-', '_')}")
 
 

@@ -1,7 +1,7 @@
 """Advises on the batches and the codec of a topic, with the bytes that a change would save.
 
 The saving of larger batches is inferred from the gaps between batches. The saving of another codec
-is measured on sampled records. These bytes are scaled from the sample to the whole log.
+is measured on sampled records. The two savings are scaled from the sample to the whole log.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -83,7 +83,7 @@ class BatchFacts:
 
 
 class BatchFactsBuilder(BatchObserver[BatchFacts]):
-    """Counts batches while they are read. MAX_PRODUCERS bounds the memory."""
+    """Counts batches per producer id. Merges the smallest producers, to bound the memory."""
 
     def __init__(self) -> None:
         self._by_producer: dict[int, _Counts] = {}

@@ -85,7 +85,7 @@ class MergedBatches:
 
 @dataclass(frozen=True, kw_only=True)
 class Merge:
-    """The results for one linger.ms and batch.size, with the fewest and the most batches merged."""
+    """The results for one linger.ms and batch.size, by the rule "low" and by the rule "high"."""
 
     linger_ms: int
     batch_bytes: int
@@ -373,7 +373,7 @@ def _merge(
 
 
 def today_numbers(sample: RecordSample) -> np.ndarray:
-    """Returns each record's batch today, numbered as by `merge_batches`."""
+    """Returns the number of each record's batch today. `merge_batches` explains the numbers."""
     return np.unique(sample.records["batch"], return_inverse=True)[1].reshape(-1)
 
 

@@ -200,7 +200,7 @@ def ratio_interval(
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
     `packed` and `plain` have one size per block. A block is one observation, because neighbouring
-    records are similar. Returns (None, None) for a single block, unless `is_whole`.
+    records are similar. Returns the ratio twice if `is_whole`, else (None, None) for one block.
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)

@@ -66,7 +66,7 @@ class PartitionFacts:
 
     @property
     def may_have_record_offsets(self) -> bool:
-        """Whether a time entry may have any record's offset, not only that of a batch's last."""
+        """Whether a time entry may point to any record, not only to the last record of a batch."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property

@@ -495,7 +495,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
     """Returns which timestamps look like seconds, microseconds or nanoseconds.
 
-    Read as milliseconds, they are in 1970 or after the year 5000.
+    If such a number is read as milliseconds, its date is in 1970 or after the year 5000.
     """
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 

@@ -8,8 +8,8 @@ and the active segment begins at 90. A cleaning now would do this:
     95   kept: the latest record
 
 The rule is Cleaner.shouldRetainRecord of 4.3.1 and 4.4.0 for batches of magic 2. `key_story`
-assumes that the cleaner's map has room for all keys. `log_records` takes the result of a simulated
-cleaning, for the transaction markers that are removed and the offset where the map became full.
+assumes that the cleaner's map has room for all keys. From a simulated cleaning, `log_records`
+knows which transaction markers are removed, and at which offset the map became full.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -139,7 +139,7 @@ class KeyStory:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRecord:
-    """A record whose replacement is not known yet; `value_bytes` < 0: a tombstone."""
+    """A record whose replacement is not known yet. If `value_bytes` < 0, it is a tombstone."""
 
     segment: int
     position: int
@@ -408,7 +408,7 @@ def log_records(
     unreadable end of the active segment is left out.
 
     Args:
-        cleaning: the result of the cleaning; None: there was none, and every marker stays.
+        cleaning: the result of the cleaning; None: the log is not cleaned, and every marker stays.
     """
     if sum(view.size_bytes for view in log.state.views) > MAX_BYTES:
         return None

@@ -234,7 +234,7 @@ class BrokerComparison:
 
     Attributes:
         sources: the path of each side; several paths are separated by commas.
-        start: the changes from a to b; None: these are not one directory at two times.
+        start: the changes from a to b; None: a and b are not one directory at two times.
         problems: the partitions on either side that could not be read.
     """
 

@@ -195,8 +195,8 @@ def _compare(
 def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
-    The setting `known` is ignored if two entries are closer together, or if a gap is longer than
-    twice `known`. One restart cannot cause such a gap.
+    The setting `known` is ignored if two entries are closer together than `known`, or more than
+    twice `known` apart. One restart cannot cause such a gap.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -390,7 +390,7 @@ def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between two index files, with each side's entry there."""
+    """Returns the first difference between two index files, with the two entries at this slot."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]

@@ -58,7 +58,7 @@ class FileChange:
     Attributes:
         file: the path relative to the log directory, such as "orders-0/partition.metadata".
         sizes: the sizes before and after, in bytes; None: the file does not exist.
-        same_bytes: the length of the common prefix.
+        same_bytes: the number of bytes before the first difference.
         is_predicted: whether a predicted start-up step explains the change.
     """
 

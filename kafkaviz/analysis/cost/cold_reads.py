@@ -1,7 +1,7 @@
 """How many device reads of the .log a lookup takes when nothing is in memory.
 
 A scan reads the first bytes of each batch, from the index entry on. The kernel's read-ahead loads
-1, 4, 8, 16, 32 ... pages at a time if batches are smaller than a page. If they are larger, each
+1, 4, 8, 16, 32 ... pages at a time if batches are smaller than a page. For larger batches, each
 header is a separate read. With an index interval of 1 MiB:
 
 - batches of 1 KB: 500 headers in 500 KB, about 8 reads
