@@ -97,7 +97,7 @@ class AssumedRelease:
 
     @property
     def newer_than_known(self) -> Message | None:
-        """Returns the reason if the directory is newer than all known releases, else None."""
+        """Returns why the directory must be newer than all known releases, or None."""
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property
@@ -312,7 +312,7 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
     """Returns the metadata.version from formatting, as (file name, version).
 
-    The file is bootstrap.checkpoint or, since 4.4, the first snapshot. It never changes.
+    The file is bootstrap.checkpoint or, since 4.4, the first snapshot. This file never changes.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -322,7 +322,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
-    """Returns the newest snapshot with features, as (file name, features with their levels)."""
+    """Returns (file name, feature levels by name) of the newest snapshot that has features."""
     try:
         log = metadata_log.find_partition(broker)
     except KafkavizError:

@@ -93,7 +93,7 @@ def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
 def interval_evidence(
     batches: np.ndarray, entries: np.ndarray, entry_before: int = 0
 ) -> IntervalEvidence:
-    """Returns the evidence from consecutive batches and their entries.
+    """Returns what consecutive batches and their entries show about index.interval.bytes.
 
     `entry_before` is the position of the last entry before the batches, or 0.
     """
@@ -126,7 +126,7 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns the slot of the last entry at or before each batch; -1 if none.
+    """Returns the slot of the last entry at or before each batch; -1: no such entry.
 
     `positions` are the positions of the entries, ascending.
     """
@@ -276,10 +276,7 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """Returns a sort key. The best cause has the largest key.
-
-        The key: the number of rolls explained, the likeliness, the order of Kafka's checks.
-        """
+        """Returns a sort key: the number of rolls, the likeliness, the order of Kafka's checks."""
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
@@ -413,7 +410,7 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """Returns how likely a value from `low` to `high` is.
+    """Returns how likely it is that a limit was set to a value from `low` to `high`.
 
     3: the default. 2: a power of two, or whole hours. 1: a round number. 0: none of these.
     """

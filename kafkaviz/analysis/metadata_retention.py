@@ -65,7 +65,7 @@ class MetadataRetention:
 
     @property
     def total_bytes(self) -> int:
-        """The size of the log and all snapshots, which metadata.max.retention.bytes limits."""
+        """The size that metadata.max.retention.bytes limits: the log and all snapshots."""
         return self.log_bytes + sum(snapshot.size_bytes for snapshot in self.snapshots)
 
     @property

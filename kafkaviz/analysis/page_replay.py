@@ -45,8 +45,8 @@ class IndexGrowth:
 
     Attributes:
         gap_bytes: .log bytes between two entries.
-        counted_from: the number of entries from which lookups are counted. Earlier lookups only
-            fill the page cache.
+        counted_from: lookups are counted while the index has more entries than this. Earlier
+            lookups only fill the page cache.
     """
 
     entries: int
@@ -127,7 +127,7 @@ class Replay:
 
     @property
     def faults_per_new_page(self) -> float:
-        """Page faults of all readers per page of `grown_pages`."""
+        """Page faults of all readers per page that was added to the index."""
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_per_thousand(self, reader: int) -> float | None:
@@ -273,10 +273,7 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Replays all lookups, and returns the number of filled `fault_rows`.
-
-    The last five arguments are arrays for the results.
-    """
+    """Replays all lookups into the last five arrays; returns the number of filled `fault_rows`."""
     entry_bytes = sizes[0]
     page_bytes = sizes[1]
     cold_after = sizes[2]

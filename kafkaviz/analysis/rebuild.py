@@ -1,7 +1,4 @@
-"""Rebuilds the indexes of a log, or replays a log.
-
-A replay appends the batches of the log again, in memory, with given settings.
-"""
+"""Rebuilds a log's indexes, or replays the log: appends its batches to a simulated log."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

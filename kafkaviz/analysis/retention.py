@@ -178,7 +178,7 @@ class LogRetention:
 
     @property
     def not_uploaded_bytes(self) -> int | None:
-        """The .log bytes that are not in remote storage. None: unknown, or not tiered."""
+        """The .log bytes that are not in remote storage. None: unknown, or a topic without it."""
         if not self.limits.is_tiered or self.highest_remote_offset is None:
             return None
         following = [segment.age.base_offset for segment in self.segments[1:]]
@@ -187,7 +187,7 @@ class LogRetention:
 
     @property
     def over_bytes(self) -> int | None:
-        """The log's size minus retention.bytes; may be negative. None: no such limit."""
+        """The log's size minus retention.bytes; may be negative. None: retention.bytes is -1."""
         limit = self.limits.retention_bytes
         return None if limit is None or limit < 0 else self.log_bytes - limit
 
@@ -195,8 +195,8 @@ class LogRetention:
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
     """Returns the size and newest time of a segment that a check has read.
 
-    If start-up recovers the segment (`is_recovered`), its time entries do not count, and bytes
-    after its last batch are cut off.
+    If start-up recovers the segment (`is_recovered`), the time comes from its batches, and bytes
+    after the last batch do not count for the size.
     """
     log = summary.segment.log
     newest = summary.newest
@@ -230,7 +230,7 @@ def segment_ages(
     recovery_point: int | None,
     release: Release = (),
 ) -> list[SegmentAge]:
-    """Returns a SegmentAge per segment of a log after the next broker start-up.
+    """Returns the SegmentAge that each segment has after the next broker start-up.
 
     Args:
         clean: whether the broker was shut down cleanly. None: unknown.
@@ -520,7 +520,7 @@ def segment_retention(
     Reads only the last time entry of earlier segments (12 bytes). A check reads every .log instead,
     with the same result unless a time index is damaged.
 
-    Returns None if no limit applies to the segment.
+    Returns None if the segment or its directory is not in use, or belongs to the metadata log.
     """
     live = partition.live
     bases = [live_segment.base_offset for live_segment in live]
@@ -573,7 +573,7 @@ def _age_from_last_entry(segment: LogSegment) -> SegmentAge:
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """Returns the size and newest time of the segment in `anatomy`.
 
-    If `is_recovered`, its batches count instead of its time entries.
+    If `is_recovered`, the time comes from the segment's batches, not from its time entries.
     """
     times = anatomy.times
     log = anatomy.segment.log

@@ -300,8 +300,8 @@ def history_of_partition(
     """Returns the history of a partition on disk.
 
     Args:
-        known_settings: topic settings whose values in `config` are certain. If a roll contradicts
-            another value in `config`, the value is inferred from the rolls.
+        known_settings: topic settings whose values in `config` are certain. If the rolls contradict
+            an uncertain value in `config`, this value is inferred from the rolls.
 
     Raises:
         KafkavizError: the index files cannot be read.
@@ -388,10 +388,7 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether the limit in `reason` was exceeded.
-
-    Returns False, for example, if the setting was changed after the roll.
-    """
+    """Returns whether a limit explains a roll. If not, the setting was probably changed later."""
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
     is_index = reason.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
@@ -401,7 +398,7 @@ def exceeds_limit(reason: RollReason) -> bool:
 def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
     """Returns a segment's states at its time entries and at its end.
 
-    Each time entry is paired with the offset entry that was written with it.
+    The .log size at a time entry comes from the offset entry that was written with it.
     """
     offsets = segment.offset_index
     times = segment.time_index

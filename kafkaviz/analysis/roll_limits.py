@@ -105,10 +105,7 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """Returns the .log size in bytes at which the time index is full.
-
-    `gap` is the number of .log bytes between two offset entries; `share` is a `time_share`.
-    """
+    """Returns the .log size at which the time index is full. `gap`: .log bytes per offset entry."""
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots * gap / share
 
 
@@ -130,7 +127,7 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """Returns how many seconds a segment takes to reach each limit, for each speed.
+    """Returns how many seconds a segment takes to reach each limit, per speed in `bytes_per_s`.
 
     The time is infinite if the limit is never reached.
     """
@@ -267,7 +264,7 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
 
 
 def _waited_ms(rows: np.ndarray) -> np.ndarray:
-    """Returns the waiting time that Kafka compares with segment.ms (timeWaitedForRoll), in ms."""
+    """Returns the time in ms at each append that Kafka compares with segment.ms."""
     column = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     return rows[column] - rows[column][0]
 

@@ -31,7 +31,7 @@ SMALL_WARM = 64
 
 
 class LookupRecord(NamedTuple):
-    """A record of the found batch. `label` is a word from the record's content, or ""."""
+    """A record in the batch that a lookup found. `label` is a word from its content, or ""."""
 
     offset: int
     timestamp_ms: int
@@ -89,7 +89,7 @@ class LookupSource:
         )
 
     def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-        """Returns the ranges of targets whose search ends in the warm section, per segment."""
+        """Returns the targets that are found in the warm section, as one range per segment."""
         ranges = (
             search_race.warm_range(
                 KeyColumn(*key_column(segment, target_kind)),
@@ -138,10 +138,7 @@ def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
 
 
 def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the stored keys of the index that a lookup searches first, and their base.
-
-    Stored key plus base is the timestamp or offset.
-    """
+    """Returns the stored keys of the index searched first, and the base to add to them."""
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset

@@ -67,7 +67,7 @@ class RacedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """The two searches in one index. Each has its own model of the pages in memory.
+    """Plain binary search and the search with a warm section, compared in one index.
 
     Attributes:
         warm_from_slot: the first slot of the warm section. None: the index has no entries.
@@ -96,7 +96,7 @@ class SearchRace:
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the search ends at the last entry."""
+        """Whether both searches end at the last entry of the index."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
@@ -118,7 +118,7 @@ def race(
     entries: int | None = None,
     lagging_target: int | None = None,
 ) -> SearchRace:
-    """Runs both searches in an index, for an offset or a timestamp in ms.
+    """Runs both searches of a SearchRace in an index, for an offset or a timestamp in ms.
 
     Args:
         warm_bytes: the size of the warm section. Lessons use less than 8192 to show small indexes.
@@ -190,7 +190,7 @@ def race_without_last_entry(
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
     """Returns the position of each entry's batch in the .log, ascending, int64.
 
-    Entries are evenly spaced if there is no .log.
+    Without a .log, the result is evenly spaced positions.
     """
     offset_slots = segment.offset_slots
     time_slots = segment.time_slots
@@ -211,10 +211,7 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
 def _probes(
     search: SlotSearch, hot_pages: Iterable[int], entry_bytes: int, page_bytes: int
 ) -> tuple[RaceProbe, ...]:
-    """Returns the probes of a search, each with the pages that were not in memory.
-
-    A probe loads its pages, so they are in memory for all later probes.
-    """
+    """Returns the probes of a search. Each probe loads its pages into memory for later probes."""
     in_memory = set(hot_pages)
     probes = []
     for probe in search.probes:

@@ -65,8 +65,8 @@ def predict_restart(
     Reads the whole .log of each segment that start-up recovers, and little of other files.
 
     Args:
-        find_config: returns the settings of a partition's log. None: those in the broker's own
-            files.
+        find_config: returns the settings of a partition's log. None: use the settings in the
+            broker's files.
         on_recovered: called for each recovered segment, with its directory, its base offset and a
             RecoveredSegment.
 
@@ -129,7 +129,7 @@ class RestartLog:
 def own_file_steps(
     broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
 ) -> tuple[StartupStep, ...]:
-    """Returns the start-up steps that files outside partitions cause before logs are loaded.
+    """Returns the steps before logs are loaded, caused by files outside partition directories.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -193,8 +193,9 @@ def configured_metadata_directory(
 ) -> LogDirectory | None:
     """Returns the log directory in which a server.properties puts the metadata log.
 
-    This is metadata.log.dir, or else the first of log.dirs. The path may be of another machine, so
-    a directory with the same last name also counts. Returns None if not exactly one directory fits.
+    The setting is metadata.log.dir, or else the first of log.dirs. If no directory has this path, a
+    directory with the same last name counts: the path may be of another machine. Returns None
+    unless exactly one directory fits.
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -211,7 +212,9 @@ def configured_metadata_directory(
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """Returns the files outside partitions that start-up reads in a broker's only log directory.
+    """Returns the files outside partition directories that start-up reads.
+
+    The broker must have only one log directory.
 
     Raises:
         CannotOpen: a necessary file cannot be read.
@@ -248,7 +251,7 @@ def _is_full_folder(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Returns whether a file or link exists. False for a folder with the name of a checkpoint."""
+    """Returns whether a path exists. A directory with the name of a checkpoint does not count."""
     return os.path.lexists(path) and not (
         path.name in small_files.CHECKPOINT_WAY_OUTS and path.is_dir()
     )

@@ -1,4 +1,4 @@
-"""Finds the segments of a log that broker start-up recovers, without recovering them.
+"""Finds which segments of a log broker start-up recovers, but does not recover them.
 
 These are the segments that were not flushed, and those with an index that Kafka does not trust. The
 rules match simulate.startup.log_loader.

@@ -112,7 +112,7 @@ class RecoveryReads:
     A .log that recovery truncates counts in full, although recovery stops at the damage.
 
     Attributes:
-        logs: the number of logs with such files. One thread recovers each log.
+        logs: the number of partition directories with such files. One thread recovers each.
         largest_log_bytes: the most bytes that are read from one log.
         threads: num.recovery.threads.per.data.dir. None: unknown.
     """

@@ -69,9 +69,10 @@ def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCounts:
-    """Sums over the batches that start in each of COLUMNS equal parts of a .log.
+    """The number, total size and largest timestamp of batches per part of a .log.
 
-    All arrays have the shape (COLUMNS,).
+    The .log is divided into COLUMNS equal parts. A batch counts in the part in which it starts. All
+    arrays have the shape (COLUMNS,).
     """
 
     batches: np.ndarray
@@ -117,7 +118,7 @@ class BatchCounts:
         return not set(self.magics) - {0}
 
     def size_at(self, rank: int) -> int:
-        """Returns the size at a rank (from 0) when the batches are sorted by size."""
+        """Returns the size of the batch at a rank (0: the smallest batch)."""
         return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
 
     @property

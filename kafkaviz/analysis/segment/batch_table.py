@@ -7,8 +7,8 @@ largest offset and its times:
     block 0   position 0        offsets up to 1023   times from 10:00:00 to 10:00:01
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
 
-For row 1500, the headers of block 1 are read again. The last CACHED_BLOCKS blocks stay in memory. A
-small log has a single block, which also stays.
+For row 1500, the headers of block 1 are read again. The CACHED_BLOCKS blocks used last stay in
+memory. A small log is a single block and stays in memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -126,10 +126,7 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and the row of the batch to which each entry points.
-
-    A row is UNREAD_ROW until the batch is read.
-    """
+    """The .index entries, and the rows of the batches they point to; UNREAD_ROW: not read yet."""
 
     def __init__(self, offsets: np.ndarray) -> None:
         self._keys, self.positions = (
@@ -165,7 +162,8 @@ class ExistingIndexSweep:
 
         Args:
             columns: the columns of the complete segment.
-            replay_cost: the cost of the index that a replay of the segment writes.
+            replay_cost: the cost of the index that a replay of the segment writes. The sums that
+                do not depend on the index are taken from it.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -247,10 +245,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._last_batches = batches
 
     def result(self) -> ExistingIndexSweep | None:
-        """Returns the counted lookups.
-
-        Returns None if an entry does not point to the start of a batch.
-        """
+        """Returns the counts; None if an entry does not point to the start of a batch."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
         if not self._is_usable or self._matched_entries < len(self._entries.rows):

@@ -102,7 +102,7 @@ class Links:
     def search_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
         """Returns the slot at which the search for each batch's first offset starts.
 
-        NONE: the search starts at byte 0.
+        The slot is NONE if the search starts at byte 0.
         """
         least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
         return self.search_slots_of(batches.window(first, stop), least_offset)

@@ -67,10 +67,7 @@ class HeaderCounts:
         self.starts = starts
 
     def histograms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Returns all histograms in one array, and the index at which each begins.
-
-        Zeros at the end of a histogram are left out.
-        """
+        """Returns all histograms in one array, without trailing zeros, and the start of each."""
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
         lengths = _lengths(counts, self.starts)

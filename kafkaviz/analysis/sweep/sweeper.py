@@ -359,10 +359,7 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """Returns the sums over the whole segment.
-
-        They include the time entry that a roll or shutdown writes.
-        """
+        """Returns the sums over the whole segment, including the time entry that a roll adds."""
         if self._open_append is not None:
             self._sweep_batches(
                 self._open_append[0], np.array([self._open_append[0].shape[1]]), is_end=True

@@ -122,7 +122,7 @@ class RemoteRetention:
 
 
 def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetention, ...]:
-    """Returns the next retention pass for each topic-partition with metadata and a log.
+    """Returns the result of the next retention pass per topic-partition with metadata and a log.
 
     Returns an empty tuple if part of the metadata could not be read.
     """
@@ -184,7 +184,7 @@ def remote_retention(
     now_ms: int,
     log_end_offset: int | None = None,
 ) -> RemoteRetention | None:
-    """Returns what the leader's next retention pass deletes, and why it keeps the others.
+    """Returns what the leader's next retention pass deletes, and why it keeps other segments.
 
     Returns None if metadata, leader epochs or the local log is missing.
     """
@@ -437,10 +437,7 @@ class _RetentionPass:
 
 
 def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs with records.
-
-    An epoch has no records if the next epoch starts at the same offset.
-    """
+    """Returns the epochs without those that start where the next one starts (no records)."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -450,10 +447,7 @@ def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the size in bytes of local segments that begin at or above `highest_remote_offset`.
-
-    If it is None, all local segments count.
-    """
+    """Returns the bytes of local segments from `highest_remote_offset` on. None: of all."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

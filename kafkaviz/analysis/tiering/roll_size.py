@@ -94,7 +94,7 @@ class RollSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class RollLimits:
-    """The settings that the model needs. None: unknown. -1: no limit."""
+    """The settings that decide when segments roll and are deleted. None: unknown. -1: no limit."""
 
     segment_bytes: int | None = None
     segment_ms: int | None = None

@@ -145,7 +145,7 @@ class SegmentUpload:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionUpload:
-    """The uploads of one local log.
+    """Which segments of one local log can be uploaded.
 
     Attributes:
         is_leader: whether the metadata log names this broker as the leader. None: unknown.
@@ -267,10 +267,7 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Returns the retention of a log, with the reasons why segments are not uploaded.
-
-    Adds a reason only to segments that retention keeps just because they are not uploaded.
-    """
+    """Returns `log` with the reason for each segment kept only because it is not uploaded."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:

@@ -36,7 +36,7 @@ ONGOING = "Ongoing"
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatorState:
-    """The newest record for a transactional id.
+    """The newest record for a transactional id in __transaction_state.
 
     Attributes:
         state: a name in STATES, or the number of an unknown state.

@@ -115,7 +115,8 @@ def abort_command_before_3_0(partition: str, producer: np.void) -> str:
     find the producer by the first offset.
 
     Args:
-        producer: a row of producer_snapshot.PRODUCER. Coordinator epoch 0 is used if unknown.
+        producer: a row of producer_snapshot.PRODUCER. If its coordinator epoch is unknown, the
+            command has epoch 0.
     """
     topic, _, number = partition.rpartition("-")
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))

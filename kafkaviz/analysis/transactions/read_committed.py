@@ -227,7 +227,7 @@ def explain_committed_fetch(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedFetch:
-    """Returns one fetch by a read_committed consumer, with each decision.
+    """Returns one fetch by a read_committed consumer, with the decisions that lead to its result.
 
     `open_committed_log` explains the other arguments.
 
@@ -392,10 +392,7 @@ class _Consumer:
         self.next_offset = last_offset + 1
 
     def _begin_aborted(self, last_offset: int) -> Iterator[AbortedRange]:
-        """Yields the aborted transactions that begin at or below `last_offset`, each only once.
-
-        Marks their producers as aborted.
-        """
+        """Yields the aborted transactions up to `last_offset` that were not yielded before."""
         while self._queue and self._queue[0][0] <= last_offset:
             first_offset, producer_id = heappop(self._queue)
             self._aborted_producers.add(producer_id)
