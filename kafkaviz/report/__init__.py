@@ -213,7 +213,7 @@ def _render_sample(sample: Sample) -> Html:
 
 
 def files_section(subject: Subject) -> ReportSection:
-    """Returns the checksums of the files in the format that `sha256sum -c` reads."""
+    """Returns the section with the files' checksums, in the format that `sha256sum -c` reads."""
     digests = [digest for digest in subject.digests or () if not digest.is_archive]
     archive_lines = [
         tag(

@@ -79,7 +79,7 @@ def _metadata_text(subject: Subject) -> str:
 def view(subject: Subject) -> HealthView:
     """Returns the view of the Health page.
 
-    Bytes that may be content of records are left out, unless the report shows records.
+    Bytes that may belong to records are left out, unless the report shows records.
     """
     shows_records = subject.samples is not None
     return health_view.view(subject.health, may_show=lambda name: shows_records or _is_index(name))

@@ -1,9 +1,9 @@
 """HTML of a report: the page in one file, and its marks, tables, figures and sections.
 
 A page contains its figures, fonts, styles and scripts. The Content-Security-Policy of the page has
-the checksums of the scripts. So no other script runs, not even from the name of a topic, and
-nothing can be fetched. Plotly takes 2.0 MB of a page with figures (compressed); the fonts take
-0.35 MB of every page.
+the checksums of the scripts. So no other script runs, not even one in the name of a topic, and
+nothing can be fetched. Plotly takes 2.0 MB of a page with figures (compressed); the fonts take 0.35
+MB of every page.
 """
 
 import base64

@@ -350,7 +350,7 @@ def read_samples(
 ) -> Iterator[Sample]:
     """Yields the last records of each topic's largest partition, sorted by topic.
 
-    Leaves out internal topics (`__` prefix), empty topics, and topics after the first `TOPICS`.
+    Leaves out internal topics (`__` prefix) and empty topics. Stops after `TOPICS` topics.
     """
     largest: dict[str, Partition] = {}
     for partition in broker.partitions:
@@ -377,7 +377,7 @@ def _read_sample(partition: Partition) -> Sample:
 
 
 def _from_the_end(segment: LogSegment) -> Iterator[int]:
-    """Yields the positions of all batches but control batches, the last batch first."""
+    """Yields the positions of all batches except control batches, the last batch first."""
     log = byte_ranges.LogFile(segment.log)
     stop = segment.log.size_bytes
     while stop:

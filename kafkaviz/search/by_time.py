@@ -78,7 +78,7 @@ class TimeSearch:
 def list_offset(
     log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
 ) -> TimeSearch:
-    """Returns the answer for a timestamp in ms or a special value such as EARLIEST."""
+    """Searches for the offset of a timestamp in ms, or of a special value such as EARLIEST."""
     _refuse_unknown(timestamp_ms, profile)
     if timestamp_ms >= 0:
         return _hide_beyond_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
@@ -178,7 +178,7 @@ def find_in_segment(
 
 
 def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
-    """Searches for MAX_TIMESTAMP (KIP-734)."""
+    """Searches for the record with the largest timestamp (MAX_TIMESTAMP, KIP-734)."""
     place = latest_segment(log)
     segment = log.segments[place]
     largest_ms, offset = segment.max_timestamp

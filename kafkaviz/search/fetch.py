@@ -141,7 +141,7 @@ def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
 
 
 def last_stable_offset(log: LogView, end_offset: int) -> int:
-    """Returns the first offset of the first open transaction, or the end offset.
+    """Returns the first offset of the first open transaction; `end_offset` if none is open.
 
     The result is never below the log start offset (maybeIncrementFirstUnstableOffset of UnifiedLog,
     4.3.1). Like Kafka's ProducerStateManager, reads the newest readable producer snapshot and the

@@ -1,4 +1,4 @@
-"""A partition as an open broker sees it: the files that a search reads, on disk or predicted.
+"""A partition as a running broker sees it: the files that a search reads, on disk or predicted.
 
 A LogView has one SegmentView per segment. view_partition builds a LogView from files on disk.
 Packages above this one build it from the result of a recovery.

@@ -329,7 +329,8 @@ class Lookup:
     def path(self) -> Iterator[IndexSearch | ForwardScan]:
         """The searches and scans in order.
 
-        A lookup by offset alternates between them. A lookup by timestamp makes all searches first.
+        A lookup by offset alternates between searches and scans. A lookup by timestamp makes all
+        searches before its scan.
         """
         if self.timestamp_ms is None and self.scans:
             return chain.from_iterable(zip(self.searches, self.scans, strict=True))
@@ -337,7 +338,7 @@ class Lookup:
 
     @property
     def wrong_entries(self) -> tuple[WrongEntry, ...]:
-        """The .index entries that point to a batch beyond their own offset."""
+        """The found .index entries that point to a batch above the entry's offset."""
         scans = {scan.base_offset: scan for scan in self.scans}
         wrong_entries = []
         for search in self.searches:
@@ -475,7 +476,7 @@ def _failed_lookup(
     offset: int | None = None,
     timestamp_ms: int | None = None,
 ) -> Lookup:
-    """Returns a lookup that ends in `fault`. Its steps show how Kafka gets to the damaged bytes."""
+    """Returns a lookup that ends in `fault`, with the steps that lead to the damaged bytes."""
     start = log.log_start_offset
     target = cast("int", timestamp_ms if offset is None else offset)
     return Lookup(

@@ -100,7 +100,7 @@ def upper_bound(
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns the first warm slot: `warm_entries` slots before the last slot, or slot 0."""
+    """Returns the slot where the warm section begins: `warm_entries` before the last, or 0."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
@@ -212,7 +212,8 @@ def floors(
 ) -> np.ndarray:
     """Runs many searches at once, each like `floor`.
 
-    Returns an array of shape (m, 3): for each target the slot found, slots read and pages read.
+    Returns an array of shape (m, 3): for each target the slot found, the number of slots read, and
+    the number of pages read.
     """
     keys = np.ascontiguousarray(keys, np.int64)
     targets = np.ascontiguousarray(targets, np.int64)

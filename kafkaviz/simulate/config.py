@@ -15,7 +15,7 @@ Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Returns Kafka's default of a setting, for the first releases unless `release` is given."""
+    """Returns Kafka's default of a setting; without `release`, that of the first releases."""
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 

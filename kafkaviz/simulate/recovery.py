@@ -2,7 +2,7 @@
 
 Follows LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
 offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch is 6000 bytes after the last
-entry and gets the entry (29, 6000). The fifth batch gets (49, 12000). The .log ends before the
+entry and gets the entry (29, 6000). The fifth batch gets (49, 12000). The .log is cut before the
 first batch with a wrong checksum.
 
 LeaderEpochs follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0),
@@ -119,7 +119,7 @@ class RecoveredSegment:
         max_timestamp_offset: the last offset of the first batch with that timestamp, or -1.
         next_offset: the offset after the last valid batch.
         producers_end_offset: the offset after the last valid batch of magic 2, or None.
-        leader_epochs: (epoch, start offset) of the given epochs and those in the batches.
+        leader_epochs: (epoch, start offset) of each epoch that was given or is in the batches.
         open_transactions: the first offset of each open transaction, by producer id.
         exception: Kafka's exception that ended the recovery, or None. After an exception nothing is
             cut or trimmed.

@@ -151,7 +151,7 @@ class Inventory:
 def inventory(brokers: Iterable[Broker]) -> Inventory:
     """Returns the partitions and segments of these brokers.
 
-    Log directories of one broker that were opened separately are joined; see `_join_directories`.
+    Log directories of one broker may be opened separately; `_join_directories` joins them.
     """
     brokers = _join_directories(_merge_by_path(brokers))
     broker_names = _names(brokers)
@@ -195,9 +195,9 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
     """Joins the log directories of each broker.
 
     - Directories with the same node.id and cluster.id are joined if their directory.ids differ.
-    - Without directory.id (before Kafka 3.7), they are joined if they share no partition.
+    - Without directory.id (before Kafka 3.7), directories are joined if they share no partition.
     - Two copies of one directory stay two brokers.
-    - If all directories of a broker were copied, those in the same parent folder are joined.
+    - If directories and their copies are opened, those in the same parent folder are joined.
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
@@ -219,7 +219,7 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Returns whether directories with the same node.id may belong to one broker.
+    """Returns whether directories with the same node.id meet all conditions of one broker.
 
     - No log directory occurs twice.
     - At most one has a metadata log.

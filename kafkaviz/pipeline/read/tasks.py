@@ -110,7 +110,7 @@ class SegmentTask:
 
     @property
     def is_divisible(self) -> bool:
-        """Whether the .log may be read in splits."""
+        """Whether the .log may be read in several splits."""
         return not (self.skips_rows or self.is_checked or self.needs_sweep)
 
 
@@ -375,7 +375,7 @@ def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
     """Merges the summaries of all splits of a segment.
 
     Returns:
-        None if the scan of a split did not end where the next split begins.
+        The merged summary. None: the scan of a split did not end where the next split begins.
     """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):

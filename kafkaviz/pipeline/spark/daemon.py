@@ -50,7 +50,7 @@ from kafkaviz.pipeline.read import scan  # noqa: F401  used by tasks
 def preload() -> None:
     """Loads numba's compiled functions, and freezes all objects for the garbage collector.
 
-    A pyspark worker collects garbage after each task. Without freezing, this takes 30 ms.
+    A pyspark worker collects garbage after each task, which would take 30 ms without freezing.
     """
     walk(b"")
     empty = np.zeros(1, HEADER)

@@ -1,8 +1,8 @@
 """The only place that creates a SparkContext or SparkSession.
 
 A session that kafkaviz creates is quiet, small and by default local. It is created again if the JVM
-was killed. If the process already has another session, kafkaviz uses it unchanged and never stops
-it.
+was killed. If the process already has a session that kafkaviz did not create, kafkaviz uses that
+session unchanged and never stops it.
 """
 
 import argparse
@@ -169,7 +169,7 @@ def _submitted_settings() -> dict[str, str]:
 
 
 def settings(master: str = "local[*]") -> dict[str, str]:
-    """Returns the settings of sessions that kafkaviz creates. Call `prepare` first."""
+    """Returns the Spark settings of sessions that kafkaviz creates. Call `prepare` first."""
     # a local Spark creates the secret itself; on a cluster the user must set it
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
     return (
@@ -264,7 +264,7 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
 
 
 def _drop_dead_session() -> None:
-    """Drops a session whose JVM was killed; `getOrCreate` would return it again.
+    """Drops a session whose JVM was killed, so that `getOrCreate` does not return it again.
 
     pyspark has no public function for this, so private names are used.
     """

@@ -52,7 +52,7 @@ class QueryError(KafkavizError):
         start: int | None = None,
         stop: int | None = None,
     ) -> None:
-        """Creates the error. `start` and `stop` are indexes of characters; None: unknown."""
+        """Creates the error. `start` and `stop` locate the wrong characters; None: unknown."""
         super().__init__(
             message("query.with_advice", problem=what, advice=advice)
             if advice
@@ -143,7 +143,7 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
 
 
 def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
-    """Converts an exception of DuckDB to a short error. None: the query did not cause it.
+    """Returns a short error for DuckDB's exception; None if the query is not the cause.
 
     Args:
         prefix_bytes: how many bytes of SQL kafkaviz put before the query.

@@ -136,7 +136,7 @@ class OffsetRanges:
     """Ranges of record offsets.
 
     Attributes:
-        ranges: the first LISTED_RANGES ranges: first and last offset, shape (ranges, 2).
+        ranges: first and last offset of each of the first LISTED_RANGES ranges, shape (ranges, 2).
         count: the number of all ranges.
     """
 
@@ -574,7 +574,7 @@ def group_segments(
 
 
 def _position_of(segment: SegmentView, offset: int) -> int:
-    """Returns the position in the last index entry up to an offset; 0 if there is none."""
+    """Returns the position in the last index entry at or below an offset; 0 without one."""
     slots = segment.offset_slots
     place = int(np.searchsorted(slots["relative_offset"], offset - segment.base_offset, "right"))
     return int(slots["position"][place - 1]) if place else 0

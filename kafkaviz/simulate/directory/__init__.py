@@ -1,1 +1,1 @@
-"""Whole logs: the simulation of a log, its files, and its folder on disk."""
+"""Simulates whole logs with all their files, and writes them into a folder."""

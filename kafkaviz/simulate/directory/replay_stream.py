@@ -34,8 +34,8 @@ def chunks(
 ) -> Iterator[AppendChunk]:
     """Yields the batches of all .log files in use, in order.
 
-    An unreadable batch ends its segment's batches, as in Kafka; see `find_unread`. Checksums are
-    not checked.
+    The batches of a segment end at an unreadable batch, as in Kafka; see `find_unread`. Checksums
+    are not checked.
 
     Args:
         append_ends: the last offset of each append, ascending; None: every batch is an append.

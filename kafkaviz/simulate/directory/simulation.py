@@ -283,7 +283,7 @@ class Run:
     """Carries out a plan: writes its appends into a log."""
 
     def __init__(self, plan: SimulationPlan, logs: LogBytes) -> None:
-        """Opens the log of the plan. Raises KafkavizError if Kafka cannot create the log."""
+        """Creates the log of the plan. Raises KafkavizError if Kafka cannot create it."""
         self.plan = plan
         self.now_ms = plan.start_ms
         self._written_ms: dict[int, int] = {}  # base offset -> time of the segment's last append

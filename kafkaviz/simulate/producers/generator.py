@@ -142,7 +142,7 @@ def generate(
     enough_bytes: int,
     write: bool,
 ) -> tuple[int, int, int]:
-    """Generates batches into rows[row_count:] and data[used_bytes:], until an outcome applies.
+    """Generates batches into rows[row_count:] and data[used_bytes:], up to one of the outcomes.
 
     - FULL: `rows` is full, or `enough_bytes` were reached and the append is complete.
     - NO_ROOM: `data` has no space for the next batch. Call again with a larger `data`. Happens only

@@ -160,7 +160,7 @@ def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
 
 
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
-    """Returns the fault after the last complete batch; None if only a truncated batch follows."""
+    """Returns the fault after the last complete batch. None: at most a truncated batch follows."""
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()
     if len(rest) < batch.LENGTH_END:
