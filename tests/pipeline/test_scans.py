@@ -107,7 +107,10 @@ def test_the_probe_shows_what_spark_does(pushing, clean, monkeypatch):
         lambda spark: queries.append(keeps_apart(spark)) or queries[-1],
     )
     probes._CACHE.clear()
-    assert probes.is_safe(pushing) == probes.is_safe(pushing) == queries[0] and len(queries) == 1
+    assert (
+        probes.can_push_filters(pushing) == probes.can_push_filters(pushing) == queries[0]
+        and len(queries) == 1
+    )
     pushing.dataSource.register(session_source(RecordsSource, pushes_filters=True, is_local=True))
     frame = (
         pushing.read.format("kafka_records")
@@ -128,7 +131,7 @@ def test_a_session_without_pushed_filters_is_not_probed():
     class Session:
         conf = Conf()
 
-    assert not probes.is_safe(Session())
+    assert not probes.can_push_filters(Session())
 
 
 def test_a_reader_takes_filters_only_where_they_are_enabled(clean):

@@ -32,7 +32,7 @@ BOTH = (0, 1)
 _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def is_safe(spark: "SparkSession") -> bool:
+def can_push_filters(spark: "SparkSession") -> bool:
     """Returns whether Spark pushes filters down and keeps the filters of each scan separate.
 
     The first call for a session runs two queries to find this out.

@@ -94,7 +94,7 @@ def register(spark: "SparkSession") -> None:
         context.pythonExec = sys.executable
     if context is None or context.pythonExec != sys.executable or not is_local:
         probes.require_kafkaviz(spark, is_connect=context is None)
-    pushes_filters = probes.is_safe(spark)
+    pushes_filters = probes.can_push_filters(spark)
     credentials = session_credentials(spark)
     for source in SOURCES:
         spark.dataSource.register(

@@ -206,7 +206,7 @@ class _TablesWriter:
 
     def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
         stored = self._inputs.stored
-        tables = stored.copied(name, directory) if stored else None
+        tables = stored.rows_to_copy(name, directory) if stored else None
         if stored is None or tables is None:  # they were readable when the work was planned
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()

@@ -265,13 +265,13 @@ class StoredRows:
             for row in rows
         }
 
-    def compared(self, broker: str, directory: str) -> DirectoryTables | None:
+    def rows_to_compare(self, broker: str, directory: str) -> DirectoryTables | None:
         """Returns the rows that show whether a directory is unchanged. None: rows are missing."""
         if not self._can_copy or broker not in self._brokers:
             return None
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
-    def copied(self, broker: str, directory: str) -> DirectoryTables | None:
+    def rows_to_copy(self, broker: str, directory: str) -> DirectoryTables | None:
         """Returns a directory's rows with all columns, for copying. None: they are unreadable."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
@@ -393,7 +393,7 @@ class UnchangedDirectories:
             or storable_name(directory) != directory
         ):
             return None
-        tables = self._stored.compared(entries.broker, directory)
+        tables = self._stored.rows_to_compare(entries.broker, directory)
         if tables is None or not _has_same_facts(entries, tables):
             return None
         if self._checks is not None and not (
