@@ -249,7 +249,7 @@ def content(batches: np.ndarray) -> BatchStatistics:
         records=None if hidden.any() else int(counts.sum(dtype=np.int64)),
         first_offset=None if hidden[0] else int(first["base_offset"]),
         last_offset=int(batches["last_offset"][-1]),
-        min_timestamp_ms=_least(_earliest_ms(batches).tolist()),
+        min_timestamp_ms=_smallest_timestamp(_earliest_ms(batches).tolist()),
         max_timestamp_ms=_most(batches["max_timestamp_ms"][~no_timestamp(batches)].tolist()),
         first_batch_bytes=int(first["size_bytes"]),
         first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
@@ -291,7 +291,7 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
         records=sum(counts) if len(counts) == len(parts) else None,
         first_offset=first.first_offset,
         last_offset=parts[-1].last_offset,
-        min_timestamp_ms=_least(part.min_timestamp_ms for part in parts),
+        min_timestamp_ms=_smallest_timestamp(part.min_timestamp_ms for part in parts),
         max_timestamp_ms=_most(part.max_timestamp_ms for part in parts),
         first_batch_bytes=first.first_batch_bytes,
         first_batch_max_timestamp_ms=first.first_batch_max_timestamp_ms,
@@ -312,7 +312,7 @@ def no_timestamp(batches: np.ndarray) -> np.ndarray:
     return batches["magic"] < 1
 
 
-def _least(values: Iterable[int | None]) -> int | None:
+def _smallest_timestamp(values: Iterable[int | None]) -> int | None:
     """Returns the smallest timestamp. -1 (no timestamp) counts only if all values are -1."""
     present = [value for value in values if value is not None]
     return min((value for value in present if value >= 0), default=min(present, default=None))
