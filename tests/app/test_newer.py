@@ -7,7 +7,7 @@ from tests.analysis.metadata_level import raise_level
 from tests.support.pages import open_page, page_html
 
 NEWER_TEXT = {
-    "en": "Newer than Kafka 4.4.0, the newest known; read as that release",
+    "en": "Newer than Kafka 4.4.0, the newest release that kafkaviz knows; read as 4.4.0",
     "zh": "比已知的最新版本 Kafka 4.4.0 还新，按它来解读",
 }
 OF_A_DIRECTORY = [page.path for name, page in PAGES.items() if page.path and name != "Workshop"]

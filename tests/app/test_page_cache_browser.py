@@ -58,18 +58,18 @@ def test_the_middles_jump_without_the_server(server, page):
     sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page.goto(f"{server}/page_cache?pages=13")
-    page.get_by_text("From 12 to 13 pages neither search has to wait").wait_for()
+    page.get_by_text("From 12 to 13 pages, neither search has to wait").wait_for()
     drawing = page.locator(".lane svg").first
     assert "pages 0, 6, 9, 11, 12;" in drawing.get_attribute("aria-label")
     page.locator(SETTLED).wait_for()
     sent.clear()
     slider = page.get_by_role("slider", name="Pages of the index")
     slider.press("ArrowRight")
-    page.get_by_text("has to wait for pages 7 and 10, the warm section for none").wait_for()
+    page.get_by_text("has to wait for pages 7 and 10; warm-section-first search waits for none").wait_for()
     assert "pages 0, 7, 10, 12, 13;" in drawing.get_attribute("aria-label")
     assert slider.get_attribute("aria-valuetext") == "14 pages, 7\u202f168 entries"
     page.get_by_role("button", name="One page more").click()
-    page.get_by_text("has to wait for page 11, the warm section for none").wait_for()
+    page.get_by_text("has to wait for page 11; warm-section-first search waits for none").wait_for()
     page.wait_for_url("**pages=15**")
     assert sent == []
     page.reload()

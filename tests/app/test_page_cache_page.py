@@ -31,8 +31,8 @@ def test_the_page_is_one_picture_and_its_table():
     assert "<h1>Page cache</h1>" in page_html(at)
     assert (data["first"], len(data["sizes"])) == (14, 40)
     assert data["sizes"][13]["title"] == (
-        "From 13 to 14 pages plain binary search has to wait for pages 7 and 10, "
-        "the warm section for none"
+        "From 13 to 14 pages, plain binary search has to wait for pages 7 and 10; "
+        "warm-section-first search waits for none"
     )
     assert not at.tabs and not at.get("plotly_chart") and not at.select_slider
     assert "<td>0, 7, 10, 12, 13</td><td>7, 10</td><td>11, 12, 13</td>" in page_html(at)

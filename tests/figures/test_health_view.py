@@ -151,7 +151,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             ),
             [finding_of("becomes-stray")],
             "error",
-            "This broker will start, but not serve one directory, which it treats as stray",
+            "This broker will start, but not serve one directory, because it treats it as stray",
             "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover. "
             "One directory will be renamed to end in -stray; its finding says why.",
         ),

@@ -12,17 +12,17 @@ VIEW = tail_growth.view(STEPS, growth.MEMORY)
 @pytest.mark.parametrize(
     ("pages", "title"),
     [
-        (1, "With one page neither search has to wait"),
-        (13, "From 12 to 13 pages neither search has to wait"),
+        (1, "With one page, neither search has to wait"),
+        (13, "From 12 to 13 pages, neither search has to wait"),
         (
             14,
-            "From 13 to 14 pages plain binary search has to wait for pages 7 and 10, "
-            "the warm section for none",
+            "From 13 to 14 pages, plain binary search has to wait for pages 7 and 10; "
+            "warm-section-first search waits for none",
         ),
         (
             15,
-            "From 14 to 15 pages plain binary search has to wait for page 11, "
-            "the warm section for none",
+            "From 14 to 15 pages, plain binary search has to wait for page 11; "
+            "warm-section-first search waits for none",
         ),
     ],
 )
