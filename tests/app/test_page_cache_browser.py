@@ -65,7 +65,9 @@ def test_the_middles_jump_without_the_server(server, page):
     sent.clear()
     slider = page.get_by_role("slider", name="Pages of the index")
     slider.press("ArrowRight")
-    page.get_by_text("has to wait for pages 7 and 10; warm-section-first search waits for none").wait_for()
+    page.get_by_text(
+        "has to wait for pages 7 and 10; warm-section-first search waits for none"
+    ).wait_for()
     assert "pages 0, 7, 10, 12, 13;" in drawing.get_attribute("aria-label")
     assert slider.get_attribute("aria-valuetext") == "14 pages, 7\u202f168 entries"
     page.get_by_role("button", name="One page more").click()

@@ -2,7 +2,7 @@
 
 The warm section is the last 8192 bytes of an index. A probe is one slot that a search reads. A
 probe waits for the disk unless its memory page is in the page cache. The slots and pages are exact.
-Which pages are in memory comes from the model in page_replay: a reader at the end of the log has
+Which pages are in memory comes from the model in page_replay: a reader at the tail has
 looked up every entry with the same search. For example, an index grows from 13 full pages to 14
 (KAFKA-6432):
 
