@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kafkaviz.analysis.lookup.lookup_source import OFFSET, TIMESTAMP, LookupSource
-from kafkaviz.app.cache import lookup_cache, lookup_sources
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index
 from kafkaviz.search.log_view import view_partition
@@ -35,7 +35,7 @@ def assert_edges(source: LookupSource, kind: str, warm_entries: int, targets: ra
 @pytest.mark.parametrize("warm_entries", [2, 4, 1024])
 @pytest.mark.parametrize("name", ["five", "twenty"])
 def test_of_every_target(name, warm_entries, kind):
-    source = lookup_sources.practice_source(name)
+    source = lookup_cache.practice_source(name)
     low, high = source.span(kind) or (0, 0)
     assert len(source.warm_ranges(kind, warm_entries)) == 1
     assert_edges(source, kind, warm_entries, range(low, high + 1, 1 if kind == OFFSET else 13))
@@ -48,7 +48,7 @@ def segments(clean) -> LookupSource:
     times = [segment.largest_timestamp_ms for segment in log.segments]
     first_ms = int(log.segments[0].time_slots["timestamp_ms"][0])
     return replace(
-        lookup_sources.practice_source("five"),
+        lookup_cache.practice_source("five"),
         log=log,
         first_offset=log.log_start_offset,
         last_offset=39_999,

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.analysis.lookup import lookup_source
-from kafkaviz.app.cache import lookup_cache, lookup_sources
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.figures.lookup import stepper
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.messages import text_in
@@ -42,7 +42,7 @@ def test_every_kind_says_what_will_be_seen(kind, language):
 @pytest.fixture(scope="module")
 def context():
     """The lookup of lesson 4, step 1: 23 among five keys."""
-    source = lookup_sources.practice_source("five")
+    source = lookup_cache.practice_source("five")
     profile = lookup_cache.release_profile("2.0", lookup_source.KAFKAS_WARM, "offset")
     return lookup_cache.lookup_context(source, "offset", 23, profile)
 

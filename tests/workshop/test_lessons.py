@@ -72,11 +72,11 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         (
             "minutes: 2\n---",
             "minutes: soon\n---",
-            "4: minutes is minutes, such as 6 or 1.5, not soon",
+            "4: minutes must be minutes, such as 6 or 1.5, not soon",
         ),
         ("target: 21", "targt: 21", "13: a block stepper has no key targt; it takes set, data, tp"),
-        ("target: 21", "target: twenty", "13: target is a whole number, not twenty"),
-        ("set: five", "set: six", "12: set is five or twenty or full, not six"),
+        ("target: 21", "target: twenty", "13: target must be a whole number, not twenty"),
+        ("set: five", "set: six", "12: set must be five or twenty or full, not six"),
         ("target: 21", "target: 21\ntarget: 22", "14: target is given twice"),
         ("target: 21", "target:", "13: target has no value"),
         ("target: 21\n", "", "11: a block stepper needs the key target"),
@@ -120,7 +120,7 @@ def test_a_file_has_the_name_of_a_lesson():
     """Its language is part of it."""
     assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
     assert str(parse(GOOD.replace("five", "six"), "x/tenth.en.md")[1][0]).startswith(
-        "x/tenth.en.md:12: set is five or twenty"
+        "x/tenth.en.md:12: set must be five or twenty"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
     (tmp_path / "tenth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
     known, wrong = lessons.lessons("en")
     assert len(known) == len(before) and [str(fault)[:30] for fault in wrong] == [
-        "tenth.zh.md:12: set is five or"
+        "tenth.zh.md:12: set must be fi"
     ]
 
 
@@ -459,7 +459,7 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, capsys):
     assert check_folder(tmp_path) == ["1 files, 0 faults"]
     path.write_text(GOOD.replace("five", "six"), encoding="utf-8")
     fault, count = check_folder(tmp_path)
-    assert fault.startswith("tenth.en.md:12: set is five") and count == "1 files, 1 faults"
+    assert fault.startswith("tenth.en.md:12: set must be five") and count == "1 files, 1 faults"
     (line,) = check_folder(tmp_path / "nothing")
     assert line.startswith("no lesson found")
     assert statuses == [0, 1, 1]

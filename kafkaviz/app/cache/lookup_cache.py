@@ -1,37 +1,345 @@
-"""Lookups and their steps, kept between reruns.
+"""Lookups and what they are made in, kept between reruns.
 
-A lookup searches as one of the three Kafka releases in `VERSIONS` does. The warm section of the
-index has Kafka's size, except in lessons, which use a smaller one.
+A source is a partition as a broker would serve it, the indexes of a segment without .log, or a
+practice log of a lesson. A lookup searches as one of the three Kafka releases in `VERSIONS` does.
+The warm section of the index has Kafka's size, except in lessons, which use a smaller one.
 """
 
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from operator import attrgetter
 
+import numpy as np
 import streamlit as st
 
-from kafkaviz import messages, versions
+from kafkaviz import messages, units, versions
 from kafkaviz.analysis.inferred_release import assume_release
-from kafkaviz.analysis.lookup import lookup_source, search_race, why_offset
-from kafkaviz.analysis.lookup.lookup_source import KAFKAS_WARM, TIMESTAMP, LookupSource
-from kafkaviz.analysis.lookup.search_race import SearchRace
-from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.cache.lookup_sources import SOURCE_HASH_FUNCS
+from kafkaviz.analysis.lookup import lookup_source, lookups, search_race, why_offset
+from kafkaviz.analysis.lookup.lookup_source import (
+    KAFKAS_WARM,
+    OFFSET,
+    TIMESTAMP,
+    LookupRecord,
+    LookupSource,
+    key_column,
+    searched_entry_bytes,
+)
+from kafkaviz.analysis.lookup.search_race import SearchRace, WarmTargets
+from kafkaviz.analysis.segment import batch_table
+from kafkaviz.analysis.segment.batch_table import BatchTable, table_of_rows
+from kafkaviz.app.cache import segment_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import LookupContext, stepper
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.stepper import StepperView
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
-from kafkaviz.messages import language
+from kafkaviz.figures.text.sentences import join_sentences, to_sentence
+from kafkaviz.format import batch_records, offset_index
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.messages import language, render, say, say_count
 from kafkaviz.search import index
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
-from kafkaviz.search.log_view import LogView
+from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from kafkaviz.simulate import lesson_logs
+from kafkaviz.simulate.lesson_logs import PracticeLog
+from kafkaviz.units import format_count
 from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 # the behaviour that distinguishes each release from the next older one
 FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
+OWN_SET = "real"
+KEYS_SET = "keys"
+PRACTICE = {
+    "pages": lesson_logs.fourteen_pages,
+    "full": lesson_logs.full,
+    "five": lesson_logs.five,
+    "twenty": lesson_logs.twenty,
+}
+EXAMPLE = "pages"  # an index in which plain binary search meets a cold page
+SETS = (*PRACTICE, KEYS_SET)
+# bytes of .log; the batches of an entire partition are read only up to this size
+READ_BYTES = 256 << 20
+KEPT_ROWS = 1 << 18  # batches; of a partition with more, only windows of them are kept
+MAX_LABEL = 14
+FEW_WARM = {"twenty": 4}  # entries of the warm section, for practice logs with a small one
+
+
+SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
+    """Returns the targets that show the effect of the warm section, cached.
+
+    Args:
+        warm_entries: the number of entries in the warm section. KAFKAS_WARM: as many as fit into
+            Kafka's 8 KiB.
+    """
+    return source.warm_targets(target_kind, warm_entries)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
+def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
+    """Returns `source.warm_ranges`, cached. See `choose_targets` for `warm_entries`."""
+    return source.warm_ranges(target_kind, warm_entries)
+
+
+def default_target(source: LookupSource, target_kind: str) -> int:
+    """Returns the target shown first, preferably one that shows the warm section's effect."""
+    target = choose_targets(source, target_kind, source.warm_entries).default
+    if target is not None:
+        return target
+    return source.timestamp_ms if target_kind == TIMESTAMP else source.offset
+
+
+def open_partition(
+    snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
+) -> LookupSource:
+    """Returns a topic-partition as a source of lookups. Raises KafkavizError.
+
+    The default target is in `open_segment`, the segment that the page shows.
+    """
+    partition_name = snapshot.broker.partition_name(partition)
+    directory = os.fsencode(partition_name)
+    log = _log_view(snapshot, directory)
+    rows = _rows(partition, log, open_segment.base_offset)
+    segment_view = next(
+        (segment for segment in log.segments if segment.base_offset == open_segment.base_offset),
+        log.segments[0],
+    )
+    first = open_segment.base_offset
+    last = int(rows.row(len(rows) - 1)["last_offset"]) if len(rows) else open_segment.base_offset
+    low_ms, high_ms = rows.known_ms or (0, segment_view.largest_timestamp_ms)
+    return LookupSource(
+        key=f"{snapshot.key}|{partition_name!r}|{segment_cache.key(open_segment)}",
+        title=_title(partition, log, segment_view),
+        note=_note(log),
+        log=log,
+        first_offset=log.log_start_offset,
+        last_offset=_last_offset(log),
+        first_ms=_earliest_ms(partition, low_ms),
+        last_ms=max(high_ms, max(segment.max_timestamp[0] for segment in log.segments)),
+        segment=segment_view,
+        last_of_segment=last,
+        last_ms_of_segment=high_ms,
+        offset=first + (last - first) * 3 // 8,
+        timestamp_ms=low_ms + (high_ms - low_ms) * 3 // 8 + 1,
+        batches=lambda base_offset: _rows(partition, log, base_offset),
+        records=_record_reader(partition),
+        times=_batch_reader(snapshot, partition, open_segment, log),
+    )
+
+
+def open_lone_indexes(segment: Segment) -> LookupSource:
+    """Returns an .index or .timeindex that was opened without a .log. Raises CannotOpen."""
+    lone_files = {OFFSET: segment.index, TIMESTAMP: segment.timeindex}
+    slots_read = {OFFSET: segment.offset_slots, TIMESTAMP: segment.time_slots}
+    views = {
+        kind: in_memory(
+            info.path.name,
+            file.read(info.path, 0, len(slots_read[kind].entries) * searched_entry_bytes(kind)),
+        )
+        for kind, info in lone_files.items()
+        if info
+    }
+    view = SegmentView(
+        base_offset=segment.base_offset,
+        log=in_memory(f"{segment.name}.log", b""),
+        index=views.get(OFFSET),
+        timeindex=views.get(TIMESTAMP),
+    )
+    log = LogView(segment.name, (view,))
+    return index_source(segment_cache.key(segment), log, tuple(views))
+
+
+def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
+    """Returns the indexes of a segment without .log as a source of lookups.
+
+    Args:
+        kinds: OFFSET if the segment has an .index, TIMESTAMP if it has a .timeindex.
+    """
+    segment = log.segments[0]
+    first_offset, last_offset, offset = _index_targets(segment, OFFSET)
+    first_ms, last_ms, timestamp_ms = _index_targets(segment, TIMESTAMP)
+    return LookupSource(
+        key=key,
+        title=say_count("lookup.keys_title", len(key_column(segment, kinds[0])[0])),
+        note=say("lookup.keys_note"),
+        log=log,
+        first_offset=min(segment.base_offset, first_offset),
+        last_offset=last_offset,
+        first_ms=first_ms,
+        last_ms=last_ms,
+        segment=segment,
+        last_of_segment=last_offset,
+        last_ms_of_segment=last_ms,
+        offset=offset,
+        timestamp_ms=timestamp_ms,
+        batches=lambda _base_offset: table_of_rows(np.empty(0, lesson_logs.ROW)),
+        records=lambda _base_offset, _position: (),
+        times=lambda _base_offset: None,
+        kinds=kinds,
+        is_synthetic=True,
+        is_index_only=True,
+    )
+
+
+def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, int]:
+    column, base = key_column(segment, target_kind)
+    if not len(column):
+        return base, base, base
+    return (
+        int(column.min()) + base,
+        int(column.max()) + base + 1,
+        int(column[len(column) * 3 // 5]) + base + 1,
+    )
+
+
+def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str:
+    number = offset_index.count_entries(segment_view.offset_slots)
+    name = units.escape_controls(partition.label)
+    entries = say_count("lookup.entries", number) if number else say("lookup.no_entries")
+    if len(log.segments) == 1:
+        return say("lookup.place", name=name, entries=entries)
+    stem = units.file_stem(segment_view.base_offset)
+    return say(
+        "lookup.place_among",
+        name=name,
+        entries=entries,
+        segment=stem,
+        count=format_count(len(log.segments)),
+    )
+
+
+def _note(log: LogView) -> str:
+    notes = []
+    if log.start_error:
+        has_unopened = lookups.has_unopened_log(log.segments)
+        failed_start = lookups.describe_failed_start(log.start_error, has_unopened=has_unopened)
+        notes.append(to_sentence(render(failed_start)))
+    is_assumed = any(segment.has_assumed_settings for segment in log.segments)
+    if recovery := lookups.describe_recovered(log.recovered_files, is_assumed=is_assumed):
+        notes.append(to_sentence(render(recovery)))
+    return join_sentences(notes)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
+    """Returns the topic-partition as a broker sees it after start-up, with recovery if needed."""
+    broker = snapshot.broker
+    return lookups.open_log_view(broker.partition(os.fsdecode(directory)), broker=broker)
+
+
+def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:
+    batches = segment_cache.read(partition.segment(base_offset).with_log()).batches
+    return batches.until(_end_position(log, base_offset))
+
+
+def _end_position(log: LogView, base_offset: int) -> int:
+    return next(
+        (segment.size_bytes for segment in log.segments if segment.base_offset == base_offset), 0
+    )
+
+
+def _last_offset(log: LogView) -> int:
+    return max(log.log_start_offset, find_bounds(log, versions.search_profile()).end_offset - 1)
+
+
+def _earliest_ms(partition: Partition, low_ms: int) -> int:
+    first = next(iter(partition.live[0].scan(0, 1 << 16)), None)
+    first_timestamps = [
+        int(timestamp_ms)
+        for timestamp_ms in (first["base_timestamp_ms"][:1] if first is not None else ())
+        if timestamp_ms >= 0
+    ]
+    return min([low_ms, *first_timestamps])
+
+
+def _record_reader(partition: Partition) -> Callable[[int, int], Iterable[LookupRecord]]:
+    def records(base_offset: int, position: int) -> Iterator[LookupRecord]:
+        for record in partition.segment(base_offset).iterate(position):
+            yield LookupRecord(record.offset, record.timestamp_ms, _label(record.key))
+
+    return records
+
+
+def _batch_reader(
+    snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment, log: LogView
+) -> Callable[[int], BatchTable | None]:
+    if partition.log_bytes > READ_BYTES:
+        return lambda base_offset: (
+            _rows(partition, log, base_offset) if base_offset == open_segment.base_offset else None
+        )
+
+    def times(base_offset: int) -> BatchTable | None:
+        directory = os.fsencode(snapshot.broker.partition_name(partition))
+        batches = _all_batches(snapshot, directory)
+        rows = batches.get(base_offset)
+        return None if rows is None else rows.until(_end_position(log, base_offset))
+
+    return times
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _all_batches(snapshot: BrokerSnapshot, directory: bytes) -> dict[int, BatchTable]:
+    live = snapshot.broker.partition(os.fsdecode(directory)).live
+    kept_rows = KEPT_ROWS // len(live)
+    return {segment.base_offset: batch_table.read(segment, kept_rows) for segment in live}
+
+
+def _label(key: bytes | None) -> str:
+    text = (key or b"")[: 4 * MAX_LABEL].decode("utf-8", "replace")
+    return text[:MAX_LABEL] if text.isprintable() else ""
+
+
+def practice_source(name: str) -> LookupSource:
+    practice_log, table = _practice(name)
+    rows = practice_log.batches
+
+    def records(_base_offset: int, position: int) -> list[LookupRecord]:
+        row = rows[np.searchsorted(rows["position"], position)]
+        return [
+            LookupRecord(record.offset, record.timestamp_ms)
+            for record in batch_records.read_batch(
+                lesson_logs.batch_bytes(row, practice_log.apart_ms)
+            )
+        ]
+
+    return LookupSource(
+        key=name,
+        title=say(f"lookup.{name}_title"),
+        note=say(f"lookup.{name}_note"),
+        log=practice_log.log,
+        first_offset=0,
+        last_offset=int(rows["last_offset"][-1]),
+        first_ms=int(rows["max_timestamp_ms"][0]),
+        last_ms=int(rows["max_timestamp_ms"][-1]),
+        segment=practice_log.log.segments[0],
+        last_of_segment=int(rows["last_offset"][-1]),
+        last_ms_of_segment=int(rows["max_timestamp_ms"][-1]),
+        offset=practice_log.offset,
+        timestamp_ms=practice_log.timestamp_ms,
+        batches=lambda _base_offset: table,
+        records=records,
+        times=lambda _base_offset: table,
+        is_synthetic=True,
+        warm_entries=FEW_WARM.get(name, KAFKAS_WARM),
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def _practice(name: str) -> tuple[PracticeLog, BatchTable]:
+    practice_log = PRACTICE[name]()
+    return practice_log, table_of_rows(practice_log.batches)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)

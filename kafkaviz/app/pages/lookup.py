@@ -12,8 +12,8 @@ from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.analysis.lookup.lookups import lookup_object
 from kafkaviz.app import frontend, page_state
-from kafkaviz.app.cache import lookup_cache, lookup_sources
-from kafkaviz.app.cache.lookup_sources import EXAMPLE, OWN_SET, PRACTICE, SETS
+from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache.lookup_cache import EXAMPLE, OWN_SET, PRACTICE, SETS
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import lookup_controls
 from kafkaviz.app.pages.lookup_controls import LookupQuery, open_source
@@ -62,7 +62,7 @@ def render_page() -> None:
     if chosen_set == OWN_SET:
         return _render_partition(location, sets)
     _render_lookup(
-        lookup_sources.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
+        lookup_cache.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
         sets,
         versions.NEWEST,
     )
@@ -102,7 +102,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
     location_of_segment = faults.require_segment(location)
     segment = location_of_segment.segment
     if segment.log is None and (segment.index or segment.timeindex):
-        source = lookup_sources.open_lone_indexes(segment)
+        source = lookup_cache.open_lone_indexes(segment)
         return _render_lookup(source, sets, versions.NEWEST)
     if segment.log is None:
         with elements.state(
@@ -111,7 +111,7 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
             faults.broker_link(location.directory)
         return
     try:
-        source = lookup_sources.open_partition(
+        source = lookup_cache.open_partition(
             location_of_segment.snapshot,
             location_of_segment.partition,
             segment,

@@ -15,9 +15,8 @@ from kafkaviz import units, versions
 from kafkaviz.analysis.lookup.lookup_source import KAFKAS_WARM, OFFSET, TIMESTAMP, LookupSource
 from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app import page_state
-from kafkaviz.app.cache import lookup_cache, lookup_sources
-from kafkaviz.app.cache.lookup_cache import VERSIONS
-from kafkaviz.app.cache.lookup_sources import FEW_WARM, KEYS_SET, OWN_SET, SETS
+from kafkaviz.app.cache import lookup_cache
+from kafkaviz.app.cache.lookup_cache import FEW_WARM, KEYS_SET, OWN_SET, SETS, VERSIONS
 from kafkaviz.app.frontend import chosen_slot
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.lookup import LookupContext
@@ -207,7 +206,7 @@ def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> No
     )
     if is_first_run or previous_subject not in (None, subject):
         st.session_state[page_state.TARGET] = format_target(
-            lookup_sources.default_target(source, target_kind), target_kind
+            lookup_cache.default_target(source, target_kind), target_kind
         )
     elif page_state.TARGET not in st.session_state:
         st.session_state[page_state.TARGET] = st.query_params[page_state.TARGET]
@@ -237,7 +236,7 @@ def _render_slider(
                 max(span[0] if target is None else target, span[0]), span[1]
             )
             with st.container(gap=None, key="kv_target"):
-                ranges = lookup_sources.warm_ranges(source, target_kind, warm_entries)
+                ranges = lookup_cache.warm_ranges(source, target_kind, warm_entries)
                 st.html(_band_html(ranges if is_warm else [], span, target_kind))
                 st.slider(
                     say("lookup.slider"),
@@ -296,7 +295,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
 
     Returns the target before the warm section, which a lagging reader looks up, or None.
     """
-    targets = lookup_sources.choose_targets(source, target_kind, warm_entries)
+    targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.before_warm)):
         if target is not None:
             st.button(
@@ -380,7 +379,7 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
             "lookup.no_offset" if target_kind == OFFSET else "lookup.no_time", text=text[:40]
         )
         with elements.state("target", "info", finding, say("lookup.choose")):
-            default = lookup_sources.default_target(source, target_kind)
+            default = lookup_cache.default_target(source, target_kind)
             label = say("lookup.offer", target=_describe_target(default, target_kind))
             st.button(label, key="kv_offer", on_click=_reset_target)
     elif target_kind == TIMESTAMP:
@@ -450,7 +449,7 @@ def open_source() -> LookupSource:
     except ValueError:
         keys = parse_keys(DEFAULT_KEYS)
     key = f"keys {' '.join(map(str, keys))}"
-    return lookup_sources.index_source(key, lesson_logs.log_of_keys(keys))
+    return lookup_cache.index_source(key, lesson_logs.log_of_keys(keys))
 
 
 def parse_keys(text: str) -> list[int]:

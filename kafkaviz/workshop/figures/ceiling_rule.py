@@ -15,7 +15,7 @@ import streamlit as st
 
 from kafkaviz import units, workshop
 from kafkaviz.app import page_state
-from kafkaviz.app.cache import lookup_sources
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma, join_semicolon
@@ -363,7 +363,7 @@ def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]
 def _to_lookup(block: LessonBlock) -> Destination:
     keys = block["keys"]
     return "Lookup", {
-        page_state.SET: lookup_sources.KEYS_SET,
+        page_state.SET: lookup_cache.KEYS_SET,
         page_state.KEYS: " ".join(map(str, keys)),
         page_state.BY: "offset",
         page_state.TARGET: str(keys[len(keys) // 2] + 1),

@@ -14,7 +14,7 @@ from kafkaviz import versions
 from kafkaviz.analysis.lookup import lookup_source, search_race
 from kafkaviz.analysis.lookup.lookup_source import LookupSource
 from kafkaviz.app import frontend, page_state
-from kafkaviz.app.cache import lookup_cache, lookup_sources
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
@@ -42,7 +42,7 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
 def _make_entries(block: LessonBlock) -> LookupContext:
-    source = lookup_sources.practice_source(block["set"])
+    source = lookup_cache.practice_source(block["set"])
     return lookup_cache.lookup_context(
         source,
         "offset",
@@ -180,9 +180,9 @@ def _search_release(block: LessonBlock) -> str:
 
 def _source(block: LessonBlock) -> LookupSource:
     if block["set"]:
-        return lookup_sources.practice_source(block["set"])
+        return lookup_cache.practice_source(block["set"])
     location = locate(block)
-    return lookup_sources.open_partition(location.snapshot, location.partition, location.segment)
+    return lookup_cache.open_partition(location.snapshot, location.partition, location.segment)
 
 
 def to_lookup(block: LessonBlock) -> Destination:

@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz.analysis.compaction.record_fates import GOES
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.analysis.lookup import lookup_source
-from kafkaviz.app.cache import lookup_cache, lookup_sources
+from kafkaviz.app.cache import lookup_cache
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.comparison import replica_axis
@@ -88,7 +88,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def _lookup(block: LessonBlock) -> LookupContext:
     target_kind = "timestamp" if block["of"] == "time" else "offset"
-    source = lookup_sources.practice_source(block["set"])
+    source = lookup_cache.practice_source(block["set"])
     warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
     return lookup_cache.lookup_context(
         source,
