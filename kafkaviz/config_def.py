@@ -42,11 +42,11 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?
 
 
 class Synonym(NamedTuple):
-    """The topic setting that a name means.
+    """The topic setting that a topic or broker name stands for.
 
     Attributes:
         name: the name of the topic setting.
-        factor: converts a value to the topic's unit: 3600000 from hours to ms.
+        factor: multiplies a value to get the topic's unit: 3600000 from hours to ms.
     """
 
     name: str
@@ -55,13 +55,13 @@ class Synonym(NamedTuple):
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a topic, or one that only brokers have.
+    """A setting that topics have, or that only brokers have.
 
     Attributes:
         kind: "int", "long", "double", "boolean", "string" or "list".
         defaults: the value if none is set, by release.
-        broker_name: the broker's name for it; "log." means "log." plus `name`. If there are several
-            names or another unit, the tuple for `broker_names`. None if brokers have no name.
+        broker_name: the broker's name for the setting; "log." means "log." plus `name`; None if
+            there is none. For several names or another unit, the tuple that `broker_names` returns.
         minimum: the least value for a topic, by release.
         maximum: the largest value for a topic.
         broker_minimum: the least value under a broker's name, by release, if it differs.
@@ -118,7 +118,7 @@ class Setting:
         """Parses a text as a value of this setting, in the topic's unit.
 
         Args:
-            broker_name: the broker's name under which the value was given, if it was.
+            broker_name: the broker's name under which the value was given; None: the topic's name.
             within_limits: if False, the lowest minimum of all releases applies. This is for a value
                 that a broker has run with.
 
@@ -275,7 +275,7 @@ _SYNONYMS = {
 
 
 def setting(name: str) -> Setting:
-    """Returns the setting with that topic or broker name.
+    """Returns the setting with a topic name (segment.ms) or broker name (log.roll.ms).
 
     Raises:
         RefusedSetting: no setting of a log has that name.
@@ -288,7 +288,7 @@ def setting(name: str) -> Setting:
 
 
 def topic_name(name: str) -> Synonym | None:
-    """Returns the topic setting that a topic's or broker's name means; None if there is none."""
+    """Returns the topic setting that a name stands for; None if there is none."""
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 
@@ -309,7 +309,7 @@ def defaults(release: Release) -> dict[str, Value]:
 
 
 def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
-    """Parses the value of a setting, which may have a topic's or a broker's name.
+    """Parses the value of a setting. `name` is a topic's or a broker's name.
 
     Returns:
         The topic's name, and the value in the topic's unit.
@@ -328,7 +328,7 @@ def _pairs(by_release: ByRelease) -> tuple[tuple[Release, Value], ...]:
 
 
 def _value_in(by_release: ByRelease, release: Release) -> Value:
-    """Returns the value for a release; before the table's first release, the first value."""
+    """Returns the value for a release. A release before the table gets the first value."""
     pairs = _pairs(by_release)
     return next((value for first, value in reversed(pairs) if first <= release), pairs[0][1])
 

@@ -99,11 +99,14 @@ class CorruptBytes(KafkavizError):
         return type(self), (self.position, self.what, self.kind)
 
     def after(self, start: int) -> "CorruptBytes":
-        """Returns the same fault for a larger buffer, in which this one begins at byte `start`."""
+        """Returns the same fault with its position counted in a larger buffer.
+
+        The buffer of this fault begins there at byte `start`.
+        """
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """Returns the same fault as an error of a file; the buffer begins at byte `start`."""
+        """Returns the same fault as an error of a file. The buffer begins there at byte `start`."""
         return CorruptFile(path, start + self.position, self.what)
 
 
@@ -187,9 +190,9 @@ class RefusedSetting(KafkavizError):
 
 
 def system_problem(error: OSError) -> Message:
-    """Returns a message for a system error, translated if its text is the usual one.
+    """Returns the text of a system error in lower case, as a message.
 
-    Any other text of the system stays unchanged, in lower case.
+    The message is translated if the text is the usual one for the error's code.
     """
     text = (error.strerror or str(error)).lower()
     code = errno.errorcode.get(error.errno or 0, "")

@@ -26,7 +26,7 @@ class MissingPackages(KafkavizError):
     """The feature needs packages that are not installed; the message says how to install them.
 
     Attributes:
-        extra: the extra that installs them; "" for packages that are in none.
+        extra: the extra that installs them; "" for packages that no extra installs.
     """
 
     def __init__(self, extra: str, packages: tuple[str, ...]) -> None:

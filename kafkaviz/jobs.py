@@ -51,7 +51,7 @@ class ReadProgress:
 
 
 class Job(Generic[ResultT, ProgressT]):
-    """Work in a daemon thread; it starts at once and ends once.
+    """A background task in a daemon thread, which starts at once.
 
     Attributes:
         state: the current state. A job ends as "done", "failed" or "cancelled".
@@ -118,7 +118,7 @@ class Job(Generic[ResultT, ProgressT]):
     def stop(self, error: Exception) -> None:
         """Ends the job at once with an error, unless it is over.
 
-        JobCancelled has no effect in `protected_states`.
+        In one of `protected_states`, the error JobCancelled has no effect.
         """
         state = "cancelled" if isinstance(error, JobCancelled) else "failed"
         if self._end(state, error=error):
@@ -147,7 +147,7 @@ class Job(Generic[ResultT, ProgressT]):
         """Called after the job was stopped. A subclass stops its other workers here."""
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the error that the job has after an exception; a subclass may replace it."""
+        """Returns the error to keep for an exception of the work. A subclass may change it."""
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
@@ -164,7 +164,7 @@ class Job(Generic[ResultT, ProgressT]):
     def _end(
         self, state: str, result: ResultT | None = None, error: Exception | None = None
     ) -> bool:
-        """Ends the job. Returns False if it was over, or if its state forbids cancelling."""
+        """Ends the job. Returns False if it was already over, or may not be cancelled."""
         with self._lock:
             if self.is_over or (state == "cancelled" and self.state in self.protected_states):
                 return False

@@ -190,7 +190,7 @@ def ungroup(text: str) -> str:
 
 
 def _utc(ms: int | None) -> datetime | None:
-    """Returns the time, or None if it is missing (None, -1) or beyond Python's calendar."""
+    """Returns a timestamp as datetime; None if missing (None, -1) or beyond Python's calendar."""
     if ms is None or ms == -1:
         return None
     try:

@@ -26,8 +26,8 @@ class Behaviour:
     """A behaviour that some releases have and others do not.
 
     Attributes:
-        ranges: the releases that have it, oldest first: pairs of the first release, and the first
-            later release without it or None.
+        ranges: the releases with the behaviour, oldest first, as pairs: the first release with it,
+            and the next release without it or None.
         reference: Kafka's issue or proposal for the change.
     """
 

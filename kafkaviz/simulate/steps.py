@@ -37,7 +37,7 @@ class StoredLog:
 
     @property
     def topic(self) -> str:
-        """The topic in the directory's name; the whole name for any other directory."""
+        """The topic in the directory's name; the whole name if it is not a topic-partition."""
         name = parse_directory(self.directory)
         return name.topic if name else self.directory
 
@@ -54,8 +54,8 @@ class StartupStep:
         segment: a base offset; None if the step is not about one segment.
         action: "truncate" cuts a .log. "rebuild" rewrites or trims a file. "delete" removes a file,
             or a directory if segment and file are None. "create" makes a directory with an empty
-            log. "keep" leaves a file that start-up would write unchanged, or that only looks
-            damaged. "fail" ends the broker.
+            log. "keep" leaves a file: start-up would write the same bytes, or the file only
+            looks damaged. "fail" ends the broker.
         cause: the reason as a word for programs, one of CAUSES.
         why: the reason as a sentence for people.
         file: the file's path relative to the broker directory; None if the step is not about one

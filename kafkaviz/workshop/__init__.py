@@ -1,7 +1,7 @@
 """The Workshop: lessons about Kafka's files, for one reader or for a class.
 
     lessons/     the lessons: files, grammar, exercises, glossary
-    figures/     the figures of lessons, one per kind of block
+    figures/     the figures that lesson files describe
     lab/         the lab: readers damage a copy of a log and predict what the broker does
     class_*.py   a class: its rooms, seats and answers
     takeaway/    the lessons as files for use without the app
@@ -62,7 +62,7 @@ CLASS_NOTE = "kv_class_note"  # why no class was entered
 
 
 def address_step() -> "StepKey | None":
-    """Returns the lesson and step in the address; None without a valid one."""
+    """Returns (lesson, step) from the address; None if the address names no lesson."""
     name = st.query_params.get(LESSON)
     part = page_state.number(st.query_params.get(PART))
     return (name, part or 1) if name else None

@@ -1,4 +1,4 @@
-"""The widgets of a class: the join button, the strip above a step, and the bars of answer counts.
+"""The widgets of a class: the join button, the controls above a step, and the answer counts.
 
 The teacher's page reads the room once per second. A learner's browser waits for the next revision
 of the room (class_seat.ClassFeed). Then only two fragments of the page rerun, see PARTS.
@@ -71,7 +71,7 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """Draws a part. Only one learner's part is drawn at a time; the others wait.
+    """Draws a part of a learner's page. Meanwhile the parts of other learners wait.
 
     If the session has left the class, reruns the whole page instead.
     """
@@ -91,7 +91,7 @@ def set_picker_track(track: str) -> None:
 
 
 def rerun_outdated_page(lesson: str, track: str) -> None:
-    """Reruns a learner's whole page if the pickers are outdated or the page shows no step."""
+    """Reruns a learner's page if its pickers show another choice, or if it shows no step."""
     if class_seat.is_learner() and (
         st.session_state.get(workshop.CLASS_PICKER) != lesson
         or st.session_state.get(workshop.CLASS_PICKER_TRACK) != track
@@ -174,7 +174,7 @@ def _take_seat() -> None:
 
 
 def render_strip(step: ClassStep) -> None:
-    """Draws the class controls above a step, for the teacher, a learner or a visitor."""
+    """Draws the class controls above a step, for teacher, learner, or someone not in the class."""
     code = class_seat.code()
     if not code:
         return
@@ -397,7 +397,7 @@ def join_addresses(code: str) -> list[str]:
 
 
 def render_bars(step: StepKey, letters: Sequence[str]) -> None:
-    """Draws the share of learners per answer. Before the reveal, only the teacher sees the bars."""
+    """Draws the shares of learners per answer. Before the reveal, only the teacher sees them."""
     attendance = class_seat.current()
     if attendance is None:
         return

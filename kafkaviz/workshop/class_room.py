@@ -50,7 +50,7 @@ SOLVED = "x"  # the stored answer for a solved task; for a question it is a lett
 
 
 class ClassFull(KafkavizError):
-    """There are already MAX_ROOMS rooms, or MAX_SEATS active seats in a room."""
+    """The error if there are MAX_ROOMS rooms, or MAX_SEATS active seats in a room."""
 
 
 class StuckReason(Enum):
@@ -78,7 +78,7 @@ class Seat:
 
     Attributes:
         token: identifies the learner.
-        answers: a letter or SOLVED, by (lesson, step, is task).
+        answers: a letter or SOLVED, by (lesson, step number, whether it is a task).
         tries: hashes of the wrong answers, by task.
     """
 
@@ -226,7 +226,7 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls `watcher` after each new revision, in the thread that changed the room."""
+        """Until the context ends, calls `watcher` after a revision, in the thread that made it."""
         with self._lock:
             self._watchers.append(watcher)
         try:

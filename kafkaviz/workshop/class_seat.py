@@ -56,7 +56,7 @@ def current() -> Attendance | None:
 
 
 def join_query(code: str, language: str) -> dict[str, str]:
-    """Returns the URL parameters of a link into a class. English, the default, is left out."""
+    """Returns the URL parameters of a link that joins a class. English needs no parameter."""
     spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
     return {workshop.CLASS: code} | spoken
 
@@ -130,7 +130,7 @@ def lead(step: StepKey) -> None:
 
 
 def is_aside() -> bool:
-    """Returns whether this page shows no step, but for example the glossary or a lab."""
+    """Returns whether this page shows something other than a step, such as the glossary."""
     return any(st.query_params.get(name) for name in workshop.ASIDE)
 
 

@@ -78,7 +78,7 @@ def remember_address() -> None:
 
 
 def open_lab(name: str, part: int) -> None:
-    """Opens the lab of the lesson `name`. `part` is the last step of the lesson."""
+    """Opens the lab of the lesson `name`. `part` is the number of its last step."""
     open_step(name, part)
     st.query_params[workshop.LAB] = "1"
 
@@ -94,7 +94,7 @@ def is_lab_open(lesson: Lesson) -> bool:
 
 
 def step_name(position: LessonPosition) -> str:
-    """Returns lesson and step as one word, for messages between the teacher's two windows."""
+    """Returns lesson and step, such as "batches.2", for the teacher's other window."""
     return f"{position.lesson.name}.{position.part}"
 
 
@@ -116,7 +116,7 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns the letter, or SOLVED, by (lesson, step, is exercise)."""
+    """Returns each answer, a letter or SOLVED, by (lesson, step number, whether an exercise)."""
     matches = ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
@@ -188,7 +188,7 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether to show all answers: to a teacher, with notes, or on a projector."""
+    """Returns whether all answers are shown: to a teacher, with notes, or on a projector."""
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (workshop.NOTES, page_state.PROJECTOR)
     )
@@ -206,7 +206,7 @@ def set_track(name: str) -> None:
 
 
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:
-    """Returns the step numbers of a lesson in a track, from 1.
+    """Returns the numbers, from 1, of the lesson's steps that belong to a track.
 
     Args:
         name: the name of the track; None: the track in the address.
@@ -307,7 +307,7 @@ def is_settled(position: LessonPosition) -> bool:
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """Returns the keys in `answers` for a lesson's questions and exercises in the track."""
+    """Returns (lesson, step, whether an exercise) per question and exercise in the track."""
     numbered_blocks = (
         (number, block.kind == "exercise")
         for number in parts(lesson)
@@ -317,7 +317,7 @@ def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Returns whether all questions and exercises of a lesson are answered; False without any."""
+    """Returns whether a lesson has questions or exercises, and all of them are answered."""
     question_keys = questions(lesson)
     answer_letters = answers()
     return bool(question_keys) and all(

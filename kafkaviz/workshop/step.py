@@ -69,7 +69,7 @@ def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _lab_card(position: LessonPosition) -> None:
-    """Draws the button to the lab and the reader's score there. Only on a lesson's last step."""
+    """On a lesson's last step, draws the button to the lab and the reader's score in the lab."""
     block = lesson_state.lab_block(position.lesson)
     lesson = position.lesson
     if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
@@ -235,7 +235,7 @@ def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the widget key of a figure, which is also a stepper's name in the address."""
+    """Returns the widget key of a figure. A stepper has this key in the address, too."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 

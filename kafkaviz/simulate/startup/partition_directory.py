@@ -62,7 +62,7 @@ class LoadedDirectory:
         return f"{self.name}/{file_stem(base)}"
 
     def named_files(self) -> list[tuple[int, str, FileView]]:
-        """Returns offset, kind and file of each file in use whose name begins with an offset."""
+        """Returns (offset, kind, file) of each file named OFFSET.KIND; not OFFSET.KIND.deleted."""
         parsed_names = ((names.parse_file(name), file) for name, file in self.files.items())
         return [
             (name.base_offset, name.kind, file)
@@ -71,9 +71,9 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """Returns name and offset of each file with a suffix.
+        """Returns (name, offset in the name) of each file with a suffix.
 
-        Fails loading at a name without an offset, as Kafka does.
+        Raises LoadFailed if such a name has no offset, as Kafka then fails to load the log.
         """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
@@ -90,7 +90,7 @@ class LoadedDirectory:
         return snapshots
 
     def parse_offset(self, name: str) -> int:
-        """Returns the offset that Kafka reads from a file's name, or fails loading."""
+        """Returns the offset in a file's name. Raises LoadFailed if Kafka finds no offset."""
         try:
             return names.parse_offset(name)
         except ValueError as fault:
@@ -106,21 +106,21 @@ class LoadedDirectory:
             )
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
-        """Returns a segment's file, or None. A folder counts as an empty file."""
+        """Returns a segment's file: empty if a folder has its name, None if missing."""
         name = f"{file_stem(base)}.{kind}"
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Fails loading if a segment's file of one of these kinds is a folder."""
+        """Raises LoadFailed if one of these files of a segment is a folder."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
                 self.fail_at_folder(name, is_mapped=kind in ("index", "timeindex"))
 
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
-        """Fails loading at a folder that has the name of a file.
+        """Raises LoadFailed, because a folder has the name of a file.
 
-        If `is_mapped`, Kafka opens the file with RandomAccessFile instead of FileChannel.
+        If `is_mapped`, Kafka's exception is FileNotFoundException, else FileSystemException.
         """
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
@@ -165,7 +165,7 @@ class LoadedDirectory:
             )
 
     def write_index(self, base: int, kind: str, data: bytes, cause: str, why: Message) -> bool:
-        """Writes an index; returns whether its bytes change."""
+        """Writes an index file. Returns whether this changes the file's bytes."""
         name = f"{file_stem(base)}.{kind}"
         file = self.get(base, kind)
         if (file is None and kind == "txnindex" and not data) or (
@@ -190,7 +190,7 @@ class LoadedDirectory:
         because: Message | None = None,
         **more: Any,
     ) -> NoReturn:
-        """Ends loading with a "fail" step. `because` explains the exception, if known."""
+        """Adds a "fail" step and raises LoadFailed. `because` explains the exception."""
         is_storage_error = exception.class_name in IO_ERRORS
         why = message(
             "start.takes_directory_offline" if is_storage_error else "start.ends_start",
@@ -231,7 +231,7 @@ def leading_number(name: str) -> int | None:
 
 
 def find_size_exception(path: str, size_bytes: int) -> BrokerException | None:
-    """Returns the exception of FileRecords.open (3.9.0, 4.3.1) for a .log of this size, or None."""
+    """Returns Kafka's exception (3.9.0, 4.3.1) for a .log above MAX_LOG_BYTES, else None."""
     if size_bytes <= MAX_LOG_BYTES:
         return None
     return BrokerException(
@@ -255,8 +255,8 @@ def find_end_offset(
 ) -> int:
     """Returns the last offset of a .log plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    Like Kafka, reads the .log only from the last index entry on. Returns the base offset if no
-    batch there reaches the entry's offset.
+    Like Kafka, reads only the batches from the last index entry on. Returns `base` if all last
+    offsets of these batches are below the entry's offset.
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):
@@ -281,7 +281,7 @@ def refuse_unreadable_at_last_entry(
     base: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Does what `refuse_unreadable` does, with the offset in the last index slot as `target`."""
+    """Calls `refuse_unreadable` with the offset in the last index slot as `target`."""
     target = base + _last_slot(index)[0]
     refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
 
@@ -295,10 +295,10 @@ def refuse_unreadable(
     target: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Fails loading if the search for `target` reaches a damaged message of magic 0 or 1.
+    """Raises LoadFailed if the search for `target` reads a damaged message of magic 0 or 1.
 
-    Before 4.1 nothing fails. Since 4.1 the search (FileRecords.searchForOffsetFromPosition)
-    compares first offsets, and so decompresses wrappers.
+    Releases before 4.1 do not fail. Since 4.1, FileRecords.searchForOffsetFromPosition
+    decompresses compressed messages to compare their first offsets.
     """
     if not versions.BASE_OFFSET_SCAN.applies_to(behaviour.release):
         return
@@ -333,7 +333,7 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
 
 
 def _search_position(index: FileView, relative_offset: int) -> int:
-    """Returns the position that OffsetIndex.lookup finds, even if slots are out of order."""
+    """Returns the position that OffsetIndex.lookup finds. Slots may be out of order."""
     entries = offset_index.parse(index.content())
     slot = slots.floor(
         entries["relative_offset"], relative_offset, offset_index.ENTRY.itemsize

@@ -1,7 +1,7 @@
-"""Deletes and writes producer snapshots at broker start-up, and tracks open transactions.
+"""Deletes and writes producer snapshots as broker start-up does.
 
-Follows ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
-transaction of each producer is tracked.
+Follows ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. For each
+producer, only the open transaction is tracked.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ Replay = Callable[[int, int, OpenTransactions, int | None], None]
 
 
 class UnwritableSnapshot(Exception):
-    """The error for a snapshot that cannot be written because a folder has its name."""
+    """The error if a folder has the name of a snapshot that must be written."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -44,14 +44,14 @@ class SnapshotFiles:
             self.written_offsets.discard(offset)
 
     def write(self, offset: int, open_transactions: OpenOffsets) -> None:
-        """Writes a snapshot. Raises UnwritableSnapshot if a folder has its name."""
+        """Writes a snapshot. Raises UnwritableSnapshot if a folder has the snapshot's name."""
         if offset in self.folders:
             raise UnwritableSnapshot(offset)
         self.contents[offset] = open_transactions
         self.written_offsets.add(offset)
 
     def open_at(self, offset: int) -> OpenOffsets | None:
-        """Returns the open transactions in a snapshot; None if Kafka would refuse the file."""
+        """Returns the open transactions in the snapshot at `offset`; None if Kafka refuses it."""
         content = self.contents[offset]
         if isinstance(content, dict):
             return content
@@ -62,9 +62,9 @@ class SnapshotFiles:
 
 
 class ProducerState:
-    """The state of one log's producers below an offset.
+    """The open transactions of a log, from all batches below an offset.
 
-    Built from the latest snapshot below that offset and the batches after the snapshot.
+    Computed from the latest snapshot below the offset and the batches after the snapshot.
     """
 
     def __init__(self, files: SnapshotFiles) -> None:
@@ -77,7 +77,7 @@ class ProducerState:
     def has_unstable_offset(self) -> bool:
         """Whether the loaded log has a first unstable offset (ProducerStateManager of 4.3.1).
 
-        True if a transaction is open, or if one ended in the replayed batches.
+        True if a transaction is open, or if a replayed batch ended a transaction.
         """
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 
@@ -90,21 +90,21 @@ class ProducerState:
         self.transactions = OpenTransactions()
 
     def end(self, offset: int) -> None:
-        """Sets the offset below which the state is known, and writes a snapshot at this offset."""
+        """Marks all batches below `offset` as known, and writes a snapshot at `offset`."""
         self._end_offset = offset
         self._take()
 
     def rebuild(
         self, bases: list[int], log_start: int, offset: int, *, clean: bool, replay: Replay
     ) -> None:
-        """Rebuilds the state below an offset (rebuildProducerState).
+        """Computes the open transactions below `offset` (rebuildProducerState).
 
         Args:
             bases: the base offsets of the log's segments.
-            clean: whether the broker was shut down cleanly. A directory without snapshots then gets
-                empty ones, and no batch is read.
-            replay: a function; replay(start, base, transactions, end) takes the batches of a
-                segment from `start` on. `end` is None except in the last segment.
+            clean: whether the broker was shut down cleanly. If so, and if the directory has
+                no snapshots, writes empty snapshots and reads no batch.
+            replay: called as replay(start, base, transactions, end) to add the batches of segment
+                `base` from offset `start` on. `end` is None except in the last segment.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -124,7 +124,7 @@ class ProducerState:
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:
-        """Deletes the snapshots out of range, and loads the latest one left (truncateAndReload)."""
+        """Deletes snapshots up to `log_start` and above `offset`, and loads the latest one left."""
         for snapshot_offset in [
             snapshot_offset
             for snapshot_offset in self._files.contents
@@ -158,14 +158,15 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns Kafka's exception for a fault in a transaction, which ends loading."""
+    """Returns Kafka's exception for a fault in a transaction. The exception ends loading."""
     return BrokerException(fault.class_name or EXCEPTIONS[fault.kind], fault.message)
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
-    """Deletes snapshots that belong to no segment, except the latest above all base offsets.
+    """Deletes snapshots whose offset is not the base offset of a segment.
 
-    Follows ProducerStateManager.removeStraySnapshots.
+    The latest such snapshot stays if it is above all base offsets. Follows
+    ProducerStateManager.removeStraySnapshots.
     """
     segment_offsets = set(bases)
     strays = sorted(

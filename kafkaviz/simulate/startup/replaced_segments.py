@@ -1,9 +1,9 @@
-"""The segments that loading a log deletes or replaces.
+"""Deletes and renames the files of unfinished deletions, compactions and splits.
 
-The rules of LogLoader, Kafka 4.3.1, for files of unfinished deletions, compactions and splits:
+The rules of LogLoader, Kafka 4.3.1, by suffix:
 
 - .deleted: the file is deleted.
-- .cleaned: the file is deleted; its sources still exist.
+- .cleaned: the file is deleted; the segments that it was made from still exist.
 - .swap: the file is complete. The segments that it replaces are deleted, and its suffix is removed.
 - A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 
@@ -164,7 +164,7 @@ def _add_part(
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Adds a part of a split segment. Kafka closes the part."""
+    """Writes the .log and indexes of one part of a split segment, as closed by Kafka."""
     with part.open_reader() as read:
         recovered_segment = recover(
             read, part.size_bytes, base, config, behaviour, stem=directory.path(base)
@@ -184,7 +184,7 @@ def _add_part(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Returns the base offset and the position of each part into which a segment is split."""
+    """Returns (base offset, position) of each part into which a segment is split."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

@@ -74,7 +74,7 @@ def steps_of(
     behaviour: ReleaseBehaviour = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps on one partition directory, regardless of the other directories."""
+    """Returns the start-up steps of one partition directory, as if it were the only one."""
     if is_metadata(log.directory):
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -94,18 +94,18 @@ def join_steps(
     log_directories: Sequence[str] = (),
     metadata_directory: str | None = None,
 ) -> Restart:
-    """Joins the steps of all directories into one start-up.
+    """Returns one start-up with the steps of all directories.
 
     The metadata log is loaded first. If a directory has a strange name, no other log is loaded. A
     failure that takes a log directory offline ends the broker in three cases:
 
     - No other log directory is left (LogManager).
     - The directory is the metadata log directory.
-    - Another log in the directory must then be read or renamed (`_end_in_offline`).
+    - Kafka must then read or rename another log in the offline directory (`_end_in_offline`).
 
     Args:
-        steps: the path and the steps of each partition directory, in the order of the names. If its
-            log directory is unknown, the path is the directory's name.
+        steps: the path and the steps of each partition directory, in the order of the names. If
+            the log directory is unknown, the name stands for the path.
         strange_names: directories whose names are not a topic-partition's.
         own_steps: the steps of the broker's own files, which are read first (small_files). If they
             end the broker, the other steps happen only after a repair.
@@ -156,9 +156,9 @@ def _end_in_offline(
 ) -> Iterator[StartupStep]:
     """Yields the steps that end the broker because a log directory has just gone offline.
 
-    LogManager (4.3.1, 4.4.0) still loads the other logs of that directory. If one has a first
-    unstable offset or becomes stray, UnifiedLog must read or rename it. UnifiedLog then throws a
-    KafkaStorageException that LogManager does not catch.
+    LogManager (4.3.1, 4.4.0) still loads the other logs of that directory. If one of these logs
+    has a first unstable offset or becomes stray, UnifiedLog must read or rename it. UnifiedLog
+    then throws a KafkaStorageException that LogManager does not catch.
 
     If such a log is loaded before the directory goes offline, the broker survives. Threads decide
     the order, so the worse case is predicted.
@@ -180,14 +180,17 @@ def _end_in_offline(
 
 
 def is_stray_for_sure(step: StartupStep) -> bool:
-    """Returns whether a step makes its partition stray, whatever other log directories hold."""
+    """Returns whether a step says that its partition certainly becomes stray.
+
+    False if that is uncertain, because the cluster's metadata is missing.
+    """
     return step.cause == "becomes-stray" and step.why.key == "start.becomes_stray"
 
 
 def _is_known_at_once(step: StartupStep) -> bool:
-    """Returns whether a failure takes its directory offline before all logs are loaded.
+    """Returns whether a failure takes a log directory offline before all logs are loaded.
 
-    It does if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
+    True if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
     """
     is_read_by_log_manager = (
         step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER
@@ -215,13 +218,13 @@ def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> Startup
 
 
 def log_directory_of(path: str) -> str | None:
-    """Returns the log directory in a partition directory's path; None for a name."""
+    """Returns the log directory in a partition directory's path; None if `path` is only a name."""
     directory, separator, _ = path.rpartition("/")
     return directory if separator else None
 
 
 def is_metadata(directory: str) -> bool:
-    """Returns whether a directory, given by name or path, is the metadata log."""
+    """Returns whether a directory is the metadata log. `directory` is a name or a path."""
     name = names.parse_directory(directory.rpartition("/")[2])
     return bool(name) and name.topic == METADATA_TOPIC
 
@@ -229,7 +232,7 @@ def is_metadata(directory: str) -> bool:
 def _metadata_steps(
     log: StoredLog, behaviour: ReleaseBehaviour, on_recovered: RecoveryCallback | None
 ) -> tuple[StartupStep, ...]:
-    """Returns the steps of the metadata log, then of its snapshots.
+    """Returns the steps of the metadata log, then the steps of its snapshots.
 
     KafkaRaftLog opens this log as after an unclean shutdown, with recovery point 0 and log start
     offset 0. Any exception ends the broker.
@@ -249,7 +252,7 @@ def _metadata_steps(
 
 
 def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
-    """Yields the step that fails if the metadata log has another topic's id (UnifiedLog)."""
+    """Yields a "fail" step if the metadata log has the id of another topic (UnifiedLog)."""
     file = next((file for file in log.files if file.name == names.PARTITION_METADATA), None)
     if file is None:
         return
@@ -307,7 +310,7 @@ def _log_steps(
 
 
 def _refuse_name(path: str) -> StartupStep:
-    """Returns the step that fails at a strange directory name (parseTopicPartitionName)."""
+    """Returns a "fail" step for a name that is not a topic-partition (parseTopicPartitionName)."""
     name = path.rpartition("/")[2]
     words = (
         f"Found directory {name}, '{name}' is not in the form of topic-partition or "
@@ -328,7 +331,7 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns the steps that fail at a partition's second directory, such as orders-00 (addLog)."""
+    """Returns a "fail" step per additional directory of a partition: orders-00 after orders-0."""
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

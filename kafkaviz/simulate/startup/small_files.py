@@ -93,7 +93,7 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
-    """Returns Kafka's exception for reading partition.metadata, or None."""
+    """Returns Kafka's exception for a damaged partition.metadata, else None."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -113,7 +113,7 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def id_fault(name: str, path: str) -> BrokerException | None:
-    """Returns Kafka's exception for an id, or None. An id must be a UUID other than all zeros."""
+    """Returns Kafka's exception for an id that is not a UUID or is all zeros; None if valid."""
     if len(name) > ID_CHARACTERS:
         return BrokerException(
             ILLEGAL_ARGUMENT,
@@ -140,7 +140,7 @@ def decode_id(name: str) -> bytes:
 
 
 def _decode_base64(data: bytes) -> bytes:
-    """Decodes as Java's Base64.getUrlDecoder. Raises ValueError with Java's message."""
+    """Decodes URL-safe Base64 as Java does. Raises ValueError with Java's message."""
     if len(data) == 1:
         raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
     sextets = data[: len(data) - len(data.lstrip(BASE64_DIGITS))]
@@ -179,7 +179,7 @@ def checkpoint_fault(data: bytes) -> CorruptBytes | None:
 
 
 def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Message:
-    """Returns what broker start-up does because of a damaged checkpoint.
+    """Returns a text: what broker start-up does because of a damaged checkpoint.
 
     Args:
         has_replicas: whether the directory holds a replica in use. If not,
@@ -237,11 +237,11 @@ QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFiles:
-    """The bytes of the broker's own files; None for a missing file.
+    """The bytes of a log directory's files outside partitions; None for a missing file.
 
     Attributes:
         has_metadata_log: whether the directory holds KRaft's own log.
-        checkpoints: the existing offset checkpoints, by name.
+        checkpoints: the bytes of the existing offset checkpoints, by file name.
         has_replicas: whether the directory holds a replica in use.
         is_marker_full: whether .kafka_cleanshutdown is a folder that is not empty.
     """
@@ -322,20 +322,20 @@ def is_reserved(directory_id: str) -> bool:
 
 
 def node_key(properties: Mapping[str, str]) -> str:
-    """Returns the property with the node's id: broker.id in version 0, node.id in version 1."""
+    """Returns the name of the node id's property: broker.id in version 0, node.id in version 1."""
     version = int_or_none(properties.get("version", "0").strip())
     return "node.id" if version else "broker.id"
 
 
 def _find_missing_id(properties: Mapping[str, str]) -> str | None:
-    """Returns "node" or "cluster", the id that is missing, or None (initializeLogDirs)."""
+    """Returns which id is missing, "node" or "cluster"; None if neither (initializeLogDirs)."""
     if node_key(properties) not in properties:
         return "node"
     return None if "cluster.id" in properties else "cluster"
 
 
 def _sets_metadata_version(data: bytes) -> bool:
-    """Returns whether a small file sets metadata.version. Runs no compiled code."""
+    """Returns whether a small bootstrap.checkpoint sets metadata.version. Runs no compiled code."""
     if len(data) > min(FEW_BYTES, BOOTSTRAP_BYTES):
         return False
     batches, end_position = few_batches(data)
@@ -358,7 +358,7 @@ def _sets_metadata_version(data: bytes) -> bool:
 
 
 def bootstrap_fault(data: bytes) -> BrokerException | None:
-    """Returns Kafka's exception for a bootstrap.checkpoint, or None.
+    """Returns Kafka's exception for a bootstrap.checkpoint; None for a valid file.
 
     Raises CannotOpen if the file has too many records to be read here.
     """
@@ -479,9 +479,9 @@ def _bootstrap_steps(data: bytes) -> Iterator[StartupStep]:
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
-    """Returns the fault of a quorum-state and Kafka's exception; None for a sound file.
+    """Returns (fault, Kafka's exception) for a damaged quorum-state; None for a valid file.
 
-    The exception is None if its message is unknown.
+    The exception is None if kafkaviz does not know the text that Kafka gives it.
     """
     try:
         checkpoint.parse_quorum_state(data)

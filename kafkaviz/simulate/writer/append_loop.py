@@ -95,7 +95,7 @@ def take(
         offsets, times: number of offset entries and time entries that `new` already holds.
 
     Returns:
-        The next row, which is the first of a failed append; the outcome; the cause of the roll; the
+        The row after the accepted appends; the outcome; the cause of the roll; the
         number of offset entries and of time entries in `new`.
     """
     state = states[0]
@@ -269,8 +269,8 @@ def measure_append(
     """Measures the append that begins at row `start`.
 
     Returns:
-        The row after the append, its size in bytes, its largest timestamp, and that timestamp's
-        offset.
+        The row after the append, the size of the append in bytes, its largest timestamp, and the
+        offset of that timestamp from `time_offsets`.
     """
     end = start
     size_bytes = 0
@@ -335,10 +335,10 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 
 @njit(cache=True)
 def index(state: np.record, key: int) -> tuple[int, bool, bool]:
-    """Adds an entry to each index, for a batch at the end of the .log.
+    """Adds an offset entry and, if the largest timestamp has risen, a time entry.
 
     Returns:
-        The fault or 0, whether there is a new offset entry, and whether there is a new time entry.
+        The fault or 0; whether an offset entry was added; whether a time entry was added.
     """
     if state.offset_entries >= state.offset_slots:
         return OFFSET_FULL, False, False
@@ -360,7 +360,7 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Returns which batches get an index entry, as ascending row numbers.
+    """Returns the row numbers of the batches that get an index entry, in ascending order.
 
     Follows LogSegment.append of 4.3.1, with one batch per append.
     """

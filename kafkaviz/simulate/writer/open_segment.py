@@ -32,11 +32,11 @@ class IndexFile:
     """An offset or time index of one segment.
 
     Attributes:
-        dtype: the ENTRY of its format; offsets are relative to the base offset.
+        dtype: offset_index.ENTRY or time_index.ENTRY, with offsets relative to the base offset.
     """
 
     def __init__(self, dtype: np.dtype, content: bytes | None = None) -> None:
-        """Loads the file; each complete slot is an entry. Without `content` the file is missing."""
+        """Loads `content`; each complete slot is an entry. None means that the file is missing."""
         self.dtype = dtype
         self.exists = content is not None
         self.file_bytes = len(content or b"")
@@ -54,7 +54,7 @@ class IndexFile:
         return self.file_bytes // self.dtype.itemsize
 
     def open(self, most_bytes: int) -> None:
-        """Creates the file, if missing, with as many complete slots as fit into `most_bytes`."""
+        """If the file is missing, creates it with the complete slots that fit into `most_bytes`."""
         if not self.exists:
             self.exists = True
             self.file_bytes = most_bytes // self.dtype.itemsize * self.dtype.itemsize
@@ -70,7 +70,7 @@ class IndexFile:
         self._used_slots = max(end, self._used_slots)
 
     def truncate(self, count: int) -> None:
-        """Drops the entries after the first `count`; their bytes stay (truncateToEntries)."""
+        """Keeps only the first `count` entries. The bytes after them stay (truncateToEntries)."""
         self.count = count
 
     def resize(self, most_bytes: int) -> None:
@@ -83,7 +83,7 @@ class IndexFile:
         self.resize(self.count * self.dtype.itemsize)
 
     def used_bytes(self) -> bytes:
-        """Returns the file without the slots at its end that were never used, which are zeros."""
+        """Returns the file's bytes without the unused slots at the end."""
         return self._slots[: self._used_slots].tobytes()
 
     def content(self) -> bytes:
@@ -98,7 +98,7 @@ class OpenSegment:
     """One segment of a log, and what the broker knows about it.
 
     Attributes:
-        counters: one row of append_loop.STATE.
+        counters: an array with one row of append_loop.STATE.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class OpenSegment:
             file.trim()
 
     def make_room(self, config: LogConfig) -> None:
-        """Gives both indexes of the active segment their full length (resizeIndexes)."""
+        """Resizes both indexes of an active segment to segment.index.bytes (resizeIndexes)."""
         for file in (self.index, self.timeindex):
             file.open(config.segment_index_bytes)
             file.resize(config.segment_index_bytes)
@@ -214,7 +214,7 @@ class OpenSegment:
     # ---- truncation, and opening an existing segment
 
     def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
-        """Cuts the segment before the batch with this offset (truncateTo).
+        """Removes the batch with `target_offset` and all later batches (truncateTo).
 
         Returns the new size of the .log; None if nothing is cut.
         """
@@ -253,7 +253,7 @@ class OpenSegment:
             return
 
     def store_max_timestamp(self, recovered_segment: RecoveredSegment) -> None:
-        """Stores the largest timestamp that a recovery read."""
+        """Stores the largest timestamp that the recovery of this segment found."""
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True
             self.counters["max_timestamp_ms"] = recovered_segment.max_timestamp_ms
@@ -267,7 +267,7 @@ class OpenSegment:
         return None
 
     def _read_max_timestamp(self, log: FileView) -> tuple[int, int]:
-        """Returns the largest timestamp of the remaining .log (readLargestTimestamp)."""
+        """Returns the largest timestamp in a .log, and its offset (readLargestTimestamp)."""
         best_ms, best_offset = self._last_time()
         limit = self.log_bytes
         for batches in _batches(log, self._floor_position(best_offset)):

@@ -27,7 +27,7 @@ MIN_BUCKETS = 16
 
 @dataclass(kw_only=True)
 class _Producer:
-    """The fields of a snapshot row, without the open transaction."""
+    """A producer: the fields of its row in a .snapshot file, except the open transaction."""
 
     epoch: int
     last_sequence: int = NONE
@@ -41,7 +41,7 @@ class ProducerTable:
     """The producers of a log below an offset, and their open and aborted transactions."""
 
     def __init__(self, snapshot: bytes | None = None) -> None:
-        """Starts empty, or from a .snapshot file.
+        """Loads the producers of a .snapshot file. Without a file, starts empty.
 
         Raises CorruptBytes if Kafka would ignore the file.
         """
@@ -66,8 +66,8 @@ class ProducerTable:
 
         Args:
             batches: rows of format.batch.BATCH or appends.INCOMING.
-            read: reads the bytes of the .log. If None, a marker's kind is taken from its row, and
-                coordinator epochs stay unknown.
+            read: reads the bytes of the .log. If None, a marker's kind (commit or abort) is taken
+                from its row, and coordinator epochs stay unknown.
         """
         relevant_rows = bounding_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):
@@ -121,10 +121,10 @@ class ProducerTable:
         )
 
     def _next_begin(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Returns the base offset of the next transactional batch of another producer, or None.
+        """Returns the base offset of another producer's next transactional batch, or None.
 
-        The batch must be in the marker's append: Kafka registers all transactions of an append
-        before it ends the first.
+        Looks only at batches of the marker's append. The marker is `relevant_rows[0]`. Kafka
+        registers all transactions of an append before it ends the first.
         """
         if "append" not in field_names(batches.dtype):
             return None

@@ -39,7 +39,7 @@ class RefusedAppend:
         rows: the rows of the append, an array of INCOMING.
         offsets: a function that returns the offsets of its records.
         partition: the partition's name.
-        valid: number of rows before the first wrong checksum; may exceed the number of rows.
+        valid: the number of the first row with a wrong checksum; len(rows) or more for none.
     """
 
     segment: OpenSegment
@@ -53,7 +53,7 @@ class RefusedAppend:
 
     @property
     def is_java(self) -> bool:
-        """Whether Kafka's storage classes are in Java. Scala classes print offsets differently."""
+        """Whether the release has its log classes in Java. Scala prints offsets differently."""
         return versions.STORAGE_IN_JAVA.applies_to(self.release)
 
     @property

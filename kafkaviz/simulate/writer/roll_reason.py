@@ -17,7 +17,7 @@ from kafkaviz.messages import Message, message
 
 
 class RollCause(StrEnum):
-    """The causes in the order of LogSegment.shouldRoll. The first that applies counts."""
+    """The causes of a roll, in the order in which LogSegment.shouldRoll checks them."""
 
     SIZE = "size"
     TIME = "time"
@@ -57,7 +57,7 @@ class RollReason:
         )
 
     def tripping_number(self) -> Message:
-        """Returns only the number that broke the rule: "16 776 880 + 8 120"."""
+        """Returns the number that broke the rule, without the limit: "16 776 880 + 8 120"."""
         return message(
             f"rolls.found_{self.cause}", actual=self.actual, incoming=self.incoming_bytes
         )
@@ -103,7 +103,7 @@ def should_roll(
     time_slots: int,
     relative_offset: int,
 ) -> int:
-    """Returns the number of the first cause that applies, or 0.
+    """Returns the number of the first cause for a roll; 0 if there is none.
 
     Args:
         waited_ms: the result of waited_ms() for the append.
@@ -129,8 +129,8 @@ def waited_ms(
 ) -> int:
     """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    Usually the difference of two timestamps, which may be negative. In a segment without a
-    timestamp, the time since the segment was opened, by the broker's clock.
+    Usually the append's largest timestamp minus `reference_ms`; may be negative. If there is no
+    `reference_ms`, the time since the segment was opened, by the broker's clock.
 
     Args:
         reference_ms: timestamp of the segment's first append or batch; negative if there is none.

@@ -1,4 +1,4 @@
-"""Finds the segments that a log gets: why each was rolled, and its index entries.
+"""Predicts the segments of a log: why each segment is rolled, and its index entries.
 
 Gives the same segments as writer.UnifiedLog, but is faster, because it creates no object per
 segment. A web page appends 219 000 batches to 400 segments per click.
@@ -15,7 +15,7 @@ from kafkaviz.simulate.writer.writer import JAVA_INT, UnifiedLog
 
 
 class AppendRefused(Exception):
-    """The error for an append that Kafka refuses. UnifiedLog gives Kafka's exception."""
+    """The error for an append that Kafka refuses, without Kafka's exception."""
 
 
 class RolledSegment(NamedTuple):
@@ -23,7 +23,7 @@ class RolledSegment(NamedTuple):
 
     Attributes:
         first_row, end_row: the first row, and the row after the last.
-        reason: None for the active segment.
+        reason: why the segment was rolled; None for the active segment.
         positions: the positions in the offset index.
         timestamps_ms: the timestamps in the time index, without the entry added at the end.
     """

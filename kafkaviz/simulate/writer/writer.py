@@ -214,7 +214,7 @@ class UnifiedLog:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
     def limits(self, valid: int) -> np.ndarray:
-        """Returns the limits for the append loop.
+        """Returns this log's limits for the append loop (append_loop.LIMITS).
 
         `valid` is the number of rows before the first wrong checksum.
         """
@@ -229,7 +229,7 @@ class UnifiedLog:
         return limits
 
     def time_offsets(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the offset that the time index gets with each batch's largest timestamp."""
+        """Returns, per batch, the offset that a time entry holds for the largest timestamp."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
             is_plain = batch.codec(rows) == 0
@@ -557,7 +557,7 @@ class UnifiedLog:
 def _row_bytes(
     data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
 ) -> memoryview | None:
-    """Returns the bytes of rows `start` to `end`. `ends` is each row's start, and the last end."""
+    """Returns the bytes of rows `start` to `end` - 1. Row i is data[ends[i] : ends[i + 1]]."""
     return None if data is None or ends is None else memoryview(data)[ends[start] : ends[end]]
 
 

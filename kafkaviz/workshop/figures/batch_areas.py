@@ -89,7 +89,7 @@ def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -
 
 
 def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
-    """Returns a row per batch: offsets, position, bytes, share of the header, records."""
+    """Returns a row per batch: offsets, position, bytes, the header's share, number of records."""
     return [
         (
             _offsets(batch),
@@ -208,7 +208,7 @@ def _batch_label(batch: BatchArea, separator: str) -> str:
 def _batch_shapes(
     batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Draws a batch as a square: a strip for the header, then one strip per record, to scale."""
+    """Returns rectangles to scale that form a square: a batch's header, then its records."""
     strips = [(HEADER_BYTES, "log")] + [
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records
@@ -397,7 +397,7 @@ def _field_shapes(
 
 
 def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
-    """Draws a line below the fields that a reader needs to find the next batch."""
+    """Returns a line below the header fields that are read to find the next batch."""
     y = FIELDS_TOP + FIELDS_PX + 21
     line = {"color": colours["ink_2"], "width": 2}
     return theme.straight_line(0, zoom * MAGIC_END, y, y, line=line)

@@ -33,10 +33,10 @@ _opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # by folder and nam
 
 
 def locate(block: LessonBlock) -> SegmentLocation:
-    """Returns the sample, topic-partition and segment that a block names.
+    """Returns the sample, topic-partition and segment named in a block of a lesson file.
 
     Raises:
-        NoValue: the block names no sample or topic-partition, or the sample does not exist.
+        NoValue: the block lacks a sample or topic-partition, or the sample does not exist.
         CannotOpen: the sample cannot be read, or lacks the topic-partition or segment.
     """
     for key in ("data", "tp"):
@@ -93,7 +93,7 @@ def _stem(name: str) -> str:
 
 
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
-    """Reads the segment that a block names.
+    """Reads the segment named in a block of a lesson file.
 
     Raises:
         NoValue: the segment has no .log.
@@ -107,7 +107,7 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """Returns the row and the index slots of the batch that holds the block's offset.
+    """Returns the batch that holds the block's offset, and the index slots for that batch.
 
     Raises:
         NoValue: the segment does not hold the offset.

@@ -59,10 +59,10 @@ class CeilingCase(NamedTuple):
     """The result of a rule for one target.
 
     Attributes:
-        target: None for an index without entries.
+        target: the key to find; None in an index without entries.
         answer_slot: the slot that the rule returns; None if the figure has no column for it.
         words: the rule's result in words.
-        is_right: None if the rule is incomplete.
+        is_right: whether the result is right; None if the rule is incomplete.
     """
 
     target: int | None
@@ -86,7 +86,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns a row per target: target, slot from `lookup`, the rule's result, ceiling."""
+    """Returns (target, slot that `lookup` finds, the rule's result, ceiling slot) per target."""
     return [
         (
             _target_text(case),
@@ -197,7 +197,7 @@ def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> 
 
 
 def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
-    """Draws the slots of the index, with a dotted box before and after the slots."""
+    """Returns a box per slot of the index, and a dotted box before and after the slots."""
     return [
         _box(
             slot,

@@ -1,4 +1,4 @@
-"""Results of checks of sample directories: findings, retention, and a comparison of replicas."""
+"""Figures about sample directories: findings, retention, and a comparison of replicas."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -174,7 +174,7 @@ def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str
 
 
 def _draw_unordered(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    """Draws the two logs before truncation. Does not show which replica is the leader."""
+    """Draws two replicas before truncation, without showing which one is the leader."""
     return [_axis(comparison, block, key, steps=0), replica_logs.epochs_html(comparison)]
 
 

@@ -70,7 +70,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 
 
 def _newest(log) -> tuple[int, str, int]:
-    """Returns the last three fields of `SegmentAge`, for the batch with the newest timestamp."""
+    """Returns (timestamp, "record", last offset) of the batch with the newest timestamp."""
     newest = max(
         (int(batch["max_timestamp_ms"]), -int(batch["last_offset"]))
         for chunk in BatchChunks(log)
@@ -357,7 +357,7 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Returns a text with the offset and kind of a key's records after a check.
+    """Returns a text with offset and kind of a key's records that remain after a check.
 
     Args:
         unread: the key's records; used if the log of `check` cannot be read.

@@ -1,6 +1,6 @@
-"""The compacted log of the lesson on the cleaner, on any day of a simulated story.
+"""The example log of the lesson on the log cleaner, in its state on a given day.
 
-The story writes a batch on every second day of a week, from Monday. By default, a segment is closed
+A batch is written on every second day of a week, from Monday. By default, a segment is closed
 each Monday. Then the cleaner checks the log. Decisions and cleanings are computed by the same code
 as for a broker directory.
 """
@@ -46,12 +46,12 @@ EXPIRATION_MS = int(_broker_default("producer.id.expiration.ms"))
 
 @dataclass(frozen=True, kw_only=True)
 class TopicSettings:
-    """The settings of the topic and of the cleaner in a story.
+    """The settings of the example topic and of its log cleaner.
 
     Attributes:
         open_week: the week, from 0, whose first batch begins a transaction that never ends; -1:
-            none.
-        broken_segment: the base offset of a segment whose first batch is unreadable; -1: none.
+            no week.
+        broken_segment: the base offset of a segment with an unreadable first batch; -1: no segment.
     """
 
     min_cleanable_dirty_ratio: float = 0.5
@@ -90,14 +90,14 @@ class CleanerCheck:
 
     @property
     def first_dirty_offset(self) -> int:
-        """The cleaner's checkpoint after the check."""
+        """The first dirty offset in the cleaner's checkpoint after the check."""
         if self.cleaning:
             return self.cleaning.next_first_dirty_offset
         return self.log.decision.first_dirty_offset
 
     @cached_property
     def records(self) -> tuple[LogRecord, ...]:
-        """All records before the check; empty if a segment cannot be read."""
+        """All records of the log before the check; empty if a segment cannot be read."""
         return log_records(self.log, self.cleaning, self.now_ms) or ()
 
     def records_of(self, key: str) -> tuple[LogRecord, ...]:
@@ -109,7 +109,7 @@ STANDARD = TopicSettings()
 
 @cache
 def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
-    """Returns the cleaner's checks before a day, one per Monday, and a check on the day.
+    """Returns the cleaner's checks: one on each Monday before `day`, and one on `day`.
 
     Day 0 is the first Monday. The first check is on day 7. The cleaner checks the log at 8
     o'clock, after that day's batch.

@@ -57,7 +57,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Group:
-    """Parts of a figure, one below the other, or in columns of equal width (`is_row`)."""
+    """Parts of a figure: in columns of equal width if `is_row`, else one below the other."""
 
     parts: Sequence["Part"]
     key: str = ""
@@ -178,7 +178,7 @@ def drawn_figure(
     """Returns a kind of figure that is a chart on screen and a table in print.
 
     Args:
-        figures: (chart, chart before the answer).
+        figures: functions that draw (the chart, the chart before the answer).
         heads: the message keys of the table's column headings.
         kinds: one letter per column, see `table_html`.
         marked_row: returns the index of the highlighted row.
@@ -236,7 +236,7 @@ def current_step(key: str) -> dict[str, str]:
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """Returns a stepper's `name` in the address, and the step to `begin` at, from 0."""
+    """Returns "name", a stepper's name in the address, and "begin", its first step from 0."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 

@@ -1,4 +1,4 @@
-"""The pages that lookups of the newest entry read in a growing index."""
+"""A figure of the index pages that a lookup of the newest entry reads, at two index sizes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a segment of a simulated log approaches each limit that would roll the segment."""
+"""A figure of how a simulated segment approaches each limit that would roll the segment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -386,7 +386,7 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns a label per line: where the line reaches its limit, or at the line's right end."""
+    """Returns a label per line, where the line reaches its limit or else at its right end."""
     reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
     texts = [
         say(

@@ -1,6 +1,7 @@
-"""Lookups: the skip list of segments, a search step by step, and the race between two searches.
+"""Figures of lookups.
 
-Another figure shows an index above its batches.
+They show the skip list of segments, a search step by step, a race between two searches, and an
+index above its batches.
 """
 
 from collections.abc import Sequence
@@ -174,7 +175,7 @@ def make_lookup(block: LessonBlock) -> LookupContext:
 
 
 def _search_release(block: LessonBlock) -> str:
-    """Returns a release of lookup_cache.VERSIONS that searches like the block's release."""
+    """Returns the release of lookup_cache.VERSIONS that searches like the release in a block."""
     return cast(str, lookup_cache.equivalent_version(block["search"]))
 
 
@@ -233,8 +234,8 @@ MAX_RACE_ENTRIES = 40 * 512  # a page has 512 entries
 def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
     """Returns the race of Kafka's search and plain binary search for the newest entry.
 
-    If only the newest entry makes plain search wait for the disk, returns two races: the second
-    is in the index without that entry.
+    If plain search waits for the disk only because of the newest entry, also returns the race in
+    the index without the newest entry.
     """
     entries = block["entries"]
     if not 0 < entries <= MAX_RACE_ENTRIES:
@@ -274,7 +275,7 @@ HEAD = -1  # the index that stands for the node before the first key
 
 @dataclass(frozen=True)
 class KeyComparison:
-    """A comparison of a key with the target.
+    """One step of a search in a skip list: a key is compared with the target.
 
     Attributes:
         level: the level of the list, from 1 at the bottom.
@@ -289,7 +290,7 @@ class KeyComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class SkipListView:
-    """A list, and one search in it.
+    """A skip list, and one search in it.
 
     Attributes:
         heights: the number of levels of each key.

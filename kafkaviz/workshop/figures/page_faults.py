@@ -194,7 +194,7 @@ def _cell_heatmap(
     hover: str,
     opacity: float,
 ) -> go.Heatmap:
-    """Draws the cells. The middle of a row is the mean of the row's page numbers."""
+    """Returns a heatmap of the cells. A row is centred at the mean of its page numbers."""
     column_entries = faults_view.entries / max(cells.shape[1], 1)
     row_height = faults_view.row_pages
     return go.Heatmap(

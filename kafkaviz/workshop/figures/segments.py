@@ -1,4 +1,4 @@
-"""A real segment: files to scale and as tables, indexes, transactions, the whole log."""
+"""Figures of a real segment: its files, its indexes, its transactions, and the whole log."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns the block's segment, and the base offset of the segment to highlight."""
+    """Returns the block's segment, and the base offset of the segment to highlight or None."""
     location = block_location.locate(block)
     return location, None if block["offset"] is None else page_location.find_segment(
         location.partition, block["offset"]

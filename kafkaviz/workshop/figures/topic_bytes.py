@@ -1,4 +1,4 @@
-"""The bytes of a log: as written, compressed, in larger batches, and both."""
+"""A figure of a log's size: as written, compressed, in larger batches, and the two combined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ HEADS = (
 
 
 class WrittenLog(NamedTuple):
-    """The size of a log in one way of writing its records.
+    """The size of a log if its records were written in one of four ways (`kind`).
 
     Attributes:
         kind: "today" (as written), "codec" (compressed), "batches" (in larger batches) or "both".
@@ -70,7 +70,7 @@ class TopicBytesView:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
-    """Returns the size of a log as written, and in the three other ways."""
+    """Returns the size of a log for each kind of WrittenLog, first as written."""
     partition = snapshot.broker.partition(directory)
     segments = [segment for segment in partition.live if isinstance(segment, LogSegment)]
     log_bytes = sum(segment.log.size_bytes for segment in segments)

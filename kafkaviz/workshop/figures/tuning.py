@@ -54,7 +54,7 @@ def _interval_row(row: np.void) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LessonTuning:
-    """The tuning of a topic-partition.
+    """The estimated cost of several index intervals for a topic-partition.
 
     Attributes:
         intervals: the cost of each index interval that was tried.
@@ -260,7 +260,7 @@ class FetchShare:
     """The mean cost of a lookup in a topic-partition.
 
     Attributes:
-        lookup_us: the modelled time in microseconds, if all pages are in the page cache.
+        lookup_us: the estimated time in microseconds, if all pages are in the page cache.
         headers: the number of batch headers that a lookup reads.
         cores: the number of CPU cores that FETCHES_PER_S lookups per second keep busy.
     """

@@ -151,9 +151,9 @@ class Fault:
     """A way to damage a copy.
 
     Attributes:
-        damage: damages the copy at a place.
+        damage: damages the copy at a place (a byte, a slot or an amount).
         places: returns the possible places; NOTHING_TO_CHOOSE if there is only one.
-        initial_share: the default place, as a share of all places from 0 to 1.
+        initial_share: the default place, from 0 for the first place to 1 for the last.
         has_kill: whether the broker is killed before the damage, not shut down cleanly.
         client: the client that reads the log after start-up.
     """
@@ -256,7 +256,7 @@ def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
 
 
 def _set_clock(copy: LogCopy, days: int) -> Damage:
-    """Adds days to the timestamps of a batch. The checksum and the indexes stay correct."""
+    """Adds days to the timestamps of a batch, and corrects its checksum and the indexes."""
     batch = _middle_batch(copy)
     data = bytearray(copy.content("log"))
     start = int(batch["position"])
@@ -287,7 +287,7 @@ def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """Returns the base offset of the next segment. In the last segment: that of the last batch."""
+    """Returns the base offset of the next segment, or of the last batch if there is none."""
     later = [base for base in copy.bases if base > copy.segment]
     return later[0] if later else int(copy.batches()["base_offset"][-1])
 
@@ -330,7 +330,7 @@ def _move_position(copy: LogCopy, slot: int) -> Damage:
 
 
 def _lower_key(copy: LogCopy, records: int) -> Damage:
-    """Lowers the offset of the index's middle entry by a number of records."""
+    """Lowers the offset in the middle entry of the .index by `records`."""
     middle = len(copy.entries("index")) // 2
 
     def change(entries: np.ndarray) -> None:
@@ -385,7 +385,7 @@ def _delay_timestamp(copy: LogCopy, slot: int) -> Damage:
 
 
 def _padding_bytes(copy: LogCopy) -> range:
-    """Returns the possible numbers of zero bytes to append: multiples of the slot size."""
+    """Returns how many zero bytes can be appended to the .index: multiples of the slot size."""
     entry_bytes = INDEXES["index"].ENTRY.itemsize
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 

@@ -49,7 +49,7 @@ class FaultLab:
     faults: tuple[str, ...]
 
     def places(self, number: int) -> range:
-        """Returns the places that the fault with this index in `faults` can damage."""
+        """Returns the places (such as bytes) that the fault `faults[number]` can damage."""
         return FAULTS[self.faults[number]].places(self.copy)
 
     def trial(self, number: int, place: int) -> StartTrial:
@@ -80,7 +80,7 @@ def make(block: LessonBlock) -> FaultLab:
     """Returns the lab that a block describes.
 
     Raises:
-        NoValue: a fault does not exist, or there is nothing in this log that it can damage.
+        NoValue: a fault does not exist, or it cannot damage this log.
         KafkavizError: the log cannot be read.
     """
     location = block_location.locate(block)

@@ -41,7 +41,7 @@ RELEASE = "4.3.1"  # tests compare our loader and searches with Kafka's own clas
 
 
 class StartOutcome(StrEnum):
-    """The most severe action of broker start-up."""
+    """The most severe thing that broker start-up does to the log."""
 
     NOTHING = "nothing"  # the start accepts the files without change
     REBUILD = "rebuild"  # the start rebuilds an index from the batches
@@ -92,7 +92,7 @@ class ClientReading:
 
     @property
     def record_count(self) -> int:
-        """The number of delivered records, computed from offsets: the logs have no gaps."""
+        """The number of delivered records, computed from offsets because the logs have no gaps."""
         return sum(part.last - part.first + 1 for part in self.ranges)
 
 

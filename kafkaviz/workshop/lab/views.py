@@ -239,7 +239,7 @@ class OffsetPart:
 
 @dataclass(frozen=True)
 class OffsetBar:
-    """The offsets of a log to scale. `mark` is a highlighted offset: (place from 0 to 1, text)."""
+    """A bar for the offsets of a log. `mark` is a highlighted offset: (place from 0 to 1, text)."""
 
     parts: tuple[OffsetPart, ...]
     mark: tuple[float, str] | None = None
@@ -247,11 +247,13 @@ class OffsetBar:
 
 @dataclass(frozen=True)
 class OffsetStrip:
-    """The offsets of the undamaged log above those of the damaged log. Places are from 0 to 1.
+    """Two bars of offsets: `before` for the undamaged log, `after` for the damaged log.
+
+    A place on a bar is a number from 0 (left end) to 1 (right end).
 
     Attributes:
-        segments: the place where each segment starts, except the first.
-        broken: the ends of the damaged segment; None if no file was damaged.
+        segments: the place where each segment starts, without the first segment.
+        broken: the places of the damaged segment's start and end; None if no file was damaged.
         text: a description for screen readers.
     """
 
@@ -426,7 +428,7 @@ def _error_text(trial: StartTrial) -> str:
 
 
 def strip(trial: StartTrial) -> OffsetStrip:
-    """Returns the offsets of the undamaged log, and those that the client gets after start-up."""
+    """Returns a bar for the undamaged log, and a bar for the client's reading after start-up."""
     first = trial.expected_reading.start_offset
     stop = trial.expected_reading.end_offset
     bases = [base for base in trial.copy.bases if first < base < stop]

@@ -145,7 +145,7 @@ class RuleCheck:
         return not self.wrong_cases
 
     def counts(self, kind: str) -> tuple[int, int]:
-        """Returns (number of targets, number of wrong results) for a kind of target."""
+        """Returns (number of targets of a kind, number of wrong results for these targets)."""
         cases = [case for case in self.cases if case.kind == kind]
         return len(cases), sum(not case.is_right for case in cases)
 

@@ -27,7 +27,7 @@ from kafkaviz.workshop.takeaway.page_file import PageFile
 
 
 class HandoutEdition(Enum):
-    """Which parts the hand-outs have. The value is part of the file name."""
+    """An edition of the hand-outs. The value is part of the file name."""
 
     ANSWERS = ""
     QUESTIONS = "-questions"
