@@ -147,7 +147,10 @@ class Job(Generic[ResultT, ProgressT]):
         """Called after the job was stopped. A subclass stops its other workers here."""
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the error to keep for an exception of the work. A subclass may change it."""
+        """Returns the exception that `wait` raises if the work raised `error`.
+
+        Returns `error` unless a subclass overrides this method.
+        """
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:

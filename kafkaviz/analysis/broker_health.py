@@ -323,9 +323,9 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Returns a Health from a catalog, completed with facts that a catalog does not store.
+    """Returns a Health from a catalog, completed with values that a catalog does not store.
 
-    These facts are `now_ms`, the last remote offset of tiered logs, and why segments are
+    These values are `now_ms`, the last remote offset of tiered logs, and why segments are
     not uploaded.
     """
     broker = health.broker

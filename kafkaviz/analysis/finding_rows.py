@@ -58,7 +58,7 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
 
 
 def step_to_row(step: StartupStep) -> dict[str, Any]:
-    """Returns the step as a row of catalog.schema.RESTART_STEPS, from the column `directory` on."""
+    """Returns a start-up step as a row of schema.RESTART_STEPS, from the column `directory` on."""
     row = json_objects.to_json_object(step)
     del row["log_directory"]  # the column `json` has it
     return row | {
@@ -69,7 +69,7 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
 
 
 def step_from_row(row: Mapping[str, Any]) -> StartupStep:
-    """Returns the step that a row was made from."""
+    """Returns the start-up step from which `step_to_row` made a row."""
     return _require_step(_from_json(StartupStep, row["json"]))
 
 

@@ -464,10 +464,10 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 
 
 def _merge_cut_tails(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields the findings, with the two findings about the same tail merged.
+    """Yields the findings. Merges two findings about the same bytes at the end of a .log.
 
-    One says that the log has a tail, the other that start-up will cut the tail off. The first is
-    yielded, with the consequence of the other.
+    One says that no batch begins in these bytes, the other that start-up will cut them off. The
+    first is yielded, with the consequence of the second.
     """
     cuts = {_byte_range(finding): finding for finding in findings if finding.code == CUT_CODE}
     codes = TAIL_CODES.values()

@@ -82,7 +82,7 @@ class InferredRelease:
 
 @dataclass(frozen=True)
 class AssumedRelease:
-    """The release whose behaviour is assumed, with reasons."""
+    """The release that checks and lookups assume for a broker, with reasons."""
 
     release: Release
     traces: tuple[Message, ...]
@@ -97,7 +97,10 @@ class AssumedRelease:
 
     @property
     def newer_than_known(self) -> Message | None:
-        """Returns why the directory must be newer than all known releases, or None."""
+        """Why the files must be from a release that kafkaviz does not know yet.
+
+        None: a known release may have written them.
+        """
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property

@@ -256,7 +256,10 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
-    """The facts about a segment that show why it rolled. Timestamps are -1 if unknown."""
+    """Sizes, timestamps and entry counts of a segment, from which the cause of a roll is inferred.
+
+    Timestamps are -1 if unknown.
+    """
 
     base_offset: int
     log_bytes: int

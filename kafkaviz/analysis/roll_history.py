@@ -81,7 +81,7 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Returns the facts from which the cause of a roll is inferred.
+    """Returns the numbers of a segment from which the cause of a roll is inferred.
 
     Reads the first batch and the last index entries. A roll adds a time entry with the segment's
     largest timestamp.

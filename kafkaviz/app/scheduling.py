@@ -53,7 +53,7 @@ class RunQueue:
 
     @contextmanager
     def turn(self) -> Generator[None]:
-        """Waits until this run may start. The body of the with statement is the run."""
+        """Waits until this page run may start. The body of the with statement is the page run."""
         run = threading.Condition(self._lock)
         token = _requested_s.set(time.monotonic())
         with self._lock:

@@ -83,7 +83,7 @@ class RecoveryBar(NamedTuple):
 
 
 class RecoveryStrip(NamedTuple):
-    """A row of bars to scale, one per log that the next broker start-up reads."""
+    """A row of bars for the logs that the next broker start-up reads, in proportion to bytes."""
 
     title: str
     bars: tuple[RecoveryBar, ...]

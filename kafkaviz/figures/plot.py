@@ -32,7 +32,7 @@ LIGHT = "light"
 
 
 def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
-    """Returns the broker map: one row per topic-partition, with segments to scale.
+    """Returns the broker map: one row per topic-partition, with a bar as long as each segment.
 
     Raises:
         MissingPackages: Plotly is not installed. The other functions of this module raise it too.
@@ -48,10 +48,10 @@ def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
 
 
 def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
-    """Returns the files of a segment as areas on one scale.
+    """Returns a figure that shows the sizes of a segment's three files as areas.
 
     Raises:
-        CannotOpen: one of the three files is missing or empty.
+        CannotOpen: the .log, .index or .timeindex is missing or empty.
     """
     extras.require("app", "plotly", "pyarrow")
     from kafkaviz.figures.segment import file_areas

@@ -92,9 +92,9 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns the three names as a TopicIdPartition, after checking that a broker allows them.
+    """Returns a TopicIdPartition with these values, which will become part of a path.
 
-    Raises ValueError if a name is not allowed. The names become part of a path.
+    Raises ValueError if a broker does not allow one of the values.
     """
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:

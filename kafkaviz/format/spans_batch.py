@@ -104,12 +104,14 @@ def decompress(
     start: int = 0,
     stop: int | None = None,
 ) -> DecompressedRecords | None:
-    """Decompresses a batch, and returns the spans that overlap [start, stop), by default all.
+    """Returns the decompressed records of a batch, and the spans that overlap [start, stop).
 
-    Returns None if the batch is not compressed.
+    Positions of spans count in the decompressed records. By default, returns all spans. Returns
+    None if the batch is not compressed.
 
     Raises:
-        CorruptBytes: the batch cannot be decompressed. The position is a byte of the batch.
+        CorruptBytes: the batch cannot be decompressed. The position in the error counts from the
+            start of the batch.
     """
     if not is_compressed(data):
         return None

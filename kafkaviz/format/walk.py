@@ -210,7 +210,7 @@ def _int32(buffer: np.ndarray, position: int) -> int:
 
 
 def tail_kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
-    """Classifies the tail of a log.
+    """Classifies the bytes after the last complete batch of a log: the tail.
 
     Args:
         data: the tail, or its first bytes.

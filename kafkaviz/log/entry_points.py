@@ -60,9 +60,9 @@ def entry_points(
     first_offset: float = -inf,
     last_offset: float = inf,
 ) -> Generator["EntryPoints"]:
-    """Opens a segment with a .log and yields its entry points.
+    """Opens a segment and yields its `EntryPoints`: verified positions of batches in the .log.
 
-    An index that cannot be opened has no entry points.
+    An index that cannot be opened counts as empty.
 
     Args:
         is_index_needed: if False and the log is in a remote store, the indexes are read only if the
@@ -184,7 +184,7 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
 
 
 class EntryPoints:
-    """The verified positions of one segment: bytes of the .log at which a batch begins."""
+    """Finds positions in a .log at which a batch begins, from index entries that it verifies."""
 
     def __init__(
         self,

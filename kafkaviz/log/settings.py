@@ -94,7 +94,7 @@ class SettingValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All known facts about the settings of a broker.
+    """The settings of a broker, as far as its files and the user give them.
 
     Attributes:
         has_metadata_log: whether one of the opened log directories has the metadata log.

@@ -1,4 +1,4 @@
-"""Computes batching and codec advice for topics on Spark, one task per topic."""
+"""Uses Spark to compute batching and codec advice for topics, in one task per topic."""
 
 import uuid
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
-"""HTML of a report: the page in one file, and its marks, tables, figures and sections.
+"""Builds the HTML of a report: tables, figures, sections, and the complete page as one file.
 
 A page contains its figures, fonts, styles and scripts. The Content-Security-Policy of the page has
-the checksums of the scripts. So no other script runs, not even one in the name of a topic, and
-nothing can be fetched. Plotly takes 2.0 MB of a page with figures (compressed); the fonts take 0.35
+the checksums of the scripts. So no other script runs, even if the name of a topic contains one. The
+page fetches nothing. Plotly takes 2.0 MB of a page with figures (compressed). The fonts take 0.35
 MB of every page.
 """
 
@@ -33,7 +33,7 @@ MARKS = {
 
 
 def mark(kind: str) -> Html:
-    """Returns the mark of a severity: "error", "warning", "info" or "ok"."""
+    """Returns the coloured mark for a severity: "error", "warning", "info" or "ok"."""
     return tag("span", class_=f"mark {kind}", role="img", aria_label=say(MARKS[kind]))
 
 

@@ -49,7 +49,7 @@ _AT_MIDDLE = {"<": Branch.RIGHT, "=": Branch.EXACT, ">": Branch.LEFT}
 
 
 class Probe(NamedTuple):
-    """A slot that the search reads, and the decision after it."""
+    """A slot that a binary search reads, and where the search continues."""
 
     slot: int
     key: int  # the key in the slot

@@ -86,7 +86,7 @@ def set_picker_lesson(name: str) -> None:
 
 
 def set_picker_track(track: str) -> None:
-    """Stores the track that the track picker shows, for `rerun_outdated_page`."""
+    """Stores the track (all steps or the short one) in the picker, for `rerun_outdated_page`."""
     st.session_state[workshop.CLASS_PICKER_TRACK] = track
 
 

@@ -188,7 +188,10 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Returns whether all answers are shown: to a teacher, with notes, or on a projector."""
+    """Returns whether to show all answers.
+
+    True for the teacher of a class, on a page with teacher's notes, and on a projector's page.
+    """
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (workshop.NOTES, page_state.PROJECTOR)
     )
@@ -209,7 +212,7 @@ def parts(lesson: Lesson, name: str | None = None) -> list[int]:
     """Returns the numbers, from 1, of the lesson's steps that belong to a track.
 
     Args:
-        name: the name of the track; None: the track in the address.
+        name: SHORT, or "" for the track of all steps. None: the track in the address.
     """
     has_all = not (track() if name is None else name)
     return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
@@ -242,10 +245,10 @@ def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
 
 
 def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
-    """Returns the planned minutes of lessons in a track.
+    """Returns the planned minutes of the steps of lessons that belong to a track.
 
     Args:
-        name: the name of the track; None: the track in the address.
+        name: SHORT, or "" for the track of all steps. None: the track in the address.
     """
     return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
 
@@ -307,7 +310,10 @@ def is_settled(position: LessonPosition) -> bool:
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """Returns (lesson, step, whether an exercise) per question and exercise in the track."""
+    """Returns (lesson, step, whether it is an exercise) per question or exercise.
+
+    Leaves out steps that are not in the track in the address.
+    """
     numbered_blocks = (
         (number, block.kind == "exercise")
         for number in parts(lesson)

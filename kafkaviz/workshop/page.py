@@ -115,10 +115,10 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _follow(position: LessonPosition) -> None:
-    """Opens the step that the teacher's other window shows.
+    """Opens a step when the teacher's other window opens it. Does nothing in a class.
 
-    In a class, both windows follow the class instead: a late message from the other window would
-    move the class back to an earlier step.
+    In a class, both windows follow the class's step. A late message from one window to the other
+    would move the class back to an earlier step.
     """
     if not class_seat.is_teacher():
         follow(lesson_state.step_name(position), lesson_state.open_named_step)

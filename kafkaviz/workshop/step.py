@@ -431,7 +431,7 @@ def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
-    """Draws the fields of a rule. Returns the rule as text; "" for an incomplete rule."""
+    """Draws the fields for the reader's rule. Returns the rule as text; "" if it is incomplete."""
     rule = exercise.read(address_answer)
     branches = []
     for place in range(exercise.MAX_BRANCHES):

@@ -55,7 +55,7 @@ class BatchingTopic:
     Attributes:
         windows: the parts of the topic's logs whose batch headers are read.
         by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
-        facts: the facts about the batches in `windows`. None: `advise` reads them.
+        facts: counts and sizes of the batches in `windows`. None: `advise` reads the batches.
     """
 
     name: str

@@ -24,7 +24,7 @@ _BIN_COUNT = _EXACT + 32 * _BINS_PER_DOUBLING
 
 @dataclass(frozen=True, kw_only=True)
 class ProducerFacts:
-    """The batches of one producer id, or of several.
+    """Counts and sizes of the batches of one producer id, or of several.
 
     Medians and other quantiles above 64 are up to 3 % too low, because numbers are counted in bins.
 
@@ -61,7 +61,7 @@ class ProducerFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchFacts:
-    """The batches of a topic, in total and by producer id.
+    """Counts and sizes of the batches of a topic, in total and by producer id.
 
     Attributes:
         by_producer: the MAX_PRODUCERS producers with the most bytes, the largest first.

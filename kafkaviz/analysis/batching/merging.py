@@ -85,7 +85,7 @@ class MergedBatches:
 
 @dataclass(frozen=True, kw_only=True)
 class Merge:
-    """The results for one linger.ms and batch.size, by the rule "low" and by the rule "high"."""
+    """The results for one linger.ms and batch.size: with the fewest and with the most merges."""
 
     linger_ms: int
     batch_bytes: int
@@ -180,7 +180,7 @@ def merge_range(
     *,
     shared_ids: Sequence[int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns each record's new batch number, by the rule "low" and by the rule "high".
+    """Returns each record's new batch number, with the fewest ("low") and the most merges ("high").
 
     If "high" gives more batches than "low", the result of "low" is returned twice. This happens
     if timestamps do not ascend.
@@ -380,7 +380,9 @@ def today_numbers(sample: RecordSample) -> np.ndarray:
 def write_window(
     sample: RecordSample, numbers: np.ndarray, window: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Writes the records of one window in new batches. `numbers` has each record's new batch.
+    """Writes the records of one window (part of a log) in new batches.
+
+    `numbers` has each record's new batch number.
 
     - Batches are in the order of their last records.
     - Transaction markers keep their place among the records.
@@ -463,7 +465,7 @@ def _pack_bodies(
 class _SampleWriter:
     """Writes a sample several times in different batches, and measures the log sizes.
 
-    Call `write_today` first. It chooses as many windows of the sample as can be written in time.
+    Call `write_today` first. It chooses as many parts (windows) of the sample as time allows.
     """
 
     def __init__(self, sample: RecordSample, interval_bytes: int, *, by_base_offset: bool) -> None:
@@ -475,7 +477,7 @@ class _SampleWriter:
         self._written: list[tuple[np.ndarray, MergedBatches]] = []
 
     def write_today(self, seconds: float) -> MergedBatches:
-        """Writes windows in today's batches until the time is up. Drops the other windows."""
+        """Writes parts of the sample in today's batches until time is up. Drops the other parts."""
         batches = self.sample.batches
         windows = np.unique(batches["window"][self.sample.records["batch"]])
         numbers = today_numbers(self.sample)
@@ -495,7 +497,10 @@ class _SampleWriter:
         return self._keep(today_numbers(self.sample), sums)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
-        """Writes the windows in the batches `numbers`. Returns the sizes, and caches them."""
+        """Writes the sample in new batches. Returns the sizes, and caches them.
+
+        `numbers` has each record's new batch number.
+        """
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged

@@ -218,7 +218,7 @@ def ratio_interval(
 
 
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
-    """Returns the first block of each window, then the second block of each window, and so on.
+    """Returns the first block of each window (part of a log), then the second of each, and so on.
 
     The blocks of a window are in the order of `spread_order`, because the first batches of a log
     are unusual: a new producer expects that its records cannot be compressed.

@@ -100,7 +100,7 @@ def read_sample(
     most_bytes: int = RECORD_SAMPLE_BYTES,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> RecordSample:
-    """Reads whole batches from the start of each window, at least one per window.
+    """Reads whole batches from the start of each window (part of a log), at least one each.
 
     A window is read up to the first damage. No exception is raised for an unreadable file.
     Reads at most MAX_RECORDS records. Their size after decompression is at most MAX_PLAIN_FACTOR
@@ -129,10 +129,10 @@ def read_sample(
 
 
 def _split(window: LogWindow, part_count: int, most_bytes: int) -> list[LogWindow]:
-    """Divides a window into `part_count` nearly equal parts. Each part begins with a batch.
+    """Divides a window (part of a log) into `part_count` nearly equal parts.
 
-    Returns the window undivided if `most_bytes` allow reading it whole, or if a header is
-    unreadable.
+    Each part begins with a batch. Returns the window undivided if `most_bytes` allow reading it
+    whole, or if a header is unreadable.
     """
     size_bytes = window.stop - window.start
     if size_bytes <= most_bytes:
@@ -182,7 +182,10 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads a window: at least one batch, at most 1 / `left_windows` of the remaining quota."""
+        """Reads at least one batch of a window, and up to 1 / `left_windows` of the left quota.
+
+        A window is a part of a log.
+        """
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
         used = np.zeros(len(quotas), np.int64)

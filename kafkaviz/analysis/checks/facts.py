@@ -1,4 +1,4 @@
-"""The facts about a topic-partition that the checks of its segments need."""
+"""The properties of a partition directory and its broker that segment checks depend on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ MAX_RUNS = 10  # at most this many findings of one code in one file are listed; 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
-    """The facts about a topic-partition that the checks of its segments need.
+    """The properties of a partition directory and its broker that segment checks depend on.
 
     Attributes:
         partition: the directory's name, such as "orders-0".
-        clean: whether the broker was stopped cleanly; None if there is only a partition directory.
+        clean: whether the broker was stopped cleanly. None: unknown, because only a partition
+            directory was opened.
         may_be_running: whether a broker may be using the directory.
         release: the broker's release, given or assumed.
         oldest_writer: the oldest release that may have written the files; () if any may have.

@@ -63,7 +63,7 @@ class MisplacedBatch:
 
 @dataclass(kw_only=True)
 class ScanState:
-    """The results of a scan.
+    """The faults and counts from scanning a .log for its checks.
 
     Attributes:
         unsound_offsets: (first, last) ranges of offsets whose batches cannot be trusted.

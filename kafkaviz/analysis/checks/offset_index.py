@@ -148,10 +148,10 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _aims(self) -> np.ndarray:
-        """Returns an `Aim` or UNKNOWN for each entry.
+        """Returns where each entry points: a value of `Aim` from segment/links.py, or UNKNOWN.
 
-        UNKNOWN: the entry may be stale, or the batches around the entry cannot be trusted. FOREIGN:
-        no release that may have written this index writes such an entry.
+        - UNKNOWN: the entry may be stale, or the batches around the entry cannot be trusted.
+        - Aim.FOREIGN: no release that may have written this index writes such an entry.
         """
         entries = self._entries
         starts = self._starts["position"]

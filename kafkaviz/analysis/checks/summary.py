@@ -238,7 +238,7 @@ class OpeningBatch:
 
 @dataclass(kw_only=True)
 class CheckSummary:
-    """The summary of a segment.
+    """The numbers and notes from checking one segment, for the checks of its partition.
 
     Offsets and times are None if no batch can be trusted.
 

@@ -189,12 +189,12 @@ class BatchStream:
 
 
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the record offsets of some of the current rows, in order.
+    """Yields arrays with the record offsets of some batches of `stream.rows`, in order.
 
     If a batch cannot be decoded, only the offsets before its fault are yielded.
 
     Args:
-        selection: a mask of the rows.
+        selection: has True for each row of `stream.rows` whose offsets are yielded.
     """
     batches = stream.rows[selection]
     for batch in batches:

@@ -221,7 +221,7 @@ def _step(leader: EpochHistory, follower: EpochHistory) -> TruncationStep:
 
 
 def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRule, int]:
-    """Returns the rule for the leader's answer, and the follower's new log end."""
+    """Returns the rule by which a follower reacts to `answer`, and the follower's new log end."""
     end = follower.log_end_offset
     own = follower.end_offset_for(answer.epoch)
     if own.end_offset == UNDEFINED:

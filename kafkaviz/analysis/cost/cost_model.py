@@ -137,12 +137,14 @@ class LookupCosts:
     def cold_us(
         self, headers: float, reads: float, index_reads: float = 0.0, index_pages: float = 0.0
     ) -> Range:
-        """Returns the time of a lookup if nothing is in the page cache.
+        """Returns the time of a lookup in µs if nothing is in the page cache.
 
         Args:
-            reads: device reads of the .log.
-            index_reads: device reads of the index.
-            index_pages: index pages touched. Each page more than `index_reads` costs a page fault.
+            headers: the number of headers that the lookup reads.
+            reads: the number of reads of the .log from the device.
+            index_reads: the number of reads of the index from the device.
+            index_pages: the number of index pages that the lookup touches. A page that needs no
+                device read costs the time of a page fault.
         """
         warm = self.warm_us(headers)
         if self.storage.name == "memory":

@@ -2,7 +2,7 @@
 
 The warm section is the last 8192 bytes of an index. A probe is one slot that a search reads. A
 probe waits for the disk unless its memory page is in the page cache. The slots and pages are exact.
-Which pages are in memory comes from the model in page_replay: a reader at the tail has
+Which pages are in memory comes from the model in page_replay: a reader at the log end has
 looked up every entry with the same search. For example, an index grows from 13 full pages to 14
 (KAFKA-6432):
 
@@ -305,9 +305,10 @@ def choose_targets(
 
 
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Returns `first`, and each of `borders` that is above `first` and at most `last`.
+    """Returns a few targets that represent all targets from `first` to `last`, ascending.
 
-    From each result up to the next, all targets are searched in the same way.
+    These are `first`, and each of `borders` that is above `first` and at most `last`. `borders` has
+    targets for which a search may read other slots than for the target before.
     """
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets

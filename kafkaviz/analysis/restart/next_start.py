@@ -104,7 +104,7 @@ def predict_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that start-up loads, and facts from the broker's other files.
+    """A partition directory that start-up loads, and what other files of the broker say about it.
 
     Attributes:
         stray: why start-up considers the partition stray. None: not stray.
@@ -354,7 +354,7 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """Returns the step that fails because metadata.version is too new for the release.
+    """Returns the start-up step that fails because metadata.version is too new for the release.
 
     For example, FeatureControlManager and MetadataLoader of 4.3.1 refuse the version of 4.4.0.
     """

@@ -51,7 +51,7 @@ class Tail:
 
 
 def read_tail(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
-    """Returns the tail of a log; None: the log ends with a complete batch.
+    """Returns the bytes after the last complete batch of a log. None: it has no such bytes.
 
     Args:
         end_position: the end of the last complete batch.

@@ -306,10 +306,14 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         *,
         is_end: bool,
     ) -> None:
-        """Counts the lookups of every offset in these batches.
+        """Counts the headers that are read if every offset in `batches` is looked up once.
 
-        `from_base` and `from_last` are where the searches for each batch's base offset and last
-        offset start. They differ in an indexed batch, because the entry's key is the last offset.
+        Args:
+            rows: the row numbers of `batches` in the segment.
+            from_base: (rows, positions) of the batches at whose headers the lookups of the base
+                offsets begin to read.
+            from_last: the same for the lookups of the last offsets. A batch's own index entry has
+                the last offset as its key, so only these lookups can begin at the batch.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]

@@ -150,7 +150,7 @@ def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepParts:
-    """The sums of a sweep over one or many segments.
+    """The reads of lookups in one or many segments, summed for each of k index intervals.
 
     All arrays except `headers` and `starts` have one int64 value per interval, shape (k,).
 

@@ -306,9 +306,9 @@ def parts(
 
 
 class Sweeper(BatchObserver[SweepParts]):
-    """Sweeps one segment while it is read chunk by chunk.
+    """Counts what lookups in one segment would read, for each of many index intervals.
 
-    Keeps only the histograms and parts of one chunk in memory.
+    The batches arrive in chunks. Only the counts and one chunk are in memory.
     """
 
     def __init__(

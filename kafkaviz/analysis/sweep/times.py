@@ -194,10 +194,12 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the row and the position of the batch that a lookup of each target finds.
+    """Returns, for each target, the row and the byte position of the batch that a lookup finds.
 
-    `newest` has the largest timestamp up to each batch. `targets` ascend. The scan
-    for the first target starts at `row` and `position`.
+    Args:
+        newest: a value per batch: the largest timestamp in it and in all batches before it.
+        targets: ascending timestamps.
+        row, position: the batch at which the search for the first target starts.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):

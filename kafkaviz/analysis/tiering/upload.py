@@ -101,7 +101,7 @@ class UploadRules:
 
 @dataclass(frozen=True, kw_only=True)
 class UploadFacts:
-    """The facts about a log's files and offsets that decide about uploads.
+    """The segments, leader epochs and offsets of a log that decide which segments are uploaded.
 
     Attributes:
         segments: the local segments, by base offset. The last segment is active.

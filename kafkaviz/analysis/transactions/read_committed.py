@@ -77,7 +77,7 @@ ReadRuns: TypeAlias = Callable[[int, int], "tuple[OffsetRun, ...]"]
 
 
 class FetchEnd(StrEnum):
-    """The limit that ends the fetched bytes."""
+    """Why a fetch returns no further bytes: the limit that it reaches first."""
 
     MAX_BYTES = "max-bytes"
     SEGMENT_END = "segment-end"  # a fetch reads one segment

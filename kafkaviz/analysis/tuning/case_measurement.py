@@ -77,7 +77,7 @@ class MeasureOptions(TypedDict, total=False):
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns observers that can infer index.interval.bytes, by the number of their window.
+    """Returns observers that infer index.interval.bytes from parts of logs, by number of the part.
 
     Only windows of the largest `SAMPLE_SEGMENTS` segments get an observer.
     """
@@ -336,7 +336,7 @@ def _add_windows(
     evidence: Mapping[int, "_WindowEvidence"],
     on_progress: Callable[[str, float], None] | None,
 ) -> None:
-    """Adds each window to `builder`, as if the window were a segment."""
+    """Adds each part of a log (window) to `builder`, as if the part were a segment."""
     sizes = _bytes_by_log(windows)
     done_bytes: Counter[str] = Counter()
     for number, window in enumerate(windows):

@@ -1,4 +1,4 @@
-"""The cost of an index interval, its share of the budgets, and its gain over today's interval.
+"""The cost of an index interval, the user's limits for it, and the gain over today's interval.
 
 The gain is a range for two reasons. The time per header is a range. And another log of the same
 topic would give other counts: a block bootstrap of the log estimates how much they vary.
@@ -150,7 +150,7 @@ def _compute(
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """Returns the names of the budgets that the cost exceeds: "p99", "index"."""
+    """Returns which of the user's limits (budgets) the cost exceeds: "p99", "index"."""
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
     )

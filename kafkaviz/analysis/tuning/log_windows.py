@@ -115,7 +115,7 @@ class LogSample:
 
 
 def choose_windows(logs: Sequence[TunedSegments], most_bytes: int | None) -> list[LogWindow]:
-    """Returns the windows to measure, by topic and in the order of the logs.
+    """Returns the parts of the logs (windows) to measure, by topic and in the order of the logs.
 
     A topic gets windows in proportion to its size, and at least one if it has a batch.
 
@@ -170,9 +170,10 @@ def _topic_windows(
 
 
 def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
-    """Moves ascending ranges of bytes so that each starts and ends between two batches.
+    """Returns ascending (start, stop) ranges of bytes, moved to where batches begin or end.
 
-    A range starts at the nearest index entry before it, or where the previous range ends.
+    A start moves back to an index entry, but not before the stop of the previous range. A stop
+    moves by as much, and then back to the end of a batch. Ranges that touch are joined.
     """
     if not ranges:
         return []

@@ -72,7 +72,7 @@ class LogMeasurement:
         return self.parts.log_bytes
 
     def scaled(self, log_bytes: int, segments: int, windows_inside: int) -> "LogMeasurement":
-        """Returns an estimate for whole logs, if this is a measurement of windows of them.
+        """Returns an estimate for whole logs from this measurement of parts of the logs (windows).
 
         Args:
             log_bytes: the size of the whole logs.

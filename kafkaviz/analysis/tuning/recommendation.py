@@ -168,7 +168,7 @@ class Recommendation:
     Attributes:
         value: the recommended interval; today's if the verdict is keep.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
-        considered_bytes: the best interval for the budgets, also if changing to it is not worth it.
+        considered_bytes: the best interval within the user's limits, even if not worth a change.
     """
 
     verdict: TuningVerdict

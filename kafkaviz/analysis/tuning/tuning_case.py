@@ -68,7 +68,7 @@ class TuningCase:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningSource:
-    """All cases of a directory or a workload.
+    """The topics (or their parts) of a directory, or one workload, with their measurements.
 
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".

@@ -214,7 +214,7 @@ def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
 
 
 def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
-    """Returns the known facts about the topic-partitions and segments of a directory.
+    """Returns numbers about the topic-partitions and segments of a directory, as far as known.
 
     The sources are the listing, the index files if they are small, and the catalog if it exists.
     """

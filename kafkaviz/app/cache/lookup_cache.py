@@ -1,4 +1,4 @@
-"""Lookups and what they are made in, kept between reruns.
+"""Lookups and the sources in which they search, kept between reruns.
 
 A source is a partition as a broker would serve it, the indexes of a segment without .log, or a
 practice log of a lesson. A lookup searches as one of the three Kafka releases in `VERSIONS` does.
@@ -78,11 +78,13 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
-    """Returns the targets that show the effect of the warm section, cached.
+    """Returns lookup targets that show how the warm section (the end of an index) works.
+
+    The result is cached.
 
     Args:
-        warm_entries: the number of entries in the warm section. KAFKAS_WARM: as many as fit into
-            Kafka's 8 KiB.
+        warm_entries: the number of entries in the warm section. KAFKAS_WARM stands for as many
+            entries as in Kafka: those that fit into 8 KiB.
     """
     return source.warm_targets(target_kind, warm_entries)
 

@@ -215,7 +215,10 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws how a log grows, from growth.browser_payload. The address keeps the step as ?step=."""
+    """Draws how a log grows, step by step. The page's address has the shown step as ?step=.
+
+    `data` is from growth.browser_payload.
+    """
     _growth(key=key, data=data | bar() | {"words": messages.table("growth")})
 
 
@@ -223,7 +226,10 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment's ruler, from segment_ruler.browser_payload. A click reruns the fragment."""
+    """Draws a segment's ruler. After a click, Streamlit runs the calling fragment again.
+
+    `data` is from segment_ruler.browser_payload.
+    """
     _ruler(
         key=key,
         data=data,

@@ -1,4 +1,4 @@
-"""The context of the Tuning page: the measured log, the budgets and costs, and the answer."""
+"""The content of the Tuning page: the measured log, the user's limits (budgets), and the answer."""
 
 import json
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ class TuningAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningContext:
-    """The scope, the measured source, the budgets and costs, and the answer.
+    """The content of the Tuning page: scope, measured logs, the user's limits, and the answer.
 
     Attributes:
         kind: "partition", "topic", "broker" or "workload".

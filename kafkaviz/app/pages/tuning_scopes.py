@@ -129,7 +129,7 @@ def subject_text(kind: str, name: str, label: str) -> str:
 
 
 def render_choice(tuning_scope: Scope, facts: str) -> None:
-    """Draws the control for the scope, with `facts` above it."""
+    """Draws the control for the scope of tuning, with the text `facts` above it."""
     labels = {
         elements.cut_middle(option, NAME_CHARACTERS): option for option in tuning_scope.choices
     }

@@ -71,7 +71,7 @@ def _switch(code: str) -> None:
     """Sets the language, and sets the state of every control again.
 
     The browser keeps the label of a select box, not the option. The label changes only if the value
-    is set in the run that changes the language.
+    is set in the page run that changes the language.
     """
     set_language(code)
     for key, value in st.session_state.items():

@@ -5,14 +5,14 @@ Streamlit's own binding would write the label into the address. So `draw_bound` 
 control before it is drawn, and writes the word into the address.
 
 - After a link or Back, the address decides. Otherwise the control decides.
-- In a run that a control started, the control decides, because the address that the browser sends
-  may be older.
+- In a page run that a control started, the control decides, because the address that the browser
+  sends may be older.
 - If a script in the browser writes the address, the page calls only `take_from_address`, and writes
   with frontend.address.
 
-Streamlit sends a control's state to the browser only in the run that sets the state. If a click
-interrupts that run, the state may be lost. So each later run passes the word as the control's
-default (`initial`).
+Streamlit sends a control's state to the browser only in the page run that sets the state. If a
+click interrupts this run, the state may be lost. So each later page run passes the word as the
+control's default (`initial`).
 
 The open tab of a page is such a choice too. Only the open tab is drawn. If the address names no
 tab, the tab opens that has a control for one of the parameters.
@@ -74,7 +74,7 @@ def _draw(
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
     """Returns the argument of `draw` that has the control's current state, such as {"index": 1}.
 
-    Returns {} in the run that sets the state. `draw_bound` has the same arguments.
+    Returns {} if the state is unknown, or if code (not the user) has set it during this page run.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):

@@ -192,7 +192,7 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
-    """Draws groups of facts. A group is (colour, heading, rows), and a row is (label, HTML)."""
+    """Draws groups of labelled values. A group is (colour, heading, rows), a row (label, HTML)."""
     st.html(join(_facts(*group) for group in groups))
 
 

@@ -1,4 +1,4 @@
-"""The facts and tables of a segment, for its page and for lessons."""
+"""Draws values and tables of a segment's files, for the Segment page and for lessons."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +22,7 @@ TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
-    """Draws the facts of each file. A group is (colour, name, facts) of one file."""
+    """Draws some labelled values of each file. A group is (colour, name, values) of one file."""
     elements.facts(
         (colour, name, [(fact.label, _value(fact)) for fact in rows])
         for colour, name, rows in groups

@@ -1,9 +1,9 @@
-"""Compiled printing of records, many batches per call.
+"""Prints records with compiled code, many batches per call.
 
 With 128 MiB of records of 400 bytes, `kafkaviz dump --print-data-log` takes 3.0 s instead of 7.4 s.
-The output is the same as from record_lines. This module prints only undamaged batches of
-magic 2 whose records hold UTF-8 text. It stops before all other batches: control records, damaged
-batches, magic 0 and 1, other bytes, and records of Kafka's own topics with a decoder.
+The output is the same as from record_lines. This module prints only undamaged data batches of
+magic 2 whose records hold UTF-8 text, and no records that a decoder for Kafka's own topics decodes.
+It stops before any other batch, which record_lines then prints.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The broker map: one row per topic-partition.
 
-A row is a bar of segments, drawn to scale. A strip below the bar shows how close together the index
-entries are.
+A row has a bar for each segment, as long as the segment is large. A strip below the bars shows how
+close together the index entries are.
 """
 
 import unicodedata

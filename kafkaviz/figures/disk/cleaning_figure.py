@@ -65,9 +65,11 @@ class RecordCell:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentCells:
-    """A segment with its records.
+    """A segment in the figure, with a cell for each record or gap.
 
-    `result` says what happens to the segment. `end_marks` name offsets after the last record.
+    Attributes:
+        result: a text that says what the cleaning does to the segment; "" before the last step.
+        end_marks: the names of offsets after the last cell, such as the high watermark.
     """
 
     name: str

@@ -65,7 +65,7 @@ def headline(decisions: CleanerDecisions) -> str:
 
 
 def map_text(decisions: CleanerDecisions) -> str:
-    """Says for which time the decisions hold, and how many keys fit into the offset map."""
+    """Returns a text with the time that counts as now, and the size of the offset map."""
     return say(
         "compaction.clock_and_map",
         when=units.moment(decisions.plan.now_ms, fraction=False),

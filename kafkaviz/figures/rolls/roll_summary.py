@@ -1,4 +1,4 @@
-"""The result of a simulation run, compared with the run before."""
+"""The result of a simulation of a log, compared with the result of the previous simulation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""The data of the segment ruler: title, lanes, overview, and the batches around the visible window.
+"""The data of the segment ruler: title, lanes, overview, and the batches in view or near the view.
 
 A segment of up to 5000 batches is sent completely. A larger one is sent in slices of 2000 batches.
-Each slice but the last starts at a multiple of 1000. Offsets are relative to the base offset of the
-segment, because JavaScript's numbers are exact only to 2**53.
+Each slice except the last starts at a batch whose number is a multiple of 1000. Offsets are
+relative to the base offset of the segment, because JavaScript's numbers are exact only to 2**53.
 """
 
 import json
@@ -160,10 +160,10 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
-    """Returns columns of the batches in a slice, and of the slots in both indexes.
+    """Returns the columns of three tables: what the ruler shows of a slice.
 
-    The keys are "batch", "entry" and "time". Columns that link batches and slots come from
-    analysis.segment.links.Links.
+    The keys are "batch" (batches), "entry" (slots of the .index) and "time" (slots of the
+    .timeindex). `Links` in analysis/segment/links.py has the columns that link two tables.
     """
     links = anatomy.links
     rows = (row_slice.from_row, row_slice.to_row)

@@ -99,7 +99,7 @@ class TransactionLanesView:
 
     @property
     def legend(self) -> list[str]:
-        """The entries of the legend, for the marks that are drawn."""
+        """The names of the legend's entries: one for each kind of bar or line that is drawn."""
         drawn = {transaction.outcome for transaction in self.transactions}
         names = [str(outcome) for outcome in Outcome if outcome in drawn]
         if drawn - {Outcome.OPEN}:

@@ -24,7 +24,7 @@ SETTINGS = ("segment_bytes", "segment_ms", "segment_index_bytes", "index_interva
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayRow:
-    """One row of the comparison.
+    """A row of the table that compares a log with old and with new settings.
 
     Attributes:
         key: the name of the row in JSON and CSV.

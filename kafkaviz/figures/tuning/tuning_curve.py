@@ -1,6 +1,8 @@
-"""The cost of each index interval: headers per lookup, with today's interval marked.
+"""A chart of the headers that lookups read, for each value of index.interval.bytes.
 
-Headers are counted. Times in µs are modelled: the p99 lookup at each mark, and the budget's band.
+Vertical lines mark today's interval and the interval to compare it with. The headers are counted.
+The p99 lookup time next to each line is modelled. If the user sets a limit for the p99 time (a
+budget), a band shows how many headers can be read in that time, also modelled.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -303,7 +305,7 @@ def most_headers(headers_p99: np.ndarray) -> float:
 
 
 def _is_drawn(budget: Range | None, most: float) -> bool:
-    """Returns whether the budget's band is in view; the axis is from 1 to `most` headers."""
+    """Returns whether the band for the p99 budget is on the axis, from 1 to `most` headers."""
     return budget is not None and budget.low < most and budget.high > 1
 
 
@@ -426,7 +428,10 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
 
 
 def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the time at each mark, on the left because the curve rises to the right."""
+    """Returns the texts with the p99 time of today's and of the considered interval.
+
+    They are on the left of the vertical lines, because the curve rises to the right.
+    """
     return [
         theme.note(
             mark.p99_text,
@@ -453,7 +458,7 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the names of the marks, next to their vertical lines and off the curve.
+    """Returns the names of the marked intervals, next to their vertical lines and off the curve.
 
     A name is on the left of its line if the other mark is close on the right, or if the line is
     near the right end. All names are at the top, but today's name is at the foot if it is on the

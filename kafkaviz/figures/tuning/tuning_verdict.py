@@ -90,7 +90,7 @@ def figure_headline(recommendation: Recommendation) -> str:
 
 
 def misses_p99(recommendation: Recommendation) -> bool:
-    """Returns whether the verdict is keep although the high end of p99 is above the budget."""
+    """Returns whether the verdict is keep although p99, at worst, is above the user's limit."""
     allowed_us = _p99_budget_us(recommendation) or float("inf")
     is_kept = recommendation.verdict == TuningVerdict.KEEP
     return is_kept and recommendation.current_cost.p99_us.high > allowed_us

@@ -50,7 +50,7 @@ FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)
 
 
 class TarStream:
-    """The decompressed bytes of an archive. Each read counts against the budget."""
+    """The decompressed bytes of an archive. Each read counts against the limits in `budget`."""
 
     def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
         self._source = source

@@ -202,9 +202,9 @@ def _is_store(folder: str) -> bool:
 
 
 def display(path: PurePath | str) -> str:
-    """Returns the path to show to the user. For a file in a mirror: its remote address.
+    """Returns the remote address of a file in a mirror; for any other file, the path.
 
-    An address that cannot be used is shortened as in its error message.
+    If `path` is a remote address that cannot be used, returns it as its error message shows it.
     """
     text = str(path)
     try:

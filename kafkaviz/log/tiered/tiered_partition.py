@@ -49,15 +49,15 @@ WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # in a store 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredSegment:
-    """A segment, with the facts from the local directory, the store and the metadata.
+    """A segment as the local directory, the remote store and __remote_log_metadata describe it.
 
     Attributes:
-        end_offset: the last offset. None for the active segment, or if unknown.
-        state: the state in the metadata, or None if the metadata does not know the segment.
-        served_end_offset: the last offset that consumers read from the remote segment. None if they
+        end_offset: the segment's last offset. None for the active segment, or if unknown.
+        state: the state according to __remote_log_metadata. None: no record is about the segment.
+        served_end_offset: the last offset that consumers read from the remote copy. None: they
             read no offset from it.
-        max_timestamp_ms: the largest timestamp, according to the metadata. None if unknown.
-        event_count: the number of records about the segment in __remote_log_metadata.
+        max_timestamp_ms: the largest timestamp according to __remote_log_metadata. None: unknown.
+        event_count: the number of records in __remote_log_metadata that are about the segment.
     """
 
     start_offset: int
@@ -261,7 +261,7 @@ def join_partition(
     *,
     has_store: bool = True,
 ) -> TieredPartition:
-    """Combines the facts about a topic-partition from store, metadata and local directory.
+    """Combines what store, metadata and local directory say about a topic-partition.
 
     Args:
         local: the partition directory, or None if there is none.

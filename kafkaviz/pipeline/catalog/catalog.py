@@ -90,7 +90,7 @@ class Catalog:
                 yield from (from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
-        """Returns all stored segments, and the row of each segment in table `segments`.
+        """Returns the stored segments, and table `segments` with one row for each, in this order.
 
         Raises:
             CannotOpen: a file cannot be read, or the tables have different numbers of segments.

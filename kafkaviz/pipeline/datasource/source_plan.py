@@ -38,8 +38,8 @@ class SourceSplit:
 
     Attributes:
         following: the next segment, if it may hold markers that end transactions of this segment.
-        is_last: whether this is the last split with the same `transactions.tail`. Only this split
-            reports problems of the tail.
+        is_last: whether this is the last split of the splits whose tasks read the same part of the
+            log, `transactions.tail`. Only this split reports that part's unreadable bytes.
     """
 
     segment_task: SegmentTask

@@ -135,9 +135,10 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """Reads the markers in the tail of the log, and adds their transactions to the split.
+        """Reads markers after the newest producer snapshot, in the part `transactions.tail`.
 
-        Returns the new split. Yields a row for each unreadable part of the tail.
+        Returns the split with the transactions of these markers added. Yields a row for each
+        unreadable range in this part of the log.
         """
         if split.transactions.tail is None:
             return split

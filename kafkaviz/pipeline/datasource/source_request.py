@@ -84,7 +84,7 @@ class ReadTask:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:
-    """The request of one query.
+    """A query's request to a data source: the directories, options and columns.
 
     Attributes:
         name: the name of the format.

@@ -51,15 +51,15 @@ class TransactionTail:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
-        """Returns whether a marker in the tail may commit or abort records up to `last_offset`."""
+        """Returns whether a marker in this part may commit or abort records up to `last_offset`."""
         return bool(self.segments) and not is_decided(
             OpenTransactions(self.open_since), self.since, last_offset
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """Reads the tail until all transactions with records up to `last_offset` have ended.
+        """Reads this part until all transactions with records up to `last_offset` have ended.
 
-        If a process calls this for several offsets, it reads the tail only once.
+        If a process calls this for several offsets, it reads this part only once.
         """
         state = _state(self)
         state.follow(last_offset)
@@ -72,7 +72,7 @@ def transaction_tail(
     open_since: Mapping[int, int] | None = None,
     end_offset: int | None = None,
 ) -> TransactionTail:
-    """Returns the tail of a log, from offset `since` on.
+    """Returns the part of a log after offset `since`, where a producer snapshot was taken.
 
     Args:
         end_offset: the log end offset, if known.
@@ -96,10 +96,10 @@ def transaction_tail(
 
 
 class TailState:
-    """The transactions in a tail, as far as the tail was read.
+    """The transactions in the part of a `TransactionTail` that was read so far.
 
     Attributes:
-        problems: the unreadable parts of the tail, which may hide markers.
+        problems: the unreadable ranges, in which there may be markers.
     """
 
     def __init__(self, tail: TransactionTail) -> None:

@@ -69,8 +69,8 @@ class UncommittedTransactions:
         """Returns a copy without aborted transactions that are outside of a range of offsets.
 
         Args:
-            last_requested: the last requested offset. The tail is dropped if no marker in it can
-                commit or abort a record up to this offset.
+            last_requested: the last requested offset. `tail` is dropped if no marker in this part
+                can commit or abort a record up to this offset.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
@@ -82,7 +82,7 @@ class UncommittedTransactions:
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
     ) -> tuple["UncommittedTransactions", list[Problem]]:
-        """Reads the tail, and returns all transactions and the unreadable parts of the tail.
+        """Reads `tail`, and returns all transactions and the unreadable ranges of `tail`.
 
         Args:
             last_offset: the last requested offset. Reading stops when the transactions up to this
@@ -317,7 +317,7 @@ def _tail_of_active_segment(partition: Partition, last_offset: float) -> Transac
 def _tail_of_newest_snapshot(
     partition: Partition, first_offset: float, last_offset: float
 ) -> TransactionTail:
-    """Returns the tail after the newest readable producer snapshot; the whole log without one.
+    """Returns the part of the log after the newest readable producer snapshot, or the whole log.
 
     Args:
         first_offset, last_offset: the offsets that will be read. If they are near the end of the

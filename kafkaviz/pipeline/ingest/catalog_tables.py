@@ -93,22 +93,22 @@ LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 
 @dataclass(frozen=True, kw_only=True)
 class TableInputs:
-    """The arguments of `write_tables`.
+    """The data from which `write_tables` writes the tables of a catalog.
 
     The number of a directory or segment is its position in the inventory.
 
     Attributes:
         stored: the old catalog's rows, or None if no row may be kept.
-        summaries: yields (segment number, summaries of the splits) for each segment that was read,
-            in ascending order.
-        first_segments: the number of a directory's first segment, by directory number. Directories
-            with copied rows are left out.
-        loads: the log that the next broker start-up loads, by directory number.
-        load_results: yields what broker start-up does to each log, ordered by the numbers of the
-            logs.
-        has_new_rows: returns whether a task of this run wrote the rows of a segment. Otherwise the
-            old catalog has them.
-        settings: settings by broker name.
+        checks: None if the segments are not checked.
+        summaries: yields (segment number, summaries of the segment's splits) for each segment that
+            was read, by ascending number.
+        first_segments: maps the number of a directory to the number of its first segment. Lacks
+            directories whose rows are copied from the old catalog.
+        loads: maps the number of a directory to its log, if the next broker start-up loads the log.
+        load_results: yields what broker start-up does to each log, by ascending number of the log.
+        has_new_rows: takes a segment's number. True: a task has read the segment and written its
+            rows. False: the old catalog has the rows.
+        settings: maps the name of a broker to its settings.
     """
 
     inventory: Inventory

@@ -39,7 +39,7 @@ class CheckedText(NamedTuple):
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log that the next broker start-up loads, with the facts that decide the result."""
+    """A log that the next broker start-up loads, and what decides the effect on the log."""
 
     number: int  # number of the log, among all logs that a run loads
     broker: str
@@ -67,7 +67,7 @@ class LogStartup:
 
 
 class DirectoryLoad(NamedTuple):
-    """Identifies a `LogStartup`, and takes less memory.
+    """A log that the next broker start-up loads. Takes less memory than a `LogStartup`.
 
     Attributes:
         number: the number of the log, among all logs that this run loads.
@@ -113,10 +113,7 @@ class IngestChecks:
         self._facts: tuple[tuple[str, str], PartitionFacts] | None = None
 
     def facts(self, broker: str, partition: Partition) -> PartitionFacts:
-        """Returns the facts that the checks of a partition directory use.
-
-        Only the facts of the last directory are cached.
-        """
+        """Returns the facts that the checks of a directory depend on. Caches the last result."""
         key = broker, str(partition.path)
         if self._facts is None or self._facts[0] != key:
             self._facts = (key, self.plans[broker].facts(partition))
@@ -124,7 +121,7 @@ class IngestChecks:
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """Returns the facts for checking a segment. None: the segment is unused or has no .log."""
+        """Returns `facts` for a segment's checks. None: the segment is unused or has no .log."""
         return self.facts(entry.broker, entry.partition) if is_read(entry) else None
 
     def digest(self, entry: InventoryEntry) -> str:
@@ -159,7 +156,7 @@ class IngestChecks:
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
-        """Returns a directory's log with start-up facts. None: start-up does not load the log."""
+        """Returns the log of a directory. None: broker start-up does not load the log."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:

@@ -257,7 +257,10 @@ class IngestWork:
         )
 
     def has_new_rows(self, number: int) -> bool:
-        """Returns whether a task writes the segment's rows. Otherwise the old catalog has them."""
+        """Returns whether this ingest or a killed one writes the rows of segment `number`.
+
+        If not, the old catalog has the rows.
+        """
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:

@@ -248,7 +248,10 @@ def _group_splits(
 
 
 def check_cost(segment: LogSegment) -> int:
-    """Estimates the cost of checking a segment. A small or unreadable .log costs its size."""
+    """Estimates the cost of checking a segment. Cost 1 is checking one uncompressed byte.
+
+    For a small or unreadable .log, returns the size of the .log in bytes.
+    """
     log = segment.log
     if log.size_bytes < SAMPLED_FROM_BYTES:
         return log.size_bytes

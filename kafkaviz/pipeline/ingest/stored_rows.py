@@ -347,8 +347,8 @@ class UnchangedDirectories:
     """Finds partition directories whose rows can be copied from the old catalog.
 
     It compares everything that the rows depend on: size and time of every file, checkpointed
-    offsets, the facts for the checks, and the retention limits. If findings depend on the clock,
-    the directory is examined again.
+    offsets, the PartitionFacts for the checks, and the retention limits. If findings depend on the
+    clock, the directory is examined again.
 
         orders-0   all files unchanged                          its rows are copied
         orders-1   all files unchanged, a transaction is open   findings are made, nothing is read

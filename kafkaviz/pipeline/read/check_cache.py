@@ -53,7 +53,7 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
-    """Returns a digest of all facts for a segment's checks, except the time."""
+    """Returns a digest of all that decides the result of a segment's checks, except the time."""
     may_be_stale = facts.may_hold_stale_entries(segment)
     used_facts = replace(facts, now_ms=0, may_be_running=may_be_stale)
     return digest_of(segment.state, *astuple(used_facts))

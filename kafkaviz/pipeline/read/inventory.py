@@ -76,7 +76,7 @@ class PartitionEntries:
 class Inventory:
     """All partitions and segments of several brokers, ordered by name.
 
-    Each use of `partitions` or `entries` begins with the first partition; see ingest/spools.py.
+    `partitions`, `entries` and `segments` return a new iterator each time they are used.
     """
 
     sources: tuple[CatalogSource, ...]

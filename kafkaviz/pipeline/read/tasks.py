@@ -77,13 +77,13 @@ class DecodedSplit:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTask:
-    """A segment to read.
+    """A segment that an ingest reads, and the work to do with its data.
 
     Attributes:
         number: the number of the segment in this ingest.
-        facts: the facts about the partition that the checks need. None: no checks.
-        skips_rows: whether no rows are written, because the catalog has them already.
-        needs_sweep: whether the costs of each index.interval.bytes are estimated.
+        facts: the properties of the partition on which the checks depend. None: no checks.
+        skips_rows: True: no rows are written, because the catalog has them already.
+        needs_sweep: True: the cost of lookups is estimated for many values of index.interval.bytes.
     """
 
     number: int

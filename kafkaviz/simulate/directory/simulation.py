@@ -280,7 +280,7 @@ def plan_log(
 
 
 class Run:
-    """Carries out a plan: writes its appends into a log."""
+    """A simulation that is running: writes the appends of a `SimulationPlan` into a log."""
 
     def __init__(self, plan: SimulationPlan, logs: LogBytes) -> None:
         """Creates the log of the plan. Raises KafkavizError if Kafka cannot create it."""

@@ -103,8 +103,9 @@ class ProducerState:
             bases: the base offsets of the log's segments.
             clean: whether the broker was shut down cleanly. If so, and if the directory has
                 no snapshots, writes empty snapshots and reads no batch.
-            replay: called as replay(start, base, transactions, end) to add the batches of segment
-                `base` from offset `start` on. `end` is None except in the last segment.
+            replay: adds transactions from the batches of one segment. Called as replay(start,
+                base, transactions, end): the segment's base offset is `base`, and batches from
+                offset `start` on are read, up to offset `end` or (None) the segment's end.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -163,9 +164,9 @@ def refusal(fault: TransactionFault) -> BrokerException:
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
-    """Deletes snapshots whose offset is not the base offset of a segment.
+    """Deletes each snapshot whose offset is not in `bases`, the base offsets of the segments.
 
-    The latest such snapshot stays if it is above all base offsets. Follows
+    If the latest snapshot has an offset above all of `bases`, it stays. Follows
     ProducerStateManager.removeStraySnapshots.
     """
     segment_offsets = set(bases)

@@ -95,10 +95,10 @@ UNKNOWN = -1
 
 
 class OpenSegment:
-    """One segment of a log, and what the broker knows about it.
+    """A segment that a simulated broker has open, as the broker keeps it in memory.
 
     Attributes:
-        counters: an array with one row of append_loop.STATE.
+        counters: an array with one row of append_loop.STATE: sizes, timestamps, counts of entries.
     """
 
     def __init__(

@@ -35,10 +35,10 @@ class RollReason:
     """Why a segment was rolled.
 
     Attributes:
-        actual: the number that broke the rule: bytes of the segment, milliseconds waited, entries
+        actual: the number that caused the roll: bytes of the segment, milliseconds waited, entries
             of the index, or the relative offset.
-        limit: the rule's limit: segment.bytes, segment.ms minus the jitter, the entries of a full
-            index, or the largest relative offset.
+        limit: segment.bytes, segment.ms minus the jitter, the entries of a full index, or the
+            largest relative offset.
         incoming_bytes: size of the append that caused the roll.
     """
 
@@ -48,7 +48,7 @@ class RollReason:
     incoming_bytes: int
 
     def numbers(self) -> Message:
-        """Returns the broken rule with its numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
+        """Returns the number and the limit as text: "16 776 880 + 8 120 > 16 777 216 B"."""
         return message(
             f"rolls.numbers_{self.cause}",
             actual=self.actual,
@@ -57,7 +57,7 @@ class RollReason:
         )
 
     def tripping_number(self) -> Message:
-        """Returns the number that broke the rule, without the limit: "16 776 880 + 8 120"."""
+        """Returns the number that caused the roll, as text: "16 776 880 + 8 120"."""
         return message(
             f"rolls.found_{self.cause}", actual=self.actual, incoming=self.incoming_bytes
         )

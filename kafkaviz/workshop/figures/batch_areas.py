@@ -1,4 +1,4 @@
-"""Two figures: batches of a .log as areas to scale, and one batch with a magnified header."""
+"""Two figures: areas in proportion to the bytes of batches, and one batch's header, magnified."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -208,7 +208,10 @@ def _batch_label(batch: BatchArea, separator: str) -> str:
 def _batch_shapes(
     batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
-    """Returns rectangles to scale that form a square: a batch's header, then its records."""
+    """Returns rectangles that form a square: a batch's header, then its records.
+
+    Areas are in proportion to bytes.
+    """
     strips = [(HEADER_BYTES, "log")] + [
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records

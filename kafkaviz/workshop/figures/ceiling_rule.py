@@ -86,7 +86,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns (target, slot that `lookup` finds, the rule's result, ceiling slot) per target."""
+    """Returns four texts per target: target, `lookup`'s slot, the reader's answer, ceiling slot."""
     return [
         (
             _target_text(case),

@@ -222,7 +222,7 @@ def block_key(block: LessonBlock) -> str:
 
 
 def start_parameters(block: LessonBlock) -> dict[str, str]:
-    """Returns the URL parameter for the step at which the block's stepper starts; {} if not set."""
+    """Returns the URL parameter for the step that a figure shows first; {} if `block` has none."""
     return {page_state.STEP: str(block["step"])} if block["step"] else {}
 
 

@@ -41,7 +41,7 @@ class ImageNote:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
-    """The image of the lookups. x is the number of entries in the index, y is the page.
+    """An image of the pages that lookups read. x is the number of index entries, y is the page.
 
     Attributes:
         end_page: the size of the index in pages, not rounded.

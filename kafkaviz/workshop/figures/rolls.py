@@ -342,7 +342,7 @@ def _draw_growth(growth_view: GrowthView, block: LessonBlock, key: str) -> list[
 
 
 def _draw_growth_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
-    """Returns only the first step of the growing log, because later ones may show the answer."""
+    """Draws only the first step of the growing log, for a reader who has not answered yet."""
     message = growth_figure.browser_payload(growth_view)
     data = stepper_data(block, key) | {"begin": 0, "steps": message["steps"][:1]}
     base = message | data | {"key": f"{message['key']} ?"}

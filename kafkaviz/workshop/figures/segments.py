@@ -1,4 +1,4 @@
-"""Figures of a real segment: its files, its indexes, its transactions, and the whole log."""
+"""Lesson figures of a real segment (files, indexes, transactions), and a table of all segments."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -143,7 +143,7 @@ def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
 
 
 def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.Figure:
-    """Draws a bar per way of writing, to scale; y counts pixels from the top."""
+    """Draws a bar per way of writing, as long as the log is large. y counts pixels from the top."""
     colours = theme.colours(mode)
     longest = max(log.log_bytes for log in view.logs)
     shapes = []

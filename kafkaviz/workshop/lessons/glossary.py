@@ -224,7 +224,7 @@ def _step_targets(translations: Sequence[Lesson]) -> Iterator[Target]:
 
 
 def _step_text(step: LessonStep) -> str:
-    """Returns the text in which "Go to" searches a step: prose and questions, without answers.
+    """Returns what "Go to" searches of a lesson step: prose and questions, without answers.
 
     The text ends with all numbers of issues and proposals (KAFKA-1234, KIP-12) in the step.
     """

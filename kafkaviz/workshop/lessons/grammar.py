@@ -136,7 +136,10 @@ class LessonStep:
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the step belongs to the short track, according to the teacher's notes."""
+        """Whether the short track (only the steps about indexes) has this step.
+
+        The teacher's notes of the step decide.
+        """
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 

@@ -37,7 +37,7 @@ WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 @dataclass(frozen=True)
 class LessonTask:
-    """The task of an exercise.
+    """The task and the right answer of an exercise.
 
     Attributes:
         kind: NUMBERS, CHOICE or RULE.
