@@ -624,7 +624,7 @@ def _words() -> dict[str, str]:
 
 
 def start_payload(view: HealthView) -> dict:
-    """Returns the recovery strip and the start-up steps as plain data."""
+    """Returns the `RecoveryStrip` and the start-up steps of a view as plain data."""
     return {
         "words": _words(),
         "strip": view.strip

@@ -232,7 +232,7 @@ def _file(language_code: str, name: str) -> dict[str, str]:
 
 
 def _template(language_code: str, key: str, number: object = None) -> str:
-    """Returns the text of a key, with unfilled places. For 1, prefers the text of key_1."""
+    """Returns the text of a key, with {placeholders}. For `number` 1, prefers that of key_1."""
     name, _, short_key = key.partition(".")
     for texts in (_file(language_code, name), _file(ENGLISH, name)):
         if number == 1 and f"{short_key}{SINGULAR}" in texts:
@@ -317,7 +317,7 @@ def _parts(template: str) -> tuple[tuple[str, str | None, str], ...]:
 
 
 def places(template: str) -> dict[str, str]:
-    """Returns the format of each place in a template, by the name of the place."""
+    """Returns the format of each {placeholder} in a template, by its name."""
     return {name: spec for _, name, spec in _parts(template) if name is not None}
 
 

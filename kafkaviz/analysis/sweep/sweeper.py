@@ -320,7 +320,7 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """Takes the arguments of `sweep`, and `by_append`.
+        """Takes arguments that function `sweep` also has, except `by_append`.
 
         If `by_append`, the batches must have a column "append", used instead of `append_bytes`.
         Batches that were appended together have the same number in this column.

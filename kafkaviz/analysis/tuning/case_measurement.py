@@ -200,7 +200,7 @@ def measure_cases(
     interval, all topics are read again.
 
     Returns:
-        A case per readable topic, and the faults of the unreadable topics.
+        A TuningCase for each readable topic, and the errors for the unreadable topics.
     """
     all_logs = [log for logs in by_name.values() for log in logs]
     windows = choose_windows(all_logs, options.get("most_bytes", SAMPLE_BYTES))

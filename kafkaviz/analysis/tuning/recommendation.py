@@ -323,7 +323,7 @@ def recommend_broker(
 def recommend_all(
     cases: Sequence[TuningCase], total: TuningCase, budgets: Budgets, costs: LookupCosts
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
-    """Returns the recommendation for each case, by its name, and one for all cases together."""
+    """Returns the recommendation for each of `cases`, by name, and one for all of them together."""
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
     # the only topic may have its own interval, and then the broker needs another recommendation
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:

@@ -176,7 +176,7 @@ class SegmentSizeAdvice:
 def advise_segment_sizes(
     source: TuningSource,
 ) -> tuple[dict[str, SegmentSizeAdvice], SegmentSizeAdvice]:
-    """Returns the advice for each case by its name, and the advice for all cases together.
+    """Returns the advice for each topic, by name, and the advice for all topics together.
 
     A broker always keeps its default, because the right size depends on each topic's retention.
     """

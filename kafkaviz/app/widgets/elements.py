@@ -108,7 +108,7 @@ def chips(items: Iterable[tuple[str, Html | str]], note: str = "") -> None:
 
 
 def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) -> None:
-    """Draws a strip of numbers.
+    """Draws numbers with labels, next to each other.
 
     Args:
         cells: (label, value with its unit, detail) of each number.

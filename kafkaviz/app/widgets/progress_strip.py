@@ -132,7 +132,7 @@ def render_strip(
 
 
 def line_html(text: str, aside: str, share: float | None = None, mark: Html | None = None) -> Html:
-    """Returns the line of a strip as HTML: a sentence, a bar if `share` is known, and a note.
+    """Returns a progress line as HTML: a sentence, a bar if `share` is known, and a note.
 
     Args:
         share: the finished part, from 0 to 1.
@@ -153,7 +153,10 @@ def line_html(text: str, aside: str, share: float | None = None, mark: Html | No
 
 
 def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> Html:
-    """Returns the strip of an ingest. `pending_texts`: (note while running, note after failure)."""
+    """Returns the progress line of an ingest.
+
+    `pending_texts` are (the note while the ingest runs, the note after it has failed).
+    """
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else None
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     return line_html(

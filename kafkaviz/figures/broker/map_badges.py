@@ -155,7 +155,7 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws the pins: a triangle at each point (x, y, severity)."""
+    """Draws a triangle for a finding at each of `points`, which are (x, y, severity)."""
     points = list(points)
     return [
         _pin_trace(severity, severity_points, colours)

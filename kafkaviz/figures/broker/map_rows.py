@@ -22,7 +22,9 @@ DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
 def build_strip(
     segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
 ) -> np.ndarray:
-    """Returns the darkness (0 to 1) of each cell of a row's strip; NaN where nothing is drawn.
+    """Returns how dense the index entries of a topic-partition are in each cell below its bars.
+
+    0 is light and 1 is dark. NaN: nothing is drawn.
 
     Args:
         segments: rows of analysis.overview for one topic-partition.

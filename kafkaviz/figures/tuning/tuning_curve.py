@@ -142,7 +142,7 @@ def view(
 
 
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
-    """Returns the curve to show before the sweep: only the costs of today's interval."""
+    """Returns the curve to show before other intervals are measured: only today's interval."""
     is_today = curve.intervals == curve.today.interval_bytes
     today = format_count(curve.today.interval_bytes)
     return replace(

@@ -137,7 +137,7 @@ class CachedFile(io.FileIO):
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens the block file for the file's current size and time, or creates it."""
+        """Opens or creates the block file for the present size and time of the file at `path`."""
         self._path = path
         self._next = -1
         self._window_bytes = POINT_BYTES

@@ -511,7 +511,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """Returns the block cache's file for a part. Creates the file if it is missing or outdated."""
+    """Returns the local file that caches `part`. Creates the file if it is missing or outdated."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
@@ -627,7 +627,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Returns the path in the block cache for a file or folder in a view."""
+    """Returns where the data of a file or folder in a view are cached on this machine."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 

@@ -107,7 +107,7 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """Returns the batch that holds the block's offset, and the index slots for that batch.
+    """Returns the batch with the offset that a lesson block names, and the batch's index slots.
 
     Raises:
         NoValue: the segment does not hold the offset.

@@ -109,7 +109,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns the block's segment, and the base offset of the segment to highlight or None."""
+    """Returns the segment that a lesson block names, and the base offset to highlight or None."""
     location = block_location.locate(block)
     return location, None if block["offset"] is None else page_location.find_segment(
         location.partition, block["offset"]

@@ -49,7 +49,7 @@ class FaultLab:
     faults: tuple[str, ...]
 
     def places(self, number: int) -> range:
-        """Returns the places (such as bytes) that the fault `faults[number]` can damage."""
+        """Returns the numbers of the places (such as bytes) that `faults[number]` can damage."""
         return FAULTS[self.faults[number]].places(self.copy)
 
     def trial(self, number: int, place: int) -> StartTrial:
@@ -119,7 +119,10 @@ def _findings(
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """Returns the findings that the fault causes; () if the damaged copy cannot be opened."""
+    """Returns the findings that fault `number` at `place` causes in a copy of the log.
+
+    Returns () if the damaged copy cannot be opened.
+    """
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
