@@ -9,7 +9,7 @@ from kafkaviz.pipeline.ingest.job import Progress
 MIB = 1 << 20
 MEANWHILE = "sizes and states above are final; batches, records and torn ends are still to come"
 FINAL = "every figure on this page is final"
-WITHOUT = "unless Spark reads the directory, batches, records and torn ends are not known"
+WITHOUT = "batches, records and torn ends are known only if Spark reads the directory"
 
 
 @pytest.mark.parametrize(

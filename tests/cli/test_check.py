@@ -584,7 +584,7 @@ def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsy
     assert main(["check", str(tmp_path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith(
-        "the next start (stopped cleanly) WILL NOT serve one directory, because it treats it as stray; "
+        "the next start (stopped cleanly) WILL NOT serve one directory, which it treats as stray; "
         "apart from that "
     )
     assert main(["check", str(tmp_path), "--json"]) == 1

@@ -111,7 +111,7 @@ def test_a_fetch_is_explained_step_by_step(clean, capsys):
     assert bound.startswith("  upper bound: offset 424, from slot 9 of the .index")
     assert steps[1].endswith("slot 1: producer 4, offsets 239 to 359: returned to the consumer")
     assert steps[3].endswith(
-        "its last stable offset 579 reaches the upper bound, so the search ends"
+        "the entry's last stable offset 579 reaches the upper bound, so the search ends"
     )
     assert steps[4] == "  the consumer gets 1 aborted transaction with these bytes"
     assert (

@@ -344,8 +344,8 @@ def test_figures_name_the_segment_that_is_searched(damaged):
     )
     sent = stepper.browser_payload(stepper.view(context), context, "key")
     hint = (
-        "Segment 00000000000000000858. The whole index fits in the warm section, the last "
-        "1\u202f024 entries and the one before."
+        "Segment 00000000000000000858. The whole index fits in the warm section: the last "
+        "1\u202f024 entries and the entry before them."
     )
     assert [search["hint"] for search in sent["searches"]] == [hint]
     assert [scan["hint"].split(". ")[0] for scan in sent["scans"]] == [

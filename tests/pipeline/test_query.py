@@ -62,7 +62,7 @@ TITLES = {  # of the answers on the sample broker
     "maps": "184 memory maps at most, 0.28 % of the limit of Linux",
     "codecs": "A record takes 32 B with zstd, 100 B with none",
     "late": "537 batches of sensors-late-0 came late, by up to 400 d",
-    "future": "The newest record of sensors-late-0 is 339 d ahead of its file",
+    "future": "The newest record of sensors-late-0 is 339 d later than the modification time of its file",
     "compacted": "84 % of the offsets of accounts-1 no longer hold a record",
     "producers": "Producer 0 wrote the most, 46\u202f000 records in orders",
 }
