@@ -397,7 +397,7 @@ def test_every_fetch_is_reported_and_the_segment_of_the_record(clean, capsys):
     out = capsys.readouterr().out
     position = lookup_json(capsys, clean / "refunds-0", "--offset", 55)["record"]["batch_position"]
     assert (
-        out.count("fetch     from offset") == 2
+        out.count("fetch     next from offset") == 2
         and f"the batch at byte {position} of {1:020}.log" in out
     )
 
