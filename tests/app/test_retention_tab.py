@@ -122,7 +122,7 @@ def test_a_compacted_topic_has_a_dirty_ratio(some_topics):
     at = opened(some_topics, topic="accounts", dirty_ratio="0.9")
     assert [slider.label for slider in at.select_slider] == ["min.cleanable.dirty.ratio"]
     html = page_html(at)
-    assert "With min.cleanable.dirty.ratio 0.9 the cleaner takes 0 of 1 log now" in html
+    assert "With min.cleanable.dirty.ratio 0.9, the cleaner now takes 0 of 1 log" in html
     assert at.code[0].value.endswith("--add-config min.cleanable.dirty.ratio=0.9")
 
 
@@ -132,5 +132,5 @@ def test_a_log_that_the_cleaner_takes_says_what_that_frees(some_topics, tmp_path
     (directory / CLEANER_CHECKPOINT).unlink()
     html = page_html(opened(directory, topic="accounts", dirty_ratio="0.9"))
     (partition,) = compaction(directory).partitions
-    assert "With min.cleanable.dirty.ratio 0.9 the cleaner takes 1 of 1 log now" in html
+    assert "With min.cleanable.dirty.ratio 0.9, the cleaner now takes 1 of 1 log" in html
     assert f"one cleaning frees {format_bytes(partition.cleaned.bytes_freed)}" in html

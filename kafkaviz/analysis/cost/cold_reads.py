@@ -124,10 +124,7 @@ def _reads_of_interval(
     scans: np.ndarray,
     header_bytes: int,
 ) -> np.ndarray:
-    """Returns how many device reads a lookup of each batch's base offset takes.
-
-    The same loop decides which batches get an index entry.
-    """
+    """Returns how many device reads a lookup of each batch's base offset takes."""
     reads = np.empty(len(positions), np.int64)
     scan = scans[0]
     for row in range(len(positions)):

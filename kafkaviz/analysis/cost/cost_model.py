@@ -185,10 +185,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns `costs` with the times that were measured on this machine.
-
-    Times of reads from the page cache are multiplied by factors for the time that Java adds.
-    """
+    """Returns `costs` with this machine's times; cached reads have a factor for Java."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
     header_reads = small_read if costs.reads_once else both_reads

@@ -47,10 +47,7 @@ class LogWindow:
         return self.size_bytes == self.segment.log.size_bytes
 
     def batches(self) -> Iterator[np.ndarray]:
-        """Yields arrays of format.batch.BATCH, with positions in the .log.
-
-        If the .log is damaged, only the batches before the damage are yielded.
-        """
+        """Yields the batches before any damage as arrays of format.batch.BATCH."""
         yield from self.segment.scan(
             self.start, self.stop, fill_wrapper_fields=self.segment.fills_wrapper_fields
         )

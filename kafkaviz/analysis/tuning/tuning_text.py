@@ -98,10 +98,7 @@ def describe_gain(gain: Gain) -> Message:
 
 
 def _describe_saving(saving: Range) -> Message:
-    """Returns a saving such as "18.9 µs (15.8 to 42 µs) less".
-
-    If the range contains 0, both ends have a sign.
-    """
+    """Returns a saving such as "18.9 µs (15.8 to 42 µs) less", or with signs around 0."""
     if saving.low >= 0:
         return message("tuning_reason.less", us=format_us_range(saving))
     if saving.high <= 0:

@@ -428,10 +428,7 @@ def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str
 
 
 def _p99_texts(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns the texts with the p99 time of today's and of the considered interval.
-
-    They are on the left of the vertical lines, because the curve rises to the right.
-    """
+    """Returns the p99 times of today's and the considered interval, left of their lines."""
     return [
         theme.note(
             mark.p99_text,
