@@ -62,7 +62,7 @@ class _CommandLineParser(argparse.ArgumentParser):
 
 
 def _language_parser() -> argparse.ArgumentParser:
-    """Returns the parser of the options allowed both before and after a command."""
+    """Returns a parser of --language. This option is allowed before and after a command."""
     language_parser = _CommandLineParser(add_help=False, allow_abbrev=False, prog="kafkaviz")
     language_parser.add_argument(
         "--language",

@@ -61,7 +61,7 @@ def require(extra: str, *packages: str) -> None:
 
 
 def require_package(name: str) -> None:
-    """Checks that a package is installed; for packages that no extra installs.
+    """Checks that a package is installed. The package must not belong to an extra of kafkaviz.
 
     Raises:
         MissingPackages: the package is not installed.

@@ -222,7 +222,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         start: Callable[[], JobT],
         is_stale: Callable[[JobT], bool] = lambda _job: False,
     ) -> JobT:
-        """Returns the job of this key; starts it if it is missing, or over and stale."""
+        """Returns the job of `key`. Starts one if there is none, or if it is stale and over."""
         with self._lock:
             job = self._jobs.pop(key, None)
             if job is None or (job.is_over and is_stale(job)):
@@ -242,7 +242,10 @@ class JobRegistry(Generic[KeyT, JobT]):
         _cancel(forgotten)
 
     def _forget_unused(self) -> list[JobT]:
-        """Makes room for one more job. Returns the jobs to cancel after the lock is released."""
+        """Removes jobs until there is room for one more. Returns the removed jobs.
+
+        The caller must cancel them after it has released the lock.
+        """
         forgotten = []
         for key, job in list(self._jobs.items()):
             if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:

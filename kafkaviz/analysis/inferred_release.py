@@ -111,7 +111,7 @@ class AssumedRelease:
 
     @property
     def is_known(self) -> bool:
-        """Whether the release is known. False: the metadata log was not opened."""
+        """Returns False if the release may be in a metadata log that was not opened."""
         return METADATA_LOG_ELSEWHERE not in self.traces
 
 

@@ -190,10 +190,10 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Returns the batches that may show something about index.interval.bytes.
+        """Drops the batches that say nothing about index.interval.bytes, and returns the rest.
 
-        These are the batches that end with an entry's offset, the batches after them, and the first
-        and the last batch. Only the first of `batches` may have an entry.
+        Keeps the first and the last batch, each batch whose last offset is in the index, and the
+        batch after it. No index entry may point to a batch after the first.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -223,7 +223,7 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Returns the index entries that point to these batches.
+    """Returns the index entries with positions from the first to the last of `batches`.
 
     `entries` must be ordered by position.
     """

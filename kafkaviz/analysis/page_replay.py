@@ -41,12 +41,13 @@ MAX_PAGES = 40
 
 @dataclass(frozen=True)
 class IndexGrowth:
-    """An index that grows entry by entry.
+    """An index that gets more and more entries.
 
     Attributes:
+        entries: the number of entries at the end.
         gap_bytes: .log bytes between two entries.
-        counted_from: lookups are counted while the index has more entries than this. Earlier
-            lookups only fill the page cache.
+        counted_from: lookups in an index with at most this many entries only fill the page cache.
+            Later lookups are counted.
     """
 
     entries: int
@@ -64,9 +65,9 @@ class Memory:
     """A model of the page cache.
 
     Attributes:
-        cold_after_bytes: a page leaves memory when it is not touched while so many bytes are
-            appended.
-        read_around_bytes: the bytes that the kernel reads around a missing page. 0: only the page.
+        cold_after_bytes: a page that no lookup touches leaves memory after this many bytes have
+            been appended to the .log.
+        read_around_bytes: how much the kernel reads around a missing page. 0: only the page.
     """
 
     page_bytes: int = PAGE_BYTES

@@ -339,10 +339,12 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """Returns the summed results of two replays of all logs: with `config`, and with changes.
+    """Replays all logs with `config`, then with changed settings. Returns both results.
+
+    Each result is the sum of all logs.
 
     Args:
-        logs: a pair per log: a function that returns the appends, and the first offset.
+        logs: a pair per log: a function that returns the appends, and the log's first offset.
         changed_settings: the changed values, by the field names of LogConfig.
     """
     changed_config = replace(config, **changed_settings)

@@ -86,7 +86,7 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
     """Returns the .log bytes between two index entries, if all batches have the same size.
 
-    This is the first multiple of the batch size above the interval.
+    For example, 5000 for an interval of 4096 bytes and batches of 1000 bytes.
     """
     return (index_interval_bytes // batch_bytes + 1) * batch_bytes
 
@@ -165,7 +165,10 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Returns the ranges of speeds in which the same limit is reached first, ascending."""
+    """Returns ranges of write speeds (bytes per second), each with the limit that is reached first.
+
+    At a limit, Kafka rolls the segment. The ranges are in ascending order.
+    """
 
     def deciding_limits(speeds: np.ndarray) -> np.ndarray:
         return first_limit(seconds_until_roll(config, load, speeds))[0]

@@ -450,9 +450,10 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
 
 
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
-    """Returns the first frame with a header that any LZ4 library accepts. Raises CorruptBytes.
+    """Returns the first frame of `data`, with a new header that any LZ4 library accepts.
 
-    The checksums of blocks stay, so that the library checks them.
+    Keeps the checksums of blocks, so that the library checks them. Raises CorruptBytes if the
+    header or a block size is invalid, or if the frame is cut short.
     """
     flags, block_bytes, start = _lz4_header(data, header_checked=header_checked)
     end = start

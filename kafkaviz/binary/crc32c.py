@@ -194,7 +194,7 @@ def _step_byte(typing_context, crc, byte):
 
 @njit(cache=True)
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """Returns the sum `crc` continued over data[start:end], eight bytes per step."""
+    """Continues the checksum `crc` with data[start:end], eight bytes per step. Returns the sum."""
     while end - start >= 8:
         crc ^= load_64(data, start)
         mixed = np.uint32(0)

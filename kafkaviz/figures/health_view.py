@@ -234,15 +234,16 @@ def start_verdict(
     release: Release = versions.NEWEST_RELEASE,
     recovery: Sequence[RecoveryReads] = (),
 ) -> StartVerdict:
-    """Says in a headline and some sentences what the next broker start-up does.
+    """Returns a headline and sentences on what the next broker start-up does.
 
     Args:
-        restart: the prediction of the start-up.
+        findings: the findings of all checks.
+        restart: the predicted start-up.
         logs: number of the broker's partition logs, including those without a .log file.
-        is_left_known: whether the files show how the broker was stopped.
+        is_left_known: whether the files show if the broker was killed.
         is_partial: whether some log directories of the broker were not read.
         release: the Kafka release that will start.
-        recovery: the reads of each log directory's recovery.
+        recovery: the .log files that recovery reads, for each log directory.
     """
     forecast = restart_forecast.forecast(restart, logs)
     source = startup_text.evidence_text(release)

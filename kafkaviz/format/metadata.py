@@ -101,13 +101,13 @@ class DirectoryAssignment:
 
 @dataclass(frozen=True)
 class PartitionLeader:
-    """The leader of a partition, according to one record.
+    """The leader of a partition, according to one record of the metadata log.
 
     Attributes:
         leader: the leader's node id; NO_LEADER if there is none.
-        epoch: the leader epoch; None in a PARTITION_CHANGE_RECORD, which raises the epoch by 1.
-        candidates: the first list in a PARTITION_RECORD that is not empty, in the order: isr,
-            eligibleLeaderReplicas, lastKnownElr.
+        epoch: the leader epoch. None in a PARTITION_CHANGE_RECORD: the epoch becomes 1 higher.
+        candidates: the nodes that may lead, from a PARTITION_RECORD. This is the first list that is
+            not empty: isr, eligibleLeaderReplicas or lastKnownElr.
     """
 
     topic_id: str

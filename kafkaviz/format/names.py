@@ -95,9 +95,9 @@ class PartitionName:
 
 
 def parse_file(name: str) -> SegmentName | None:
-    """Parses a file name such as 00000000000000002048.log; None for any other name.
+    """Parses a file name such as 00000000000000002048.log. Returns None for any other name.
 
-    The name must begin with exactly 20 digits, as Kafka writes them, and the offset must fit int64.
+    The name must begin with exactly 20 digits. They are an offset and must fit int64.
     """
     if match := _SEGMENT.fullmatch(name):
         segment_name = SegmentName(int(match[1]), match[2], match[3] or "")

@@ -175,13 +175,13 @@ class OpenTransactions:
 
         Args:
             kind: ControlType.ABORT or ControlType.COMMIT.
-            batch_number: the number of the marker's batch, for errors.
-            stem: the segment's path without its ending, for errors.
-            next_begin: the first offset of another producer's transaction that begins after the
-                marker in the same append; None if there is none.
+            batch_number: the number of the marker's batch. Only error messages use it.
+            stem: the segment's path without its ending. Only error messages use it.
+            next_begin: the offset at which another producer begins a transaction, after the marker
+                and in the same append; None if there is none.
 
         Raises:
-            TransactionFault: the marker is not after the last marker in the transaction index.
+            TransactionFault: an abort marker has an offset that is not above that of the last one.
         """
         begin = self.end(producer_id)
         if begin is None or kind != ControlType.ABORT:

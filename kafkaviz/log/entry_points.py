@@ -184,7 +184,10 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
 
 
 class EntryPoints:
-    """Finds positions in a .log at which a batch begins, from index entries that it verifies."""
+    """Finds positions in a .log at which a batch begins.
+
+    Takes the positions from index entries, and checks that a batch begins there.
+    """
 
     def __init__(
         self,

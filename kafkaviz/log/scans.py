@@ -248,10 +248,10 @@ class CheckedScan(ResynchronisingScan):
         return row, position
 
     def _find_hidden(self, batch: np.void) -> int | None:
-        """Returns where the batch after `batch` begins, if the length of `batch` is wrong.
+        """Returns where `batch` really ends, if the length in its header is wrong.
 
-        The checksum of `batch` must be wrong. If `batch` is the last batch, returns the end of the
-        range. None: the length seems right, or the next batch was not found.
+        The checksum of `batch` must be wrong. If no batch follows, returns the end of the range.
+        Returns None if the length seems right, or if the next batch was not found.
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])

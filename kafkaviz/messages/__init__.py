@@ -283,10 +283,9 @@ _HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 def join(way: str, parts: Iterable[object], language_code: str) -> str:
     """Joins values to one text, with the separators of a language.
 
-    Without values, the text is empty. "and", "or" and "sentences" leave out empty texts.
-
     Args:
-        way: a key of JOINS, such as "comma".
+        way: a key of JOINS, such as "comma". "and", "or" and "sentences" leave out empty texts.
+        parts: the values. Without values, the result is "".
     """
     texts = [_text(part, language_code) for part in parts]
     if way in ("and", "or", "sentences"):

@@ -372,7 +372,8 @@ def find_offset(
 ) -> ForwardScan:
     """Finds the first batch that ends at or after `target` (searchForOffsetFromPosition).
 
-    `comparison` ("last_offset" or "base_offset") changes the reads, but not the batch found.
+    `comparison` ("last_offset" or "base_offset") is the offset of a batch that Kafka compares with
+    `target`. The two values find the same batch, but with different reads.
     """
     scan = _Scan(log, base_offset, target, position)
     try:

@@ -169,9 +169,9 @@ def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
 
 
 def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> LogGrowth:
-    """Appends the rows (INCOMING) to a new log until Kafka refuses one. Returns the growth.
+    """Appends `rows` (INCOMING) to a new log, one by one. Returns how the log grew.
 
-    Raises CannotLoad if Kafka cannot open a log with these settings.
+    Stops if Kafka refuses a row. Raises CannotLoad if Kafka cannot open a log with `config`.
     """
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms))
     for place in range(len(rows)):

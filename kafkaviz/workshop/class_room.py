@@ -226,7 +226,10 @@ class ClassRoom:
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Until the context ends, calls `watcher` after a revision, in the thread that made it."""
+        """Calls `watcher` each time `position` is replaced, until the context ends.
+
+        The thread that replaces `position` makes the call.
+        """
         with self._lock:
             self._watchers.append(watcher)
         try:

@@ -116,7 +116,10 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """Returns each answer, a letter or SOLVED, by (lesson, step number, whether an exercise)."""
+    """Returns the reader's answers, by (lesson, step number, whether it answers a task).
+
+    An answer is the letter of a choice, or SOLVED for a task.
+    """
     matches = ANSWER.findall(st.query_params.get(workshop.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 

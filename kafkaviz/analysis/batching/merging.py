@@ -65,13 +65,13 @@ _KEPT_FLAGS = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL
 
 @dataclass(frozen=True, kw_only=True)
 class MergedBatches:
-    """The sizes of a sample after its records were put into certain batches.
+    """Counts and sizes of sampled records after they were merged into larger batches.
 
     Attributes:
         batches: the number of batches, including transaction markers.
         plain_bytes: the size of the records before compression.
-        headers_mean: the mean number of batch headers that a lookup of a base offset reads. NaN: no
-            batches.
+        headers_mean: how many batch headers a lookup of a base offset reads on average. NaN
+            without batches.
     """
 
     batches: int

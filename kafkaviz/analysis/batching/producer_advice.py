@@ -134,11 +134,11 @@ def advise_batches(
 ) -> BatchAdvice:
     """Returns the advice on linger.ms and batch.size.
 
+    - The saving is estimated as a range. Its low end decides. If at least half of the batches have
+      no producer id, and the low end advises no change, the high end decides.
     - linger.ms: the smallest that reaches 80 % of the largest saving.
     - batch.size: 16 KiB, or a larger size if that saves another 5 % of the log.
     - A change must save 5 % of the log, or halve the batch headers that a lookup reads.
-    - The low end of the saving decides. If at least half of the batches have no producer id, the
-      high end may decide.
     - Batches with a mean size of 16 KiB or more are kept.
     """
     reasons = sample_reasons(sample)

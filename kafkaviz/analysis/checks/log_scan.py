@@ -101,8 +101,8 @@ class CheckScan:
     Iterate once, then read `state`. The iteration raises CannotOpen if the file cannot be read.
 
     Args:
-        observer: receives every batch as CHECKED_BATCH, trusted or not.
-        first_walk: batches from byte 0 on that were checked before and have no fault.
+        observer: receives every batch as CHECKED_BATCH, even if the batch cannot be trusted.
+        first_walk: the batches from byte 0 on, if an earlier check found no fault in them.
         level: how much of each batch is checked.
     """
 

@@ -493,9 +493,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 
 
 def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
-    """Returns which timestamps look like seconds, microseconds or nanoseconds.
+    """Returns a boolean per timestamp: True if it looks like seconds, microseconds or nanoseconds.
 
-    If such a number is read as milliseconds, its date is in 1970 or after the year 5000.
+    Read as milliseconds, such a number is a date in 1970 or after the year 5000.
     """
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 

@@ -164,12 +164,12 @@ class LookupCosts:
 def lookup_costs(
     *, by_base_offset: bool, storage: str | None = None, calibration: Mapping | None = None
 ) -> LookupCosts:
-    """Returns the times of a lookup for a Kafka release and a storage.
+    """Returns the times from which the cost of a lookup is computed.
 
     Args:
-        by_base_offset: whether each header takes one read, as since Kafka 4.1.
-        storage: a name in STORAGES; the default is the calibrated disk, or else nvme.
-        calibration: the result of `kafkaviz calibrate`, which replaces the presets.
+        by_base_offset: whether the search reads each header at once, as since Kafka 4.1.
+        storage: a name in STORAGES. The default is the disk in `calibration`, or nvme without it.
+        calibration: the result of `kafkaviz calibrate`. Its times replace the built-in times.
     """
     costs = LookupCosts(storage=STORAGES[storage or DEFAULT_STORAGE], reads_once=by_base_offset)
     if calibration:

@@ -320,7 +320,7 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeOutcome:
-    """The segments of a log that is written with one segment.index.bytes and one interval.
+    """The segments that Kafka writes with one value of segment.index.bytes.
 
     Attributes:
         segments: the number of closed segments.
@@ -328,7 +328,8 @@ class IndexSizeOutcome:
         log_bytes, offset_entries, time_entries: means per closed segment.
         open_ms: how long a segment was open on average; 0 if all batches have the same time.
         headers: mean number of headers that a lookup of a batch's base offset reads.
-        log_reads: mean device reads of the .log by such a lookup, with nothing in memory.
+        log_reads: how often this lookup reads the .log from the device on average, if no page is in
+            memory.
     """
 
     config: LogConfig
@@ -381,7 +382,10 @@ class IndexSizeOutcome:
 
 
 def write_with(rounds: Sequence[LogRound], config: LogConfig) -> IndexSizeOutcome | None:
-    """Simulates writing the logs; returns None if `rounds` is empty, or Kafka would throw."""
+    """Simulates writing the logs. Returns the counts and means of the segments.
+
+    Returns None if `rounds` is empty, or if Kafka would throw an exception.
+    """
     closed = [close_segments(each_round, config) for each_round in rounds]
     segments = [each for each in closed if each is not None]
     if not closed or len(segments) < len(closed):

@@ -138,7 +138,10 @@ class CurrentConfig:
 
     @property
     def assumed_settings(self) -> tuple[str, ...]:
-        """Names of the settings that are assumed to be Kafka's default, without the interval."""
+        """Names of the settings for which Kafka's default is assumed.
+
+        index.interval.bytes is never among them.
+        """
         return tuple(
             name
             for name in self.unknown_settings

@@ -127,15 +127,15 @@ class KnownNumber:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentNumbers:
-    """The numbers for one value of segment.bytes, summed over the partitions of a topic.
+    """The sizes and counts that result from one value of segment.bytes, for one topic.
 
     Attributes:
-        ended_bytes: the size of the .log at which a segment of a partition ends.
-        overshoot_bytes: the most bytes that are kept beyond the retention limit; None if the limit
-            is unknown or there is none.
-        active_bytes: the .log bytes of the active segments.
+        ended_bytes: the size of the .log at which Kafka rolls a segment.
+        overshoot_bytes: the most bytes that all partitions keep beyond the retention limit; None if
+            the limit is unknown or there is none.
+        active_bytes: the .log bytes of the active segments of all partitions.
         recovered_bytes: the most bytes that a killed broker reads again when it starts.
-        maps: memory maps of all segments of the broker, once their indexes are loaded.
+        maps: the number of memory maps of the whole broker, once all indexes are loaded.
     """
 
     segment_bytes: int

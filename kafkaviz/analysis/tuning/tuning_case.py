@@ -1,4 +1,4 @@
-"""The measurements for a tuning: one case per topic, or one for a workload."""
+"""The measurements that a tuning starts from: one TuningCase per topic, or one per workload."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

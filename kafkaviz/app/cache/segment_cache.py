@@ -96,7 +96,7 @@ def browser_payload(
     centre_row: int | None,
     address: dict[str, str],
 ) -> bytes:
-    """Returns the data from which the browser draws the ruler of the segment."""
+    """Returns the data that the browser needs to draw the ruler of the segment, as bytes."""
     return _browser_payload(
         anatomy,
         language(),

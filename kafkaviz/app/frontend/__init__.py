@@ -109,9 +109,9 @@ def read_svg(name: str) -> str:
 
 
 def art(name: str, width: int, height: int, key: str = "") -> None:
-    """Draws a picture of app/art.
+    """Draws the picture `name` of app/art.
 
-    A picture that appears twice on a page needs a different key each time.
+    If a page shows the same picture twice, give each a different `key`.
     """
     _art(key=f"kv_art_{name}_{key}", data={"svg": read_svg(name)}, width=width, height=height)
 

@@ -300,9 +300,10 @@ def render_limits(
 
 
 def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
-    """Returns a text with the smallest safe index size: no index is full before the .log.
+    """Returns a text with the smallest safe segment.index.bytes.
 
-    If the log's index size is smaller, the text also names a segment that was rolled by size.
+    A size is safe if no index is full before the .log. If the log's setting is smaller, the text
+    also names a segment that was rolled by size.
     """
     config = history.config
     bytes_per_s = history.bytes_per_s

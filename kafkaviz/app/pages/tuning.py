@@ -127,7 +127,10 @@ def _facts(context: TuningContext) -> str:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Returns where today's interval comes from if the metadata log is missing, else ""."""
+    """Returns a sentence that says where the value of index.interval.bytes comes from.
+
+    Returns "" unless a broker was opened without its metadata log.
+    """
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""

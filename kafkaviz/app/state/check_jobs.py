@@ -29,7 +29,7 @@ LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, o
 
 @st.cache_resource(show_spinner=False)
 def check_jobs() -> JobRegistry[tuple[str, str], CheckJob]:
-    """Returns the checks of this server, by key of the listing and release."""
+    """Returns the check jobs of all tabs. The key of a job is (BrokerSnapshot.key, release)."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 

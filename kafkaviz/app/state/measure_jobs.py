@@ -138,7 +138,7 @@ def measure_jobs() -> JobRegistry[str, MeasureJob]:
 
 @st.cache_resource(show_spinner=False)
 def batching_jobs() -> JobRegistry[str, BatchingJob]:
-    """Returns the measurements of records by source."""
+    """Returns the jobs that measure records, by the key of the measured source."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 

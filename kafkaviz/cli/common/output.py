@@ -49,7 +49,7 @@ _BREAKABLE = r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。�
 
 
 def set_up() -> None:
-    r"""Makes stdout and stderr escape characters that their encoding lacks, as \u2013."""
+    r"""Makes stdout and stderr print characters that their encoding lacks as escapes: \u2013."""
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
         with suppress(AttributeError):  # a stream that was replaced, as in a test

@@ -58,10 +58,10 @@ CRC = "batch-crc-mismatch"
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order and returns 0.
+    """Prints the files in order. Returns the exit status, always 0.
 
     Raises:
-        CannotOpen: a file cannot be read. Earlier files are printed.
+        CannotOpen: a file cannot be read. The files before it are printed.
     """
     checker = FileChecker()
     try:

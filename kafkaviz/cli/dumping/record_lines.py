@@ -76,12 +76,12 @@ def exception_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PrintJob:
-    """Batches to print, and the line that is printed before the records of each batch.
+    """Batches to print, and a heading for each batch: the line before its records.
 
     Attributes:
         data: the bytes of all batches. A batch's records are `data[start:stop]`.
-        lines: the lines of the batches, as bytes (uint8).
-        line_ends: positions in `lines`: line `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
+        lines: the headings, one after another, as bytes (uint8).
+        line_ends: positions in `lines`: heading `i` is `lines[line_ends[i]:line_ends[i + 1]]`.
     """
 
     batches: np.ndarray

@@ -44,7 +44,7 @@ TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "o
 
 @dataclass(frozen=True)
 class LaneBar:
-    """A bar for a range of offsets in the log of one side."""
+    """A bar in the figure: a range of offsets in one of the two compared logs."""
 
     row: int
     side: int

@@ -96,7 +96,10 @@ def _row_at(batches: BatchTable, position: int) -> int:
 
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
-    """Returns at most `MAX_STEPS` steps. In a long scan, the middle headers share one step."""
+    """Returns the steps of a scan, usually one per header.
+
+    A scan with more than `MAX_STEPS` headers has one step for all headers in the middle.
+    """
     end = [] if scan.batch else [ScanStep(-1, (), _end_text(scan), -1, len(scan.reads))]
     count = len(scan.headers) + len(end)
     half = MAX_STEPS // 2

@@ -79,10 +79,13 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """Returns a row with its slot in each index.
+    """Returns the batch in `row`, with the slots of its entries in both indexes.
 
-    If `slot` is `NONE`, the first of these that exists is used: the slot linked to `time_slot`, a
-    slot that points to the batch, the slot that a search for the batch finds.
+    If `slot` is `NONE`, the slot in the offset index is the first that exists of:
+
+    1. the slot that was written together with `time_slot`;
+    2. a slot that points to the batch;
+    3. the slot that a search for the batch finds.
     """
     links = anatomy.links
     if slot == NONE:

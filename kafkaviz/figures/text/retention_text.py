@@ -197,7 +197,10 @@ def basis_text(limits: RetentionLimits) -> str:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """Returns sentences on the most common retention settings, and whether a default is assumed."""
+    """Returns sentences that name the most common retention settings.
+
+    If Kafka's default is assumed for a retention time, another sentence says so.
+    """
     counts: dict[str, int] = {}
     for log in logs:
         is_compacted = log.limits.deletes is False

@@ -334,7 +334,10 @@ class _DiskReserve:
         self._reserve_files = _free_files(folder) // 2  # 0 where the filesystem reports no number
 
     def check(self, count: int) -> None:
-        """Raises OSError if `count` more bytes, or one more file, would use some of the reserve."""
+        """Raises OSError if too little disk space is free for `count` bytes or for another file.
+
+        The reserved bytes and files count as not free.
+        """
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
             raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
         if _free_files(self._folder) < self._reserve_files:

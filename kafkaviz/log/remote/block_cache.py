@@ -464,7 +464,7 @@ def _boot() -> str:
 
 
 class _Eviction:
-    """Keeps the blocks of all mirrors below a limit by evicting the least recently used files."""
+    """Limits the disk space of cached blocks. Evicts the least recently used files first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

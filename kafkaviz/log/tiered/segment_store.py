@@ -58,7 +58,7 @@ class RemoteSegmentFiles:
     """The files of a remote segment in the store.
 
     Attributes:
-        files: the files by kind. remote_segment defines the kinds.
+        files: the files, by kind. The kinds, such as INDEXES, are in format/remote_segment.py.
     """
 
     partition: TopicIdPartition

@@ -627,7 +627,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Returns where the data of a file or folder in a view are cached on this machine."""
+    """Returns the local path at which the data of `path`, a file or folder in a view, is cached."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 

@@ -144,11 +144,11 @@ class OffsetLimit:
 
 @dataclass(frozen=True)
 class Subscription:
-    """The topic-partitions that are read.
+    """The topics and partitions that a query reads.
 
     Attributes:
-        topics: the names of the topics. None: a pattern selects them.
-        partitions: the partitions in option assign. None: all.
+        topics: the names of the topics. None: `pattern` selects the topics.
+        partitions: the partitions in option assign. None: all partitions of the topics.
     """
 
     topics: frozenset[str] | None = None

@@ -209,8 +209,8 @@ class SourceQuery:
         """Opens the broker of one of the directories.
 
         Raises:
-            CannotOpen: the path cannot be opened. Or it is an archive, and the workers are on a
-                cluster, where they do not see the unpacked files.
+            CannotOpen: the path cannot be opened. If Spark's workers are on a cluster, archives and
+                tiered storage cannot be opened either, because the workers do not see the files.
         """
         path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self.request.is_local and (

@@ -190,7 +190,7 @@ class CatalogTransaction:
         return [task for layout in self._layouts.values() for task in layout.merges]
 
     def moved(self, spans: Spans) -> Spans:
-        """Returns the new locations of rows that were kept or added."""
+        """Returns where kept or added rows are in the files of the new catalog."""
         return {
             table: tuple(map(self._layouts[table].find, table_spans))
             for table, table_spans in spans.items()
@@ -198,7 +198,7 @@ class CatalogTransaction:
 
     @contextmanager
     def writer(self, table: str) -> Generator[RowWriter]:
-        """Yields a writer for all rows of a table, in a single file."""
+        """Yields a writer for the rows of a table. All rows go into a single new file."""
         name = f"{table}-{uuid.uuid4().hex}.parquet"
         with ExitStack() as stack:
             writer = RowWriter(self.staging / table / name, TABLES[table])

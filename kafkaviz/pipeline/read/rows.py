@@ -288,9 +288,10 @@ def segment_rows(
 ) -> list[dict[str, Any]]:
     """Returns a directory's rows of table `segments`, without column segment_bytes.
 
+    Also infers segment.bytes from the rolls in the directory, and stores the value in `limits`.
+
     Args:
         statistics: the statistics of each segment.
-        limits: the segment.bytes inferred from the directory's rolls is added here.
     """
     live = _live(entries, statistics)
     facts = [_segment_facts(entry, values) for entry, values in live]

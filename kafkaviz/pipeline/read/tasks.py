@@ -197,7 +197,7 @@ def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
 
 
 class DecodedWalk:
-    """Reads the batches of a decoded segment, as a log.scans.BatchWalk."""
+    """Yields the batches of a segment that other tasks decoded, as a log.scans.BatchWalk does."""
 
     def __init__(self, ranges: Sequence[DecodedSplit], staging: Path) -> None:
         """Takes the decoded splits, for which `is_whole` must be true."""

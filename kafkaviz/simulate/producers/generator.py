@@ -142,7 +142,7 @@ def generate(
     enough_bytes: int,
     write: bool,
 ) -> tuple[int, int, int]:
-    """Generates batches into rows[row_count:] and data[used_bytes:], up to one of the outcomes.
+    """Generates batches into rows[row_count:] and data[used_bytes:]. Stops for one of 3 reasons.
 
     - FULL: `rows` is full, or `enough_bytes` were reached and the append is complete.
     - NO_ROOM: `data` has no space for the next batch. Call again with a larger `data`. Happens only
@@ -150,7 +150,7 @@ def generate(
     - DONE: the phase is over.
 
     Returns:
-        FULL, NO_ROOM or DONE; the new `row_count`; the new `used_bytes`.
+        The reason, the new `row_count` and the new `used_bytes`.
     """
     while row_count < len(rows) and (used_bytes < enough_bytes or state.in_append > 0):
         producer_number = state.marker_due

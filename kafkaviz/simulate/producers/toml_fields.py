@@ -70,15 +70,15 @@ def read_table(
     key_of: str,
     **values: object,
 ) -> T:
-    """Reads a table into a dataclass.
+    """Reads a TOML table into an object of `table_class`.
 
     Args:
-        where: the location, for errors.
-        key_of: the key of a message that names a location and a key, for errors.
-        values: attributes of the dataclass that the table need not have.
+        where: the file and the table, for errors.
+        key_of: the message for a key of the table in errors; its parameters are `where` and `key`.
+        values: attributes of the object that the table need not contain.
 
     Raises:
-        KafkavizError: a key is unknown or missing, or its value is of the wrong kind.
+        KafkavizError: the table has an unknown key, lacks a key, or has a value of the wrong kind.
     """
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))

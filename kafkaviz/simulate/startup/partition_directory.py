@@ -253,10 +253,10 @@ def find_end_offset(
     base: int,
     behaviour: ReleaseBehaviour = NEWEST,
 ) -> int:
-    """Returns the last offset of a .log plus 1 (LogSegment.readNextOffset, 4.3.1).
+    """Returns the offset after the last batch of a .log (LogSegment.readNextOffset, 4.3.1).
 
-    Like Kafka, reads only the batches from the last index entry on. Returns `base` if all last
-    offsets of these batches are below the entry's offset.
+    Like Kafka, starts to read at the position in the last index entry. Returns `base` if every
+    batch from there on ends below the offset in this entry.
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):

@@ -331,7 +331,10 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """Returns a "fail" step per additional directory of a partition: orders-00 after orders-0."""
+    """Returns a "fail" step for each directory whose partition already has a directory.
+
+    For example, orders-00 and orders-0 are both partition 0 of orders. The later one gets the step.
+    """
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:

@@ -86,7 +86,11 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns four texts per target: target, `lookup`'s slot, the reader's answer, ceiling slot."""
+    """Returns a table row for each target of the rule that the reader wrote.
+
+    A row has four texts: the target, the slot that `lookup` returns, the rule's result, and the
+    correct result.
+    """
     return [
         (
             _target_text(case),

@@ -97,7 +97,7 @@ class CleanerCheck:
 
     @cached_property
     def records(self) -> tuple[LogRecord, ...]:
-        """All records of the log before the check; empty if a segment cannot be read."""
+        """All records of the log before this cleaner check; empty if a segment cannot be read."""
         return log_records(self.log, self.cleaning, self.now_ms) or ()
 
     def records_of(self, key: str) -> tuple[LogRecord, ...]:

@@ -70,7 +70,7 @@ class TopicBytesView:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
-    """Returns the size of a log for each kind of WrittenLog, first as written."""
+    """Returns the sizes of a log, by kind: "today", "codec", "batches" and "both", in order."""
     partition = snapshot.broker.partition(directory)
     segments = [segment for segment in partition.live if isinstance(segment, LogSegment)]
     log_bytes = sum(segment.log.size_bytes for segment in segments)

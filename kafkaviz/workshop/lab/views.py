@@ -279,7 +279,10 @@ class TrialView:
 
 
 def trial_view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
-    """Returns the view of a trial. `findings` are about the damaged copy before start-up."""
+    """Returns what the lab shows about a broker start-up on a damaged log.
+
+    `findings` are what the checks found in the damaged log before the start-up.
+    """
     has_time = trial.client is Client.TIMESTAMP
     who = "client" if has_time else "consumer"
     return TrialView(

@@ -151,9 +151,10 @@ class RuleCheck:
 
 
 def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
-    """Tests a rule on an index and on an empty index.
+    """Tests the reader's rule for the ceiling. Returns the rule's result for each target.
 
-    The targets are all keys, all keys - 1 and all keys + 1.
+    The targets are each key of the index, each key - 1 and each key + 1. The rule is also tested
+    on an index without entries.
     """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})
