@@ -154,10 +154,7 @@ class LookupCosts:
         return warm.plus(self.storage.read_us.times(device_reads)).plus(faults)
 
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
-        """Returns the number of processor cores that lookups keep busy.
-
-        `fetches_per_s` excludes fetches that wait at the log's end, which need no lookup.
-        """
+        """Returns how many cores lookups keep busy. Fetches at the end of the log need none."""
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
 
