@@ -142,7 +142,7 @@ def test_the_page_opens_with_both_curves_and_the_verdict():
     assert (
         "Exact: 491 offset and 489 time entries, on disk as in the replay; modelled: times" in text
     )
-    assert "would make a mean lookup 0.5 µs faster: at most 0.23 % of a fetch" in text
+    assert "makes a mean lookup 0.5 µs faster: at most 0.23 % of a fetch" in text
     assert "Keep segment.bytes = 1048576" in text and "Kept beyond retention" in text
     assert "Today 1 MiB, inferred from the rolls" in text
     assert "memory maps once every index is loaded" in text
