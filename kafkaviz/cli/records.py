@@ -222,7 +222,7 @@ def _release_code() -> None:
     release = ctypes.CDLL(None).madvise
     for line in maps.splitlines():
         # a library's other mappings hold relocated addresses, which madvise would discard
-        if " r-xp " in line and "/" in line:
+        if " r-xp " in line and ".so" in line:
             start, end = (int(address, 16) for address in line.split()[0].split("-"))
             release(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
 
