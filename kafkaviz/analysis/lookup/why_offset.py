@@ -173,9 +173,12 @@ def _closest(
                 for record in records(base_offset, position)
                 if record.timestamp_ms >= 0
             )
-            candidates += filter(None, [min(distances, default=None)])
+            closest = min(distances, default=None)
         except KafkavizError as error:
             faults.append(error.message)
+            continue
+        if closest:
+            candidates.append(closest)
     return (RecordTime(*min(candidates)[1:]) if candidates else None), tuple(faults)
 
 
