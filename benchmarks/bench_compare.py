@@ -134,7 +134,9 @@ def write_catalog(folder: Path, side: str) -> Path:
     )
     files = {name: {f"{name}-all.parquet": len(table)} for name, table in tables.items()}
     info = catalog_info.CatalogInfo(
-        "benchmark", (source,), {name: files.get(name, {}) for name in TABLES}
+        kafkaviz="benchmark",
+        sources=(source,),
+        tables={name: files.get(name, {}) for name in TABLES},
     )
     (folder / NAME).write_text(json.dumps(catalog_info.to_json(info)))
     return folder

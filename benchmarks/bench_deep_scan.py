@@ -174,7 +174,7 @@ def write(log: Path, batches: list[bytes], count: int) -> None:
         for part in range(count // len(batches)):
             moved = (offsets + part * records.sum()).astype(">i8").view(np.uint8).reshape(-1, 8)
             joined[starts[:, None] + np.arange(8)] = moved
-            out.write(joined)
+            out.write(joined.data)
 
 
 def scanned(log: Path) -> tuple[int, int, int]:

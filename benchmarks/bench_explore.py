@@ -116,7 +116,9 @@ def enlarge(path: Path, folder: Path) -> dict[str, list[str]]:
             rows.set_column(
                 column,
                 rows.schema.field(column),
-                pc.add(rows["partition"], pa.scalar(100 * copy, rows["partition"].type)),
+                pc.call_function(
+                    "add", [rows["partition"], pa.scalar(100 * copy, rows["partition"].type)]
+                ),
             )
             if copy
             else rows

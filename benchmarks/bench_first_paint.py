@@ -10,7 +10,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -137,7 +137,7 @@ def median(paints: list[Paint]) -> Paint:
 
 
 @contextmanager
-def new_tab() -> Iterator["Page"]:
+def new_tab() -> Generator["Page"]:
     """Returns the only tab of a new browser."""
     with browsing.chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 800})

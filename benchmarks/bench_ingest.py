@@ -109,7 +109,7 @@ def write_segment(partition: Path, base_offset: int) -> None:
     }
     for layout, suffix in ((offset_index, ".index"), (time_index, ".timeindex")):
         slots = np.zeros(BATCHES, layout.ENTRY)
-        for name in layout.ENTRY.names:
+        for name in layout.ENTRY.names or ():
             slots[name] = entries[name]
         stem.with_suffix(suffix).write_bytes(layout.build(slots[1:]))
 
@@ -168,6 +168,7 @@ def ingest(directory: Path, *catalogs: Path) -> tuple[dict, int]:
     command = [sys.executable, "-c", INGEST, str(directory), *map(str, catalogs)]
     most_bytes = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
         while process.poll() is None:
             most_bytes = max(most_bytes, sum(map(share_bytes, family(process.pid))))
             time.sleep(LOOK_EVERY_S)

@@ -80,7 +80,11 @@ def ingest_s(directory: Path, folder: Path, level: CheckLevel | None) -> float:
 
     def ingest() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as catalog:
-            options = {"findings": False} if level is None else {"level": level}
-            job.start_ingest([directory], catalog, **options).wait()
+            job.start_ingest(
+                [directory],
+                catalog,
+                findings=level is not None,
+                level=level or CheckLevel.RECORDS,
+            ).wait()
 
     return best(ingest, RUNS, time.process_time)

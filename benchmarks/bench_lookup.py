@@ -6,6 +6,7 @@ The start of the command line is measured too.
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -42,15 +43,13 @@ def run() -> list[str]:
             "into JSON"
         )
         rows = []
-        for name, target in (
-            ("an offset", {"offset": offset}),
-            ("a timestamp", {"timestamp_ms": FIRST_MS + offset}),
+        for name, find in (
+            ("an offset", partial(lookup, offset=offset)),
+            ("a timestamp", partial(lookup, timestamp_ms=FIRST_MS + offset)),
         ):
             lookup_s = best(
-                lambda target=target: lookup_object(
-                    lookup(
-                        open_log(open_path(directory, "4.3.1")), versions.search_profile(), **target
-                    )
+                lambda find=find: lookup_object(
+                    find(open_log(open_path(directory, "4.3.1")), versions.search_profile())
                 ),
                 RUNS,
             )
@@ -123,7 +122,7 @@ def write(directory: Path) -> None:
                 header[start : start + 1024].view(np.uint8).reshape(len(part), -1)
             )
             part[:, HEADER_BYTES:] = body
-            log.write(part)
+            log.write(part.data)
     offsets, times = (
         np.empty(BATCHES - 1, offset_index.ENTRY),
         np.empty(BATCHES - 1, time_index.ENTRY),

@@ -65,7 +65,8 @@ def batches(count: int) -> np.ndarray:
 def plain(appends: list[tuple], config: LogConfig) -> list[tuple[list, list]]:
     """Returns the entries of each segment by the rules of LogSegment, batch by batch."""
     size_at, last_at, newest_at = (
-        INCOMING.names.index(name) for name in ("size_bytes", "last_offset", "max_timestamp_ms")
+        list(INCOMING.fields or ()).index(name)
+        for name in ("size_bytes", "last_offset", "max_timestamp_ms")
     )
     segments, base, size, counter, newest, first = [([], [])], 0, 0, 0, (-1, 0), None
     for row_ in appends:

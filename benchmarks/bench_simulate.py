@@ -123,6 +123,7 @@ def plainly(sample: list[AppendChunk]) -> float:
     """Returns how long plain Python takes to rebuild some chunks from their rows and records."""
     elapsed_s = 0.0
     for chunk in sample:
+        assert chunk.data is not None
         ends = np.cumsum(chunk.rows["size_bytes"]).tolist()
         for batch, end in zip(chunk.rows, ends, strict=True):
             body = chunk.data[end - int(batch["size_bytes"]) + HEADER_BYTES : end]
@@ -135,8 +136,8 @@ def plainly(sample: list[AppendChunk]) -> float:
 
 def built(batch: np.void, body: bytes) -> bytes:
     header = np.zeros(1, HEADER)
-    for name in HEADER.names:
-        if name in BATCH.names:
+    for name in HEADER.names or ():
+        if name in (BATCH.names or ()):
             header[name] = batch[name]
     header["batch_length_bytes"], header["last_offset_delta"] = (
         batch["size_bytes"] - 12,

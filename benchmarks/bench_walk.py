@@ -67,7 +67,7 @@ def write(log: Path) -> None:
                 1_790_000_000_000 + header["base_offset"]
             )
             batches[:, : HEADER.itemsize] = header.view(np.uint8).reshape(count, -1)
-            out.write(batches)
+            out.write(batches.data)
 
 
 def walked(log: Path) -> int:
