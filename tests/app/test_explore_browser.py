@@ -19,7 +19,7 @@ def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
     answered(
         page,
         (
-            "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
+            "5 topic-partitions roll segments less than half full; refunds-0 reaches < 0.01 % of "
             "Kafka’s default, since no file gives segment.bytes"
         ),
     )
@@ -76,7 +76,7 @@ def test_a_query_is_written_and_run_by_keys(explore):
     explore.locator(".kv-tbl tbody tr").nth(4).wait_for()
     shows(explore, "SELECT codec, count(*) AS batches -- how many\n")
     explore.go_back()
-    answered(explore, "5 topic-partitions close segments less than half full")
+    answered(explore, "5 topic-partitions roll segments less than half full")
     shows(explore, "WITH closed AS")
 
 

@@ -44,7 +44,7 @@ PATIENCE_S = 180
 ENDLESS = "SELECT count(*) FROM batches a, batches b, batches c"
 TITLES = {  # of the answers on the sample broker
     "half-full": (
-        "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
+        "5 topic-partitions roll segments less than half full; refunds-0 reaches < 0.01 % of "
         "Kafka’s default, since no file gives segment.bytes"
     ),
     "sparsest": "bulk-import-0 has an entry only every 792 KiB",
