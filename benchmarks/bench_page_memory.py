@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,11 @@ BATCH_BYTES, COUNT, SMALL_COUNT = 100, (1 << 30) // 100, 1000
 AT_ONCE = 100_000
 INTERVAL_BYTES = 4096  # index.interval.bytes
 START_MS = 1_790_000_000_000
-FIGURES = {"segment": "ruler", "lookup": "stepper"}  # of app/frontend: what a page is about
+# what a page is about: the module whose functions draw it, and these functions
+FIGURES = {
+    "segment": ("kafkaviz.app.pages.segment", ["ruler"]),
+    "lookup": ("kafkaviz.app.frontend", ["stepper", "search_race"]),
+}
 TABLE = "table"
 TIMESTAMP = {"by": "timestamp", "target": str(START_MS + COUNT // 3)}
 QUERIES: dict[str, tuple[str, dict[str, str]]] = {
@@ -130,7 +135,7 @@ def _measure_here(what: str, query: dict[str, str], small: Path, large: Path) ->
     show(small, what, {})
     figure_times: list[float] = []
     if what != TABLE:
-        _note_calls(FIGURES[what], figure_times)
+        _note_calls(*FIGURES[what], figure_times)
     before_bytes = _resident_bytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again
     processor_s = time.process_time()
@@ -146,18 +151,18 @@ def _measure_here(what: str, query: dict[str, str], small: Path, large: Path) ->
     return taken
 
 
-def _note_calls(figure: str, times: list[float]) -> None:
-    """Notes when a component is called, in processor time."""
+def _note_calls(module_name: str, figures: list[str], times: list[float]) -> None:
+    """Notes when one of the functions is called, in processor time."""
     import importlib
 
-    component = importlib.import_module(f"kafkaviz.app.frontend.{figure}")
-    draw: Callable[..., Any] = getattr(component, figure)
+    module = importlib.import_module(module_name)
+    for figure in figures:
+        setattr(module, figure, partial(_noted, getattr(module, figure), times))
 
-    def noted(*arguments: Any, **keywords: Any) -> Any:
-        times.append(time.process_time())
-        return draw(*arguments, **keywords)
 
-    setattr(component, figure, noted)
+def _noted(draw: Callable[..., Any], times: list[float], *arguments: Any, **keywords: Any) -> Any:
+    times.append(time.process_time())
+    return draw(*arguments, **keywords)
 
 
 def _make_table(directory: Path, _what: str, _query: dict[str, str]) -> np.ndarray:
