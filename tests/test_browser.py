@@ -97,15 +97,15 @@ def test_a_pinned_batch_comes_back_with_its_link(server, page):
     """A key moves on, and the new address restores that."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     heading(page, "payments-0")
-    page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    page.get_by_text("Batch 11\u202f612–11\u202f625", exact=True).wait_for()
     page.get_by_role("img", name="entr").first.wait_for()
     assert page.locator("tr.on").first.inner_text().startswith("479\u202f997\t1\u202f861")
     page.locator(".detail").focus()
     page.keyboard.press("ArrowRight")
-    page.get_by_text("Batch 11\u202f626–11\u202f627").wait_for()
+    page.get_by_text("Batch 11\u202f626–11\u202f627", exact=True).wait_for()
     page.wait_for_url("**pin=11626**")
     page.reload()
-    page.get_by_text("Batch 11\u202f626–11\u202f627").wait_for()
+    page.get_by_text("Batch 11\u202f626–11\u202f627", exact=True).wait_for()
 
 
 def test_dark_and_back(server, page):
@@ -139,11 +139,11 @@ def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words)
 def test_a_segment_is_found_again_from_health(server, page):
     """By the sidebar, there and back: the same topic-partition, segment and pin."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
-    page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    page.get_by_text("Batch 11\u202f612–11\u202f625", exact=True).wait_for()
     page.locator(".st-key-kv_nav a", has_text="Health").click()
     heading(page, "Health")
     page.locator(".st-key-kv_nav a", has_text="Segment").click()
-    page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    page.get_by_text("Batch 11\u202f612–11\u202f625", exact=True).wait_for()
     assert "tp=payments-0" in page.url and "segment=7975" in page.url and "pin=11612" in page.url
 
 

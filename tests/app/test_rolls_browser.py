@@ -115,7 +115,7 @@ def test_from_simulated_to_a_real_partition_and_back(server, page):
     page.get_by_text("29 segments on disk").wait_for()
     page.reload()
     page.get_by_text("28 rolls: 28 by time index").wait_for()
-    page.get_by_role("radio", name="Simulated").click()
+    page.get_by_role("radio", name="Workload").click()
     page.get_by_text("16 rolls: 5 by size").wait_for()
     assert page.get_by_text("28 rolls: 28 by time index").count() == 0
 
