@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz import versions
-from kafkaviz.analysis.findings import CODES, Evidence, Finding, finding
+from kafkaviz.analysis.findings import Evidence, Finding, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.deep_scan import CheckLevel
-from kafkaviz.log.segment import Index, Segment
+from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
@@ -127,25 +127,6 @@ class PartitionFacts:
         )
         return self.make_finding(code, name, text, evidence, (position, torn_bytes))
 
-    def unwritten_slots_finding(
-        self,
-        code: str,
-        name: str,
-        index: Index,
-        entry_bytes: int,
-        expected: Message | None,
-        *,
-        is_active: bool,
-    ) -> Finding:
-        entries = len(index.entries)
-        slots_text = message("evidence.unwritten_slots", n=entries, slots=index.unwritten_slots)
-        text = slots_text
-        if not is_active:
-            text = message("finding.unflushed_slots", slots=slots_text, why=CODES[code].cause)
-        evidence = Evidence(slots_text, expected, "00" * entry_bytes)
-        byte_range = entries * entry_bytes, index.unwritten_slots * entry_bytes
-        return self.make_finding(code, name, text, evidence, byte_range)
-
 
 def findings_by_run(
     slots: list[int], make_finding: Callable[[int, int, int], Finding]
@@ -163,13 +144,15 @@ def findings_by_run(
             runs[-1][1] = slot
         else:
             runs.append([slot, slot])
-    listed_runs = runs[:MAX_RUNS]
     return [
-        make_finding(
-            first, last, len(runs) - len(listed_runs) if run_number == len(listed_runs) - 1 else 0
-        )
-        for run_number, (first, last) in enumerate(listed_runs)
+        make_finding(first, last, len(runs) - number if number == MAX_RUNS else 0)
+        for number, (first, last) in enumerate(runs[:MAX_RUNS], 1)
     ]
+
+
+def checksum_evidence(found_text: Message, stored_crc: int, computed_crc: int) -> Evidence:
+    expected = message("evidence.computed_checksum", crc=computed_crc)
+    return Evidence(found_text, expected, f"{stored_crc:08x}", f"{computed_crc:08x}")
 
 
 def describe_slots(first: int, last: int) -> Message:

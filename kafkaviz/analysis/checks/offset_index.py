@@ -10,16 +10,13 @@ The check finds two batches for each entry and compares them (`Aim` in analysis/
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.analysis.checks.facts import (
-    PartitionFacts,
-    describe_slots,
-    findings_by_run,
-    with_more_places,
-)
+from kafkaviz.analysis.checks.facts import PartitionFacts, describe_slots, findings_by_run
+from kafkaviz.analysis.checks.index_check import IndexCheck
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.analysis.segment.links import NONE, Aim, aims_of, batch_refs, unset_refs
@@ -51,19 +48,14 @@ CODES = {
 MAX_EPOCH = np.iinfo(np.int64).max
 
 
-class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
+class OffsetIndexCheck(IndexCheck):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        self._segment = segment
-        self._facts = facts
-        self._scan_state = scan_state
-        self._index = segment.offset_slots
-        self._entries = self._index.entries
+        super().__init__(segment, facts, scan_state, "index", segment.offset_slots)
         count = len(self._entries)
         self._starts = unset_refs(count)
         self._homes = unset_refs(count)
         self._by_position = np.argsort(self._entries["position"], kind="stable")
         self._by_key = np.argsort(self._entries["offset"], kind="stable")
-        self._last_offset = segment.base_offset - 1
         self._spacing = EntrySpacingCheck(segment, facts)
 
     def observe(self, batches: np.ndarray) -> None:
@@ -99,11 +91,22 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def result(self) -> Iterator[Finding]:
         if self._segment.index is None:
-            yield from self._missing_finding()
+            # Kafka creates the index files only with the first append (LazyIndex)
+            if self._segment.log.size_bytes:
+                text = message("finding.no_index", file=f"{self._segment.name}.log")
+                yield self._missing_finding("index-missing", text)
             return
         aims = self._aims()
-        yield from self._length_findings()
-        yield from self._entry_findings(aims)
+        yield from self._torn_slot_findings("index-size-not-multiple")
+        if self._is_preallocated:
+            yield from self._unwritten_slots_findings("index-unwritten-slots", None)
+        else:
+            trimmed = message("evidence.trimmed_file", n=len(self._entries) * ENTRY_BYTES)
+            yield from self._unwritten_slots_findings("index-zero-tail", trimmed)
+        for aim in (Aim.BEYOND, Aim.INSIDE, Aim.PAST, Aim.NO_BATCH, Aim.FOREIGN):
+            yield from findings_by_run(
+                np.flatnonzero(aims == aim).tolist(), partial(self._entry_finding, CODES[aim])
+            )
         unordered_slots = np.flatnonzero(aims == Aim.UNORDERED)
         yield from findings_by_run(unordered_slots.tolist(), self._order_finding)
         yield from self._release_findings(aims)
@@ -114,38 +117,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             and not self._index.unwritten_slots
         ):
             yield from self._spacing.result()
-
-    def _missing_finding(self) -> Iterator[Finding]:
-        if not self._segment.log.size_bytes:
-            return  # Kafka creates the index files only with the first append (LazyIndex)
-        name = self._segment.file_name("index")
-        yield self._facts.make_finding(
-            "index-missing",
-            name,
-            message("finding.no_index", file=f"{self._segment.name}.log"),
-            Evidence(message("evidence.no_file"), message("evidence.name", name=name)),
-        )
-
-    def _length_findings(self) -> Iterator[Finding]:
-        index = self._index
-        facts = self._facts
-        name = self._segment.file_name("index")
-        if index.trailing_bytes:
-            position = index.slots * ENTRY_BYTES
-            yield facts.torn_slot_finding(
-                "index-size-not-multiple", name, position, index.trailing_bytes, ENTRY_BYTES
-            )
-        if not index.unwritten_slots:
-            return
-        is_active = self._segment.state == "active"
-        code = "index-zero-tail"
-        expected = message("evidence.trimmed_file", n=len(self._entries) * ENTRY_BYTES)
-        if is_active and facts.active_is_untrimmed:
-            code = "index-unwritten-slots"
-            expected = None
-        yield facts.unwritten_slots_finding(
-            code, name, index, ENTRY_BYTES, expected, is_active=is_active
-        )
 
     def _aims(self) -> np.ndarray:
         """Returns where each entry points: a value of `Aim` from segment/links.py, or UNKNOWN.
@@ -171,32 +142,22 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             aims[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
         return aims
 
-    def _entry_findings(self, aims: np.ndarray) -> Iterator[Finding]:
-        for aim in (Aim.BEYOND, Aim.INSIDE, Aim.PAST, Aim.NO_BATCH, Aim.FOREIGN):
-            yield from findings_by_run(
-                np.flatnonzero(aims == aim).tolist(),
-                lambda *run, code=CODES[aim]: self._entry_finding(code, *run),
-            )
-
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
-        entry = self._entries[first]
+        offset = int(self._entries["offset"][first])
+        position = int(self._entries["position"][first])
         start = self._starts[first]
         home = self._homes[first]
-        found_text = message(
-            "evidence.slot",
-            slot=first,
-            offset=int(entry["offset"]),
-            position=int(entry["position"]),
-        )
-        problem = {
-            "index-position-beyond-log": message("finding.where_log_ended"),
-            "index-position-not-batch-start": message("finding.where_no_batch_starts"),
-        }.get(code) or message(
-            "finding.where_other_batch_starts",
-            first=int(start["base_offset"]),
-            last=int(start["last_offset"]),
-        )
-
+        found_text = message("evidence.slot", slot=first, offset=offset, position=position)
+        if code == "index-position-beyond-log":
+            problem = message("finding.where_log_ended")
+        elif code == "index-position-not-batch-start":
+            problem = message("finding.where_no_batch_starts")
+        else:
+            problem = message(
+                "finding.where_other_batch_starts",
+                first=int(start["base_offset"]),
+                last=int(start["last_offset"]),
+            )
         expected = None
         digits = ""
         if home["position"] >= 0:
@@ -204,27 +165,14 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
                 "evidence.entry", offset=int(home["last_offset"]), position=int(home["position"])
             )
             digits = self._digits(int(home["last_offset"]), int(home["position"]))
-        evidence = Evidence(
-            found_text, expected, self._digits(int(entry["offset"]), int(entry["position"])), digits
+        evidence = Evidence(found_text, expected, self._digits(offset, position), digits)
+        slots_text = describe_slots(first, last)
+        text = message(
+            "finding.entry_said_at", slots=slots_text, offset=offset, byte=position, problem=problem
         )
-        text = with_more_places(
-            message(
-                "finding.entry_said_at",
-                slots=describe_slots(first, last),
-                offset=int(entry["offset"]),
-                byte=int(entry["position"]),
-                problem=problem,
-            ),
-            more,
-        )
-        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.make_finding(
-            code,
-            self._segment.file_name("index"),
-            text,
-            evidence,
-            byte_range,
-            consequence=self._describe_skipped(code, first),
+        consequence = self._describe_skipped(code, first)
+        return self._slots_finding(
+            code, text, evidence, (first, last), more, consequence=consequence
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
@@ -241,15 +189,16 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             or is_checked
         ):
             return None
-        next_offset = self._entries["offset"][slot + 1] if slot + 1 < len(self._entries) else None
-        first = int(self._entries["offset"][slot])
-        last = int(start["base_offset"]) - 1
+        offset = int(start["base_offset"])
+        last = offset
+        if slot + 1 < len(self._entries):
+            last = min(offset, int(self._entries["offset"][slot + 1]))
         return message(
             "consequence.search_skips",
-            first=first,
-            last=last if next_offset is None else min(int(next_offset) - 1, last),
+            first=int(self._entries["offset"][slot]),
+            last=last - 1,
             byte=int(start["position"]),
-            offset=int(start["base_offset"]),
+            offset=offset,
         )
 
     def _digits(self, offset: int, position: int) -> str:
@@ -257,31 +206,15 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         return "".join(f"{half & 0xFFFFFFFF:08x}" for half in halves)
 
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
-        previous_entry = self._entries[first - 1]
-        entry = self._entries[first]
-        text = with_more_places(
-            message(
-                "finding.offset_follows",
-                slot=first,
-                offset=int(entry["offset"]),
-                before=int(previous_entry["offset"]),
-            ),
-            more,
-        )
-        digits = self._digits(int(entry["offset"]), int(entry["position"]))
+        before = int(self._entries["offset"][first - 1])
+        offset = int(self._entries["offset"][first])
+        text = message("finding.offset_follows", slot=first, offset=offset, before=before)
         evidence = Evidence(
-            message("evidence.offset", offset=int(entry["offset"])),
-            message("evidence.offset_above", offset=int(previous_entry["offset"])),
-            digits,
+            message("evidence.offset", offset=offset),
+            message("evidence.offset_above", offset=before),
+            self._digits(offset, int(self._entries["position"][first])),
         )
-        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.make_finding(
-            "index-not-monotonic",
-            self._segment.file_name("index"),
-            text,
-            evidence,
-            byte_range,
-        )
+        return self._slots_finding("index-not-monotonic", text, evidence, (first, last), more)
 
     def _release_findings(self, aims: np.ndarray) -> Iterator[Finding]:
         claims = {
@@ -305,13 +238,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
                 ),
                 self._digits(offset, position),
             )
-            yield self._facts.make_finding(
-                CODES[aim],
-                self._segment.file_name("index"),
-                message(claim, n=len(slots), all=len(aims)),
-                evidence,
-                (slot * ENTRY_BYTES, ENTRY_BYTES),
-            )
+            text = message(claim, n=len(slots), all=len(aims))
+            yield self._slots_finding(CODES[aim], text, evidence, (slot, slot))
 
 
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
@@ -401,18 +329,19 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         is_long = self._unindexed_bytes > high_bytes + self._largest_bytes
         stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
         if not len(stretches):
-            return
+            return  # a recovery need not be simulated
         recovery_entries = self._recovery_entries(high_bytes)
         has_other_interval = self._has_other_interval()
-        for stretch in stretches[
-            np.argsort(-self._unindexed_bytes[stretches], kind="stable")
-        ].tolist():
-            missing_entries = self._in_stretch(recovery_entries, stretch)
+        longest_first = stretches[np.argsort(-self._unindexed_bytes[stretches], kind="stable")]
+        for stretch in longest_first.tolist():
+            first, last = self._bounds(stretch, "position", 0, self._segment.log.size_bytes)
+            is_inside = (recovery_entries["position"] > first) & (
+                recovery_entries["position"] < last
+            )
+            missing_entries = recovery_entries[is_inside]
+            has_other = bool(has_other_interval[stretch])
             if len(missing_entries) and self._is_reported(
-                stretch,
-                missing_entries,
-                high_bytes,
-                has_other_interval=bool(has_other_interval[stretch]),
+                stretch, missing_entries, high_bytes, has_other_interval=has_other
             ):
                 yield self._missing_finding(stretch, missing_entries, high_bytes)
                 return
@@ -430,14 +359,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         offsets = self._segment.time_slots.entries["offset"]
         # the time entry that was written with the entry at the end of the stretch does not count
         times = offsets[(offsets > first) & (offsets < last)]
-        are_together = (
-            np.count_nonzero(
-                np.isin(missing_entries["relative_offset"] + self._segment.base_offset, times)
-            )
-            > 1
-        )
         if len(times) or has_other_interval:
-            return are_together
+            missing_offsets = missing_entries["relative_offset"] + self._segment.base_offset
+            return np.count_nonzero(np.isin(missing_offsets, times)) > 1
         # a .timeindex that was emptied shows nothing about earlier times
         has_earlier_time = (
             len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten_slots
@@ -445,12 +369,6 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         if has_earlier_time and self._is_newer[stretch] and not self._facts.compacted:
             return True
         return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
-
-    def _in_stretch(self, recovery_entries: np.ndarray, stretch: int) -> np.ndarray:
-        first, last = self._bounds(stretch, "position", 0, self._segment.log.size_bytes)
-        return recovery_entries[
-            (recovery_entries["position"] > first) & (recovery_entries["position"] < last)
-        ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
         """Returns the field `name` of the entry before a stretch and of the entry after it.
@@ -464,14 +382,12 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return before, after
 
     def _has_other_interval(self) -> np.ndarray:
-        least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
-        least_after = np.append(
-            np.minimum.accumulate(self._appended_bytes[::-1])[::-1],
-            MAX_EPOCH - self._largest_bytes,
-        )
-        return (
-            self._unindexed_bytes <= np.maximum(least_before, least_after) - 1 + self._largest_bytes
-        )
+        appended_bytes = self._appended_bytes
+        least_before = np.append(np.minimum.accumulate(appended_bytes), 0)
+        least_after = np.minimum.accumulate(appended_bytes[::-1])[::-1]
+        least_after = np.append(least_after, MAX_EPOCH - self._largest_bytes)
+        interval_bytes = np.maximum(least_before, least_after) - 1
+        return self._unindexed_bytes <= interval_bytes + self._largest_bytes
 
     def _missing_finding(
         self, stretch: int, missing_entries: np.ndarray, high_bytes: int
@@ -490,29 +406,24 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         expected = message(
             "evidence.entries_from", entries=count, offset=key, byte=int(first["position"])
         )
-        evidence = Evidence(
-            message("evidence.none_between"),
-            expected,
-            "",
-            offset_index.build(missing_entries[:1]).hex(),
-        )
+        digits = offset_index.build(missing_entries[:1]).hex()
+        evidence = Evidence(message("evidence.none_between"), expected, "", digits)
+        name = self._segment.file_name("index")
+        byte_range = (stretch * ENTRY_BYTES, 0)
         return self._facts.make_finding(
-            "index-differs-from-rebuild",
-            self._segment.file_name("index"),
-            text,
-            evidence,
-            (stretch * ENTRY_BYTES, 0),
+            "index-differs-from-rebuild", name, text, evidence, byte_range
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
         """Returns the entries that a recovery with this interval writes. Empty: it would fail."""
         log = self._segment.log
+        config = IndexConfig(index_interval_bytes=interval_bytes)
+        behaviour = release_behaviour(self._facts.release or NEWEST_RELEASE)
+        base_offset = self._segment.base_offset
         try:
             with file.reader(log.path) as reader:
-                config = IndexConfig(index_interval_bytes=interval_bytes)
-                behaviour = release_behaviour(self._facts.release or NEWEST_RELEASE)
                 return recover(
-                    reader, log.size_bytes, self._segment.base_offset, config, behaviour
+                    reader, log.size_bytes, base_offset, config, behaviour
                 ).offset_entries
         except KafkavizError:
             return np.empty(0, offset_index.ENTRY)

@@ -5,26 +5,21 @@ timeindex-timestamp-mismatch.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
-from kafkaviz.analysis.checks.facts import (
-    PartitionFacts,
-    describe_slots,
-    findings_by_run,
-    with_more_places,
-)
+from kafkaviz.analysis.checks.facts import PartitionFacts, describe_slots, findings_by_run
+from kafkaviz.analysis.checks.index_check import IndexCheck
 from kafkaviz.analysis.checks.log_scan import ScanState
 from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import time_index
 from kafkaviz.format.batch_records import offsets_and_times
-from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 
-ENTRY_BYTES = time_index.ENTRY.itemsize
 NONE = -1
 HOME: np.dtype = np.dtype(
     [
@@ -45,19 +40,14 @@ CODES = {
 DEEP_READ = 64
 
 
-class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
+class TimeIndexCheck(IndexCheck):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        self._segment = segment
-        self._facts = facts
-        self._scan_state = scan_state
-        self._index = segment.time_slots
-        self._entries = self._index.entries
+        super().__init__(segment, facts, scan_state, "timeindex", segment.time_slots)
         self._homes = np.zeros(len(self._entries), HOME)
         self._homes["position"] = NONE
         self._by_offset = np.argsort(self._entries["offset"], kind="stable")
         self._times = np.unique(self._entries["timestamp_ms"])
         self._has_batch = np.zeros(len(self._times), bool)
-        self._last_offset = segment.base_offset - 1
         self._newest_ms = -1
         # position and last offset of the batch with the newest timestamp
         self._newest: tuple[int, int] | None = None
@@ -88,63 +78,46 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def result(self) -> Iterator[Finding]:
         if self._segment.timeindex is None:
-            yield from self._missing_finding()
+            # Kafka creates it with the first append, or rebuilds it with the .index
+            if self._segment.log.size_bytes and self._segment.index is not None:
+                yield self._missing_finding("timeindex-missing", self._missing_text())
             return
         verdicts = self._verdicts()
-        length_findings = list(self._length_findings())
+        length_findings = [
+            *self._torn_slot_findings("timeindex-size-not-multiple"),
+            *self._zero_tail_findings(),
+        ]
         yield from length_findings
-        yield from self._entry_findings(verdicts)
+        for verdict, code in CODES.items():
+            yield from findings_by_run(
+                np.flatnonzero(verdicts == verdict).tolist(), partial(self._entry_finding, code)
+            )
         yield from self._order_findings(verdicts)
         yield from self._release_findings(verdicts)
         if not length_findings:
             yield from self._end_findings(verdicts)
 
-    def _missing_finding(self) -> Iterator[Finding]:
-        if not self._segment.log.size_bytes or self._segment.index is None:
-            return  # Kafka creates it with the first append, or rebuilds it with the .index
-        name = self._segment.file_name("timeindex")
+    def _missing_text(self) -> Message:
         log = self._segment.log
         written_ms = log.mtime_ns // 1_000_000
-        text = message(
+        if self._newest_ms < 0:
+            return message("finding.no_timeindex_no_times", file=log.name, written=written_ms)
+        return message(
             "finding.no_timeindex", file=log.name, moment=self._newest_ms, written=written_ms
         )
-        if self._newest_ms < 0:
-            text = message("finding.no_timeindex_no_times", file=log.name, written=written_ms)
-        yield self._facts.make_finding(
-            "timeindex-missing",
-            name,
-            text,
-            Evidence(message("evidence.no_file"), message("evidence.name", name=name)),
-        )
 
-    def _length_findings(self) -> Iterator[Finding]:
-        index = self._index
-        facts = self._facts
-        name = self._segment.file_name("timeindex")
-        if index.trailing_bytes:
-            position = index.slots * ENTRY_BYTES
-            yield facts.torn_slot_finding(
-                "timeindex-size-not-multiple", name, position, index.trailing_bytes, ENTRY_BYTES
-            )
-        is_active = self._segment.state == "active"
-        if not index.unwritten_slots or (is_active and facts.active_is_untrimmed):
-            return
-        expected = message("evidence.file_of_bytes", n=len(self._entries) * ENTRY_BYTES)
+    def _zero_tail_findings(self) -> Iterator[Finding]:
+        expected = message("evidence.file_of_bytes", n=len(self._entries) * self._entry_bytes)
         if self._newest_ms >= 0:
             expected = message("evidence.last_entry", moment=self._newest_ms)
-        yield facts.unwritten_slots_finding(
-            "timeindex-zero-tail", name, index, ENTRY_BYTES, expected, is_active=is_active
-        )
+        if not self._is_preallocated:
+            yield from self._unwritten_slots_findings("timeindex-zero-tail", expected)
 
     def _verdicts(self) -> np.ndarray:
         entries = self._entries
         homes = self._homes
         times = entries["timestamp_ms"]
-        has_batch = (
-            self._has_batch[np.searchsorted(self._times, times)]
-            if len(entries)
-            else np.empty(0, bool)
-        )
+        has_batch = self._has_batch[np.searchsorted(self._times, times)]
         verdicts = np.where(has_batch, OFFSET, TIMESTAMP)
         is_batch_time = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
         verdicts[is_batch_time & (entries["offset"] == homes["last_offset"])] = FINE
@@ -153,18 +126,15 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             & (entries["offset"] >= homes["base_offset"])
             & (entries["offset"] < homes["last_offset"])
         )
-        verdicts[is_deep] = (
-            np.where(self._has_true_record(np.flatnonzero(is_deep)), DEEP, OFFSET)
-            if self._facts.may_have_record_offsets
-            else OFFSET
-        )
+        verdicts[is_deep] = OFFSET
+        if self._facts.may_have_record_offsets:
+            deep_slots = np.flatnonzero(is_deep)
+            verdicts[deep_slots[self._has_true_record(deep_slots)]] = DEEP
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
         verdicts[self._scan_state.is_unsound(entries["offset"])] = UNKNOWN
         # the timestamp may be in a batch that cannot be trusted
         if self._scan_state.unsound_offsets:
-            verdicts[verdicts == TIMESTAMP] = np.where(
-                homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
-            )
+            verdicts[(verdicts == TIMESTAMP) & (homes["position"] < 0)] = UNKNOWN
         if self._facts.may_hold_stale_entries(self._segment):
             others = np.flatnonzero(entries["offset"] <= self._last_offset)
             verdicts[others[-1] + 1 if len(others) else 0 :] = UNKNOWN
@@ -178,69 +148,43 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         is_true = np.ones(len(slots), bool)
         for index, slot in enumerate(slots[:DEEP_READ].tolist()):
             entry = self._entries[slot]
-            try:
-                parts = offsets_and_times(
-                    self._segment.batch_bytes(int(self._homes["position"][slot]))
-                )
+            with suppress(KafkavizError):
+                data = self._segment.batch_bytes(int(self._homes["position"][slot]))
                 is_true[index] = any(
                     ((offsets == entry["offset"]) & (times == entry["timestamp_ms"])).any()
-                    for offsets, times in parts
+                    for offsets, times in offsets_and_times(data)
                 )
-            except KafkavizError:
-                continue
         return is_true
 
-    def _entry_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        for verdict, code in CODES.items():
-            yield from findings_by_run(
-                np.flatnonzero(verdicts == verdict).tolist(),
-                lambda *run, code=code: self._entry_finding(code, *run),
-            )
-
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
-        entry = self._entries[first]
+        moment, offset = self._time_and_offset(first)
         home = self._homes[first]
-        found_text = message(
-            "evidence.time_slot",
-            slot=first,
-            moment=int(entry["timestamp_ms"]),
-            offset=int(entry["offset"]),
-        )
+        newest_ms = int(home["newest_ms"])
+        last_offset = int(home["last_offset"])
         expected = None
-        digits = ""
+        expected_digits = ""
         if home["position"] >= 0:
-            expected = message(
-                "evidence.newest_up_to",
-                moment=int(home["newest_ms"]),
-                offset=int(home["last_offset"]),
-            )
-            digits = self._digits(int(home["newest_ms"]), int(home["last_offset"]))
-        problem = {
-            "timeindex-offset-mismatch": message("finding.time_of_other_batch")
-            if entry["timestamp_ms"] != home["max_timestamp_ms"]
-            else message("finding.offset_not_last", offset=int(home["last_offset"])),
-            "timeindex-timestamp-mismatch": message("finding.time_of_no_batch"),
-            "timeindex-max-missed": message("finding.newer_batch_before"),
-        }[code]
-        text = with_more_places(
-            message(
-                "finding.entry_said_of",
-                slots=describe_slots(first, last),
-                offset=int(entry["offset"]),
-                moment=int(entry["timestamp_ms"]),
-                problem=problem,
-            ),
-            more,
+            expected = message("evidence.newest_up_to", moment=newest_ms, offset=last_offset)
+            expected_digits = self._digits(newest_ms, last_offset)
+        if code == "timeindex-timestamp-mismatch":
+            problem = message("finding.time_of_no_batch")
+        elif code == "timeindex-max-missed":
+            problem = message("finding.newer_batch_before")
+        elif moment != home["max_timestamp_ms"]:
+            problem = message("finding.time_of_other_batch")
+        else:
+            problem = message("finding.offset_not_last", offset=last_offset)
+        slots_text = describe_slots(first, last)
+        text = message(
+            "finding.entry_said_of", slots=slots_text, offset=offset, moment=moment, problem=problem
         )
-        found_digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
-        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.make_finding(
-            code,
-            self._segment.file_name("timeindex"),
-            text,
-            Evidence(found_text, expected, found_digits, digits),
-            byte_range,
-        )
+        found_text = message("evidence.time_slot", slot=first, moment=moment, offset=offset)
+        evidence = Evidence(found_text, expected, self._digits(moment, offset), expected_digits)
+        return self._slots_finding(code, text, evidence, (first, last), more)
+
+    def _time_and_offset(self, slot: int) -> tuple[int, int]:
+        entry = self._entries[slot]
+        return int(entry["timestamp_ms"]), int(entry["offset"])
 
     def _digits(self, timestamp_ms: int, offset: int) -> str:
         return (
@@ -261,107 +205,56 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
 
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
-        previous_entry = self._entries[first - 1]
-        entry = self._entries[first]
-        entry_text = self._describe_entry(int(entry["offset"]), int(entry["timestamp_ms"]))
-        before_text = self._describe_entry(
-            int(previous_entry["offset"]), int(previous_entry["timestamp_ms"])
+        moment, offset = self._time_and_offset(first)
+        previous_ms, previous_offset = self._time_and_offset(first - 1)
+        entry_text = _describe_entry(moment, offset)
+        before_text = _describe_entry(previous_ms, previous_offset)
+        text = message("finding.time_follows", slot=first, entry=entry_text, before=before_text)
+        expected = message(
+            "evidence.time_and_offset_above", moment=previous_ms, offset=previous_offset
         )
-        text = with_more_places(
-            message(
-                "finding.time_follows",
-                slot=first,
-                entry=entry_text,
-                before=before_text,
-            ),
-            more,
-        )
-        digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
-        evidence = Evidence(
-            entry_text,
-            message(
-                "evidence.time_and_offset_above",
-                moment=int(previous_entry["timestamp_ms"]),
-                offset=int(previous_entry["offset"]),
-            ),
-            digits,
-        )
-        byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-        return self._facts.make_finding(
-            "timeindex-not-monotonic",
-            self._segment.file_name("timeindex"),
-            text,
-            evidence,
-            byte_range,
-        )
+        evidence = Evidence(entry_text, expected, self._digits(moment, offset))
+        return self._slots_finding("timeindex-not-monotonic", text, evidence, (first, last), more)
 
     def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        slots = np.flatnonzero(verdicts == DEEP)
-        if len(slots):
-            entry = self._entries[slots[0]]
-            home = self._homes[slots[0]]
-            text = message("finding.deep_entries", n=len(slots), all=len(verdicts))
-            found_text = message(
-                "evidence.slot_offset", slot=int(slots[0]), offset=int(entry["offset"])
-            )
+        slots = np.flatnonzero(verdicts == DEEP).tolist()
+        if slots:
+            first = slots[0]
+            moment, offset = self._time_and_offset(first)
+            last_offset = int(self._homes["last_offset"][first])
             evidence = Evidence(
-                found_text,
-                message("evidence.offset_from_3_7", offset=int(home["last_offset"])),
-                self._digits(int(entry["timestamp_ms"]), int(entry["offset"])),
+                message("evidence.slot_offset", slot=first, offset=offset),
+                message("evidence.offset_from_3_7", offset=last_offset),
+                self._digits(moment, offset),
             )
-            position = int(slots[0]) * ENTRY_BYTES
-            yield self._facts.make_finding(
-                "timeindex-deep-offset",
-                self._segment.file_name("timeindex"),
-                text,
-                evidence,
-                (position, ENTRY_BYTES),
-            )
+            text = message("finding.deep_entries", n=len(slots), all=len(verdicts))
+            yield self._slots_finding("timeindex-deep-offset", text, evidence, (first, first))
 
     def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
         """Yields a finding if the .timeindex is empty or ends before the newest record."""
         if self._newest is None:
             return
-        name = self._segment.file_name("timeindex")
         is_closed = self._segment.state != "active" or (
             self._facts.clean and not self._facts.active_is_untrimmed
         )
+        newest_ms = self._newest_ms
         position, offset = self._newest
+        newest_text = _describe_entry(newest_ms, offset)
         if not len(self._entries):
-            text = message("finding.no_time_entry", moment=self._newest_ms)
-            yield self._facts.make_finding(
-                "timeindex-empty",
-                name,
-                text,
-                Evidence(message("evidence.no_entry"), self._describe_entry(offset)),
-                (0, 0),
-            )
+            text = message("finding.no_time_entry", moment=newest_ms)
+            evidence = Evidence(message("evidence.no_entry"), newest_text)
+            yield self._facts.make_finding("timeindex-empty", self._name, text, evidence, (0, 0))
             return
-        last = self._entries[-1]
-        if (
-            is_closed
-            and last["timestamp_ms"] < self._newest_ms
-            and verdicts[-1] in (FINE, DEEP, MISSED)
-            and MISSED not in verdicts[-1:]
-        ):
-            entry_position = (len(self._entries) - 1) * ENTRY_BYTES
-            found_text = self._describe_entry(int(last["offset"]), int(last["timestamp_ms"]))
-            evidence = Evidence(
-                found_text, self._describe_entry(offset), "", self._digits(self._newest_ms, offset)
-            )
+        last = len(self._entries) - 1
+        last_ms, last_offset = self._time_and_offset(last)
+        if is_closed and last_ms < newest_ms and verdicts[-1] in (FINE, DEEP):
+            digits = self._digits(newest_ms, offset)
+            evidence = Evidence(_describe_entry(last_ms, last_offset), newest_text, "", digits)
             text = message(
-                "finding.last_entry_older",
-                moment=int(last["timestamp_ms"]),
-                byte=position,
-                newest=self._newest_ms,
+                "finding.last_entry_older", moment=last_ms, byte=position, newest=newest_ms
             )
-            yield self._facts.make_finding(
-                "timeindex-max-missed", name, text, evidence, (entry_position, ENTRY_BYTES)
-            )
+            yield self._slots_finding("timeindex-max-missed", text, evidence, (last, last))
 
-    def _describe_entry(self, offset: int, timestamp_ms: int | None = None) -> Message:
-        return message(
-            "evidence.time_entry",
-            moment=self._newest_ms if timestamp_ms is None else timestamp_ms,
-            offset=offset,
-        )
+
+def _describe_entry(timestamp_ms: int, offset: int) -> Message:
+    return message("evidence.time_entry", moment=timestamp_ms, offset=offset)
