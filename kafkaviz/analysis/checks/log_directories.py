@@ -9,6 +9,7 @@ For example:
 - audit-1 is in disk-b and in disk-c, so Kafka refuses to start: partition-in-two-directories.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +25,11 @@ from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import METADATA_DIRECTORY, METADATA_TOPIC
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, LogDirectory
+from kafkaviz.log.broker import LogDirectory
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.small_files import is_reserved
-from kafkaviz.versions import Release
 
 MAX_NAMES = 5  # a finding names at most this many partitions
 # an offset above 0 in one of these files shows that a log had records
@@ -38,276 +38,232 @@ MAY_BE_OLD = message("evidence.checkpoint_while_running")
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    broker = plan.broker
-    release = plan.assumed_release.release
-    image = plan.settings.image
+    check = _DirectoriesCheck(plan)
     if plan.settings.misses_metadata_log:
-        yield _missing_metadata_log(plan)
-    elif broker.lacks_metadata_log:
-        yield _without_metadata_log(broker, release)
-    replicas = _replicas_in_use(plan)
-    if len(broker.log_directories) > 1:
-        yield from _partitions_in_two(broker, replicas, release)
-    yield from _future_replicas(broker, replicas, image, release)
-    if image.problems or not image.topic_ids:
-        return
-    yield from _missing_directories(broker, image, release)
-    yield from _empty_directories(broker, image, release)
-    yield from _replicas_elsewhere(broker, replicas, image, release)
+        yield check.missing_metadata_log()
+    elif plan.broker.lacks_metadata_log:
+        yield check.metadata_log_elsewhere()
+    yield from check.partitions_in_two()
+    yield from check.future_replicas()
+    if not _is_unknown(plan.settings.image):
+        yield from check.missing_directories()
+        yield from check.empty_directories()
+        yield from check.replicas_elsewhere()
 
 
-def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
-    replicas: dict[tuple[str, int], list[Partition]] = {}
-    release = plan.assumed_release.release
-    image = plan.settings.image
-    for partition in plan.broker.partitions:
-        if partition.state != "current" or partition.topic == METADATA_TOPIC:
-            continue
-        if stray_reason(plan.broker, partition, image, release) is None:
-            key = partition.topic, partition.partition
-            replicas.setdefault(key, []).append(partition)
-    return replicas
+class _DirectoriesCheck:
+    """Compares the log directories of a broker with each other and with the metadata log."""
 
+    def __init__(self, plan: CheckPlan) -> None:
+        self._plan = plan
+        self._broker = plan.broker
+        self._image = plan.settings.image
+        self._release = plan.assumed_release.release
+        self._node_id = plan.broker.node_number
+        # the current replicas that are not stray
+        self._replicas: dict[PartitionKey, list[Partition]] = defaultdict(list)
+        for partition in plan.broker.partitions:
+            if (
+                partition.state == "current"
+                and partition.topic != METADATA_TOPIC
+                and stray_reason(plan.broker, partition, self._image, self._release) is None
+            ):
+                self._replicas[partition.topic, partition.partition].append(partition)
 
-def _missing_metadata_log(plan: CheckPlan) -> Finding:
-    broker = plan.broker
-    names = tuple(directory.text for directory in broker.log_directories)
-    path = archive.display_path(cast("Path", plan.settings.properties_path))
-    return finding(
-        "metadata-log-missing",
-        message("finding.metadata_log_missing", name=METADATA_DIRECTORY, paths=names),
-        Evidence(
-            message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
-            message("evidence.all_directories_opened", file=METADATA_DIRECTORY, path=path),
-        ),
-        file=METADATA_DIRECTORY,
-        release=plan.assumed_release.release,
-    )
-
-
-def _without_metadata_log(broker: Broker, release: Release) -> Finding:
-    names = tuple(directory.text for directory in broker.log_directories)
-    return finding(
-        "other-log-directories",
-        message("finding.other_log_directories", paths=names),
-        Evidence(
-            message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
-            message("evidence.metadata_log_in_one", file=METADATA_DIRECTORY),
-        ),
-        release=release,
-        log_directory=broker.main_directory.text,
-    )
-
-
-def _partitions_in_two(
-    broker: Broker, replicas: Mapping[tuple[str, int], Sequence[Partition]], release: Release
-) -> Iterator[Finding]:
-    for partitions in replicas.values():
-        parents = {partition.path.parent for partition in partitions}
-        if len(parents) < 2:
-            continue
-        largest = max(partitions, key=lambda partition: partition.live_log_bytes)
-        for partition in partitions:
-            if partition is largest:
-                continue
-            directory = broker.directory_of(partition)
-            other = broker.directory_of(largest)
-            is_empty = not partition.live_log_bytes
-            next_step = message(
-                "next_step.move_empty_replica_away" if is_empty else "next_step.compare_replicas",
-                path=f"{directory.text}/{partition.directory}",
-                other=f"{other.text}/{largest.directory}",
-            )
-            yield finding(
-                "partition-in-two-directories",
-                message("finding.partition_in_two", name=partition.directory, other=other.text),
-                Evidence(
-                    message(
-                        "evidence.replica_bytes",
-                        path=directory.text,
-                        n=partition.live_log_bytes,
-                        other=other.text,
-                        other_bytes=largest.live_log_bytes,
-                    ),
-                    message("evidence.one_replica"),
-                ),
-                partition=partition.directory,
-                file=partition.directory,
-                release=release,
-                next_step=next_step,
-                log_directory=directory.text,
-            )
-
-
-def _future_replicas(
-    broker: Broker,
-    replicas: Mapping[tuple[str, int], Sequence[Partition]],
-    image: MetadataImage,
-    release: Release,
-) -> Iterator[Finding]:
-    for partition in broker.partitions:
-        if partition.state != "future":
-            continue
-        current = replicas.get((partition.topic, partition.partition), ())
-        directory = broker.directory_of(partition)
-        consequence = None
-        if _takes_over(broker, partition, image):
-            code = "future-replica"
-            text = message("finding.future_takes_over")
-            consequence = message("consequence.future_takes_over")
-            place = directory.text
-            evidence = Evidence(
-                message("evidence.in_directory", path=place, id=directory.directory_id)
-            )
-        elif current:
-            code = "future-replica"
-            place = broker.directory_of(current[0]).text
-            text = with_cause(code, message("finding.future_replica", path=place), release)
-            evidence = Evidence(message("evidence.current_replica", path=place))
-        elif broker.lacks_metadata_log:
-            continue
-        else:
-            code = "future-replica-alone"
-            text = message("finding.future_replica_alone", name=partition.label)
-            evidence = Evidence(
-                message("evidence.no_current_replica"), message("evidence.one_replica")
-            )
-        yield finding(
+    def _finding(
+        self,
+        code: str,
+        text: Message,
+        evidence: Evidence,
+        partition: Partition | None = None,
+        directory: LogDirectory | None = None,
+        *,
+        consequence: Message | None = None,
+        next_step: Message | None = None,
+    ) -> Finding:
+        if partition:
+            directory = self._broker.directory_of(partition)
+        return finding(
             code,
             text,
             evidence,
-            partition=partition.directory,
-            file=partition.directory,
-            release=release,
+            partition=partition.directory if partition else None,
+            file=partition.directory if partition else None,
+            release=self._release,
             consequence=consequence,
-            log_directory=directory.text,
+            next_step=next_step,
+            log_directory=directory.text if directory else None,
         )
 
-
-def _takes_over(broker: Broker, partition: Partition, image: MetadataImage) -> bool:
-    """Returns whether broker start-up will put a -future replica into use.
-
-    True if the cluster assigned the replica to its log directory
-    (LogManager.recoverAbandonedFutureLogs).
-    """
-    node_id = broker.node_number
-    if node_id is None or partition.topic_id is None or image.problems:
-        return False
-    assigned = image.assigned_directory(partition.topic_id, partition.partition, node_id)
-    return assigned is not None and assigned == broker.directory_of(partition).directory_id
-
-
-def _missing_directories(
-    broker: Broker, image: MetadataImage, release: Release
-) -> Iterator[Finding]:
-    node_id = broker.node_number
-    opened_ids = {directory.directory_id for directory in broker.log_directories}
-    if node_id is None or None in opened_ids:
-        return
-    for directory_id in image.log_directories.get(node_id, ()):
-        if directory_id in opened_ids:
-            continue
-        partitions = _assigned_to(image, directory_id, node_id)
-        yield finding(
-            "log-directory-missing",
-            message("finding.log_directory_missing", id=directory_id, n=len(partitions)),
+    def missing_metadata_log(self) -> Finding:
+        paths = tuple(directory.text for directory in self._broker.log_directories)
+        path = archive.display_path(cast("Path", self._plan.settings.properties_path))
+        return finding(
+            "metadata-log-missing",
+            message("finding.metadata_log_missing", name=METADATA_DIRECTORY, paths=paths),
             Evidence(
-                message("evidence.registered_directory", id=directory_id),
-                message(
-                    "evidence.partitions_there", names=_names_text(partitions), n=len(partitions)
-                ),
+                message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
+                message("evidence.all_directories_opened", file=METADATA_DIRECTORY, path=path),
             ),
-            release=release,
+            file=METADATA_DIRECTORY,
+            release=self._release,
         )
 
-
-def _empty_directories(broker: Broker, image: MetadataImage, release: Release) -> Iterator[Finding]:
-    node_id = broker.node_number
-    for single in broker.single_directories:
-        directory = single.main_directory
-        if single.partitions or len(broker.log_directories) == 1:
-            continue
-        partitions = (
-            _assigned_to(image, directory.directory_id, node_id)
-            if directory.directory_id and node_id is not None
-            else []
+    def metadata_log_elsewhere(self) -> Finding:
+        paths = tuple(directory.text for directory in self._broker.log_directories)
+        text = message("finding.other_log_directories", paths=paths)
+        evidence = Evidence(
+            message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
+            message("evidence.metadata_log_in_one", file=METADATA_DIRECTORY),
         )
-        yield from _empty_directory(directory, partitions, release)
+        main = self._broker.main_directory
+        return self._finding("other-log-directories", text, evidence, directory=main)
 
+    def partitions_in_two(self) -> Iterator[Finding]:
+        for partitions in self._replicas.values():
+            if len({partition.path.parent for partition in partitions}) < 2:
+                continue
+            largest = max(partitions, key=lambda partition: partition.live_log_bytes)
+            other = self._broker.directory_of(largest).text
+            for partition in partitions:
+                if partition is largest:
+                    continue
+                path = self._broker.directory_of(partition).text
+                key = "compare_replicas" if partition.live_log_bytes else "move_empty_replica_away"
+                next_step = message(
+                    f"next_step.{key}",
+                    path=f"{path}/{partition.directory}",
+                    other=f"{other}/{largest.directory}",
+                )
+                text = message("finding.partition_in_two", name=partition.directory, other=other)
+                found_text = message(
+                    "evidence.replica_bytes",
+                    path=path,
+                    n=partition.live_log_bytes,
+                    other=other,
+                    other_bytes=largest.live_log_bytes,
+                )
+                evidence = Evidence(found_text, message("evidence.one_replica"))
+                yield self._finding(
+                    "partition-in-two-directories", text, evidence, partition, next_step=next_step
+                )
 
-def _empty_directory(
-    directory: LogDirectory, partitions: list[str], release: Release
-) -> Iterator[Finding]:
-    if not partitions:
-        yield finding(
-            "log-directory-empty",
-            message("finding.log_directory_empty"),
-            Evidence(message("evidence.no_partitions")),
-            release=release,
-            log_directory=directory.text,
+    def future_replicas(self) -> Iterator[Finding]:
+        for partition in self._broker.partitions:
+            if partition.state != "future":
+                continue
+            current = self._replicas.get((partition.topic, partition.partition))
+            code = "future-replica"
+            consequence = None
+            if self._takes_over(partition):
+                text = message("finding.future_takes_over")
+                consequence = message("consequence.future_takes_over")
+                evidence = Evidence(_directory_text(self._broker.directory_of(partition)))
+            elif current:
+                path = self._broker.directory_of(current[0]).text
+                text = message("finding.future_replica", path=path)
+                text = with_cause(code, text, self._release)
+                evidence = Evidence(message("evidence.current_replica", path=path))
+            elif self._broker.lacks_metadata_log:
+                continue
+            else:
+                code = "future-replica-alone"
+                text = message("finding.future_replica_alone", name=partition.label)
+                evidence = Evidence(
+                    message("evidence.no_current_replica"), message("evidence.one_replica")
+                )
+            yield self._finding(code, text, evidence, partition, consequence=consequence)
+
+    def _takes_over(self, partition: Partition) -> bool:
+        """Returns whether broker start-up will put a -future replica into use.
+
+        True if the cluster assigned the replica to its log directory
+        (LogManager.recoverAbandonedFutureLogs).
+        """
+        assigned = None if self._image.problems else self._assigned_directory(partition)
+        directory = self._broker.directory_of(partition)
+        return assigned is not None and assigned == directory.directory_id
+
+    def _assigned_directory(self, partition: Partition) -> str | None:
+        """Returns the id of the log directory to which the cluster assigned a partition."""
+        if self._node_id is None or partition.topic_id is None:
+            return None
+        return self._image.assigned_directory(
+            partition.topic_id, partition.partition, self._node_id
         )
-        return
-    yield finding(
-        "log-directory-lost",
-        message("finding.log_directory_lost", n=len(partitions)),
-        Evidence(
-            message("evidence.no_partitions"),
-            message("evidence.partitions_there", names=_names_text(partitions), n=len(partitions)),
-        ),
-        release=release,
-        log_directory=directory.text,
-    )
+
+    def missing_directories(self) -> Iterator[Finding]:
+        opened_ids = {directory.directory_id for directory in self._broker.log_directories}
+        if self._node_id is None or None in opened_ids:
+            return
+        for directory_id in self._image.log_directories.get(self._node_id, ()):
+            if directory_id not in opened_ids:
+                assigned = self._names_assigned_to(directory_id)
+                text = message("finding.log_directory_missing", id=directory_id, n=len(assigned))
+                found_text = message("evidence.registered_directory", id=directory_id)
+                evidence = Evidence(found_text, _partitions_text(assigned))
+                yield self._finding("log-directory-missing", text, evidence)
+
+    def empty_directories(self) -> Iterator[Finding]:
+        for single in self._broker.single_directories:
+            directory = single.main_directory
+            if single.partitions or len(self._broker.log_directories) == 1:
+                continue
+            found_text = message("evidence.no_partitions")
+            if assigned := self._names_assigned_to(directory.directory_id):
+                code = "log-directory-lost"
+                text = message("finding.log_directory_lost", n=len(assigned))
+                evidence = Evidence(found_text, _partitions_text(assigned))
+            else:
+                code = "log-directory-empty"
+                text = message("finding.log_directory_empty")
+                evidence = Evidence(found_text)
+            yield self._finding(code, text, evidence, directory=directory)
+
+    def replicas_elsewhere(self) -> Iterator[Finding]:
+        paths = {
+            directory.directory_id: directory.text for directory in self._broker.log_directories
+        }
+        for partitions in self._replicas.values():
+            partition = partitions[0]
+            directory = self._broker.directory_of(partition)
+            assigned = self._assigned_directory(partition)
+            if (
+                len(partitions) > 1
+                or assigned is None
+                or directory.directory_id in (None, assigned)
+                or is_reserved(assigned)
+            ):
+                continue
+            path = paths.get(assigned) or message("finding.directory_of_id", id=assigned)
+            text = message("finding.replica_elsewhere", name=partition.directory, path=path)
+            expected = message("evidence.in_directory", path=path, id=assigned)
+            evidence = Evidence(_directory_text(directory), expected)
+            yield self._finding("replica-elsewhere", text, evidence, partition)
+
+    def _names_assigned_to(self, directory_id: str | None) -> list[str]:
+        """Returns the partitions that the cluster assigned to this log directory."""
+        node_id = self._node_id
+        if not directory_id or node_id is None:
+            return []
+        image = self._image
+        return [
+            f"{topic}-{partition}"
+            for topic, topic_id in sorted(image.topic_ids.items())
+            for partition in sorted(image.directories.get(topic_id, ()))
+            if image.assigned_directory(topic_id, partition, node_id) == directory_id
+        ]
 
 
-def _replicas_elsewhere(
-    broker: Broker,
-    replicas: Mapping[tuple[str, int], Sequence[Partition]],
-    image: MetadataImage,
-    release: Release,
-) -> Iterator[Finding]:
-    node_id = broker.node_number
-    if node_id is None:
-        return
-    paths = {directory.directory_id: directory.text for directory in broker.log_directories}
-    for partitions in replicas.values():
-        partition = partitions[0]
-        if len(partitions) > 1 or partition.topic_id is None:
-            continue
-        directory = broker.directory_of(partition)
-        assigned = image.assigned_directory(partition.topic_id, partition.partition, node_id)
-        if assigned is None or directory.directory_id in (None, assigned) or is_reserved(assigned):
-            continue
-        place: str | Message = paths.get(assigned) or message(
-            "finding.directory_of_id", id=assigned
-        )
-        yield finding(
-            "replica-elsewhere",
-            message("finding.replica_elsewhere", name=partition.directory, path=place),
-            Evidence(
-                message("evidence.in_directory", path=directory.text, id=directory.directory_id),
-                message("evidence.in_directory", path=place, id=assigned),
-            ),
-            partition=partition.directory,
-            file=partition.directory,
-            release=release,
-            log_directory=directory.text,
-        )
+def _directory_text(directory: LogDirectory) -> Message:
+    return message("evidence.in_directory", path=directory.text, id=directory.directory_id)
 
 
-def _assigned_to(image: MetadataImage, directory_id: str, node_id: int) -> list[str]:
-    return [
-        f"{topic}-{partition}"
-        for topic, topic_id in sorted(image.topic_ids.items())
-        for partition in sorted(image.directories.get(topic_id, ()))
-        if image.assigned_directory(topic_id, partition, node_id) == directory_id
-    ]
-
-
-def _names_text(names: Sequence[str]) -> Message:
-    more = len(names) - MAX_NAMES
-    if more > 0:
-        return message("common.list_and_more", names=tuple(names[:MAX_NAMES]), n=more)
-    return message("evidence.names", names=tuple(names))
+def _partitions_text(names: Sequence[str]) -> Message:
+    names_text = message("evidence.names", names=tuple(names))
+    if (more := len(names) - MAX_NAMES) > 0:
+        names_text = message("common.list_and_more", names=tuple(names[:MAX_NAMES]), n=more)
+    return message("evidence.partitions_there", names=names_text, n=len(names))
 
 
 def check_missing_partitions(check_plan: CheckPlan) -> Iterator[Finding]:
