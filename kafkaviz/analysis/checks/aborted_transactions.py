@@ -6,6 +6,7 @@ txnindex-mismatch.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -64,16 +65,13 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
         except KafkavizError as fault:
             yield unreadable_files.file_finding(segment.txnindex.name, fault, facts)
             continue
-        torn_bytes = segment.txnindex.size_bytes % ENTRY_BYTES
-        if torn_bytes:
-            yield _torn_finding(segment, entries, torn_bytes, facts)
+        index = _TxnIndex(segment, entries, facts)
+        yield from index.torn_findings()
         if may_be_unfinished:
             last_offset = int(entries["last_offset"].max(initial=-1))
             expected = [abort for abort in expected if abort.marker.offset <= last_offset]
         if not summary.is_unsound:
-            yield from _compare_entries(
-                entries, expected, segment, facts, begins, is_torn=bool(torn_bytes)
-            )
+            yield from index.compare(expected, begins)
 
 
 def _may_be_unfinished(segment: Segment, facts: PartitionFacts) -> bool:
@@ -91,15 +89,13 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     These are an incomplete last slot, and entries that Kafka refuses.
     """
     entries = segment.txn_index
-    torn_bytes = segment.txnindex.size_bytes % ENTRY_BYTES if segment.txnindex else 0
+    index = _TxnIndex(segment, entries, facts)
     # TransactionIndex.sanityCheck, 4.3.1
     is_refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)
     yield from findings_by_run(
-        np.flatnonzero(is_refused).tolist(),
-        lambda *run: _entry_finding(entries, [], segment, facts, run),
+        np.flatnonzero(is_refused).tolist(), partial(index.entry_finding, ())
     )
-    if torn_bytes:
-        yield _torn_finding(segment, entries, torn_bytes, facts)
+    yield from index.torn_findings()
 
 
 def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
@@ -118,19 +114,16 @@ class _TransactionBegins:
         self._is_complete = self._log_start == 0 and not any(
             summary.is_unsound for summary in summaries
         )
+        self._offsets: set[int] = set()
         first_ends: dict[int, int] = {}
         for summary in summaries:
+            self._offsets.update(summary.stable_begins)
             for _, producer, step in summary.steps:
-                if not isinstance(step, TransactionBegin):
+                if isinstance(step, TransactionBegin):
+                    self._offsets.add(step.offset)
+                else:
                     first_ends.setdefault(producer, step.offset)
         self._first_ends = frozenset(first_ends.values())
-        self._offsets = {offset for summary in summaries for offset in summary.stable_begins}
-        self._offsets |= {
-            step.offset
-            for summary in summaries
-            for _, _, step in summary.steps
-            if isinstance(step, TransactionBegin)
-        }
 
     def allow_first(self, first_offset: int, abort: _Abort) -> bool:
         """Returns whether the .txnindex entry for `abort` may have this first offset.
@@ -175,127 +168,105 @@ def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_A
             yield _Abort(step, begin.offset if begin else None, min(open_offsets, default=None))
 
 
-def _torn_finding(
-    segment: Segment, entries: np.ndarray, torn_bytes: int, facts: PartitionFacts
-) -> Finding:
-    name = segment.file_name("txnindex")
-    position = len(entries) * ENTRY_BYTES
-    return facts.torn_slot_finding("txnindex-torn", name, position, torn_bytes, ENTRY_BYTES)
-
-
 def _missing_finding(
     known_aborts: list[_Abort], segment: Segment, facts: PartitionFacts
 ) -> Finding:
-    name = segment.file_name("txnindex")
-    text = message(
-        "finding.no_txnindex",
-        n=len(known_aborts),
-        offset=known_aborts[0].marker.offset,
-    )
-    return facts.make_finding(
-        "txnindex-mismatch",
-        name,
-        text,
-        Evidence(message("evidence.no_file"), message("evidence.entries", n=len(known_aborts))),
-    )
+    count = len(known_aborts)
+    text = message("finding.no_txnindex", n=count, offset=known_aborts[0].marker.offset)
+    evidence = Evidence(message("evidence.no_file"), message("evidence.entries", n=count))
+    return facts.make_finding("txnindex-mismatch", segment.file_name("txnindex"), text, evidence)
 
 
-def _compare_entries(
-    entries: np.ndarray,
-    expected: list[_Abort],
-    segment: Segment,
-    facts: PartitionFacts,
-    begins: _TransactionBegins,
-    *,
-    is_torn: bool,
-) -> Iterator[Finding]:
-    by_marker = {abort.marker.offset: abort for abort in expected}
-    wrong_slots = [
-        slot
-        for slot, entry in enumerate(entries)
-        if not _agrees(entry, by_marker.get(int(entry["last_offset"])), facts, begins)
-    ]
-    indexed_offsets = {int(entry["last_offset"]) for entry in entries}
-    missing_aborts = [
-        abort
-        for abort in expected
-        if abort.first_offset is not None and abort.marker.offset not in indexed_offsets
-    ]
-    yield from findings_by_run(
-        wrong_slots, lambda *run: _entry_finding(entries, missing_aborts, segment, facts, run)
-    )
-    if missing_aborts and not wrong_slots and not is_torn and not facts.compacted:
-        missing_abort = missing_aborts[0]
-        text = message(
-            "finding.abort_without_entry",
-            producer=missing_abort.marker.producer_id,
-            offset=missing_abort.marker.offset,
+@dataclass(frozen=True)
+class _TxnIndex:
+    """A .txnindex and its entries."""
+
+    segment: Segment
+    entries: np.ndarray
+    facts: PartitionFacts
+
+    @property
+    def _torn_bytes(self) -> int:
+        return self.segment.txnindex.size_bytes % ENTRY_BYTES if self.segment.txnindex else 0
+
+    def torn_findings(self) -> Iterator[Finding]:
+        if self._torn_bytes:
+            name = self.segment.file_name("txnindex")
+            position = len(self.entries) * ENTRY_BYTES
+            yield self.facts.torn_slot_finding(
+                "txnindex-torn", name, position, self._torn_bytes, ENTRY_BYTES
+            )
+
+    def compare(self, expected: list[_Abort], begins: _TransactionBegins) -> Iterator[Finding]:
+        """Yields findings about entries that are wrong or missing."""
+        by_marker = {abort.marker.offset: abort for abort in expected}
+        wrong_slots = [
+            slot
+            for slot, entry in enumerate(self.entries)
+            if not self._agrees(entry, by_marker.get(int(entry["last_offset"])), begins)
+        ]
+        indexed_offsets = set(self.entries["last_offset"].tolist())
+        missing_aborts = [
+            abort
+            for abort in expected
+            if abort.first_offset is not None and abort.marker.offset not in indexed_offsets
+        ]
+        yield from findings_by_run(wrong_slots, partial(self.entry_finding, missing_aborts))
+        if missing_aborts and not (wrong_slots or self._torn_bytes or self.facts.compacted):
+            abort = missing_aborts[0]
+            offset = abort.marker.offset
+            producer = abort.marker.producer_id
+            text = message("finding.abort_without_entry", producer=producer, offset=offset)
+            evidence = Evidence(
+                message("evidence.entries_without_it", n=len(self.entries)),
+                message("evidence.entry_for_offsets", first=abort.first_offset, last=offset),
+            )
+            yield self.facts.make_finding(
+                "txnindex-mismatch",
+                self.segment.file_name("txnindex"),
+                with_more_places(text, len(missing_aborts) - 1),
+                evidence,
+                (len(self.entries) * ENTRY_BYTES, 0),
+            )
+
+    def _agrees(self, entry: np.void, abort: _Abort | None, begins: _TransactionBegins) -> bool:
+        if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
+            return False
+        return self.facts.compacted or (
+            begins.allow_first(int(entry["first_offset"]), abort)
+            and begins.allow_stable(int(entry["last_stable_offset"]), abort)
         )
-        position = len(entries) * ENTRY_BYTES
-        expected_text = message(
-            "evidence.entry_for_offsets",
-            first=missing_abort.first_offset,
-            last=missing_abort.marker.offset,
-        )
-        evidence = Evidence(message("evidence.entries_without_it", n=len(entries)), expected_text)
-        yield facts.make_finding(
+
+    def entry_finding(
+        self, missing_aborts: Sequence[_Abort], first: int, last: int, more: int
+    ) -> Finding:
+        entry = self.entries[first]
+        base_offset = self.segment.base_offset
+        is_below = int(entry["last_offset"]) < base_offset
+        entry_text = txn_index.entry_text(entry)
+        place: dict[str, Any] = {"slot": first, "entry": entry_text}
+        if _is_refused(entry):
+            text = message("finding.txn_entry_version", version=txn_index.VERSION, **place)
+        elif is_below:
+            text = message("finding.txn_entry_below_base", offset=base_offset, **place)
+        else:
+            text = message("finding.txn_entry_wrong", **place)
+        expected = None
+        if missing_aborts:
+            abort = missing_aborts[0]
+            expected = message(
+                "evidence.abort_without_entry",
+                producer=abort.marker.producer_id,
+                first=abort.first_offset,
+                last=abort.marker.offset,
+            )
+        digits = self.entries[first : first + 1].tobytes().hex()
+        evidence = Evidence(message("evidence.kafkas_text", text=entry_text), expected, digits)
+        return self.facts.make_finding(
             "txnindex-mismatch",
-            segment.file_name("txnindex"),
-            with_more_places(text, len(missing_aborts) - 1),
+            self.segment.file_name("txnindex"),
+            with_more_places(text, more),
             evidence,
-            (position, 0),
+            (first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES),
+            consequence=message("consequence.rebuilds_indexes") if is_below else None,
         )
-
-
-def _agrees(
-    entry: np.void, abort: _Abort | None, facts: PartitionFacts, begins: _TransactionBegins
-) -> bool:
-    if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
-        return False
-    return facts.compacted or (
-        begins.allow_first(int(entry["first_offset"]), abort)
-        and begins.allow_stable(int(entry["last_stable_offset"]), abort)
-    )
-
-
-def _entry_finding(
-    entries: np.ndarray,
-    missing_aborts: list[_Abort],
-    segment: Segment,
-    facts: PartitionFacts,
-    run: tuple[int, int, int],
-) -> Finding:
-    first, last, more = run
-    entry = entries[first]
-    is_below = int(entry["last_offset"]) < segment.base_offset
-    place: dict[str, Any] = {"slot": first, "entry": txn_index.entry_text(entry)}
-    if _is_refused(entry):
-        text = message("finding.txn_entry_version", version=txn_index.VERSION, **place)
-    elif is_below:
-        text = message("finding.txn_entry_below_base", offset=segment.base_offset, **place)
-    else:
-        text = message("finding.txn_entry_wrong", **place)
-    expected = None
-    if missing_aborts:
-        abort = missing_aborts[0]
-        expected = message(
-            "evidence.abort_without_entry",
-            producer=abort.marker.producer_id,
-            first=abort.first_offset,
-            last=abort.marker.offset,
-        )
-    consequence = message("consequence.rebuilds_indexes") if is_below else None
-    evidence = Evidence(
-        message("evidence.kafkas_text", text=txn_index.entry_text(entry)),
-        expected,
-        entries[first : first + 1].tobytes().hex(),
-    )
-    byte_range = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
-    return facts.make_finding(
-        "txnindex-mismatch",
-        segment.file_name("txnindex"),
-        with_more_places(text, more),
-        evidence,
-        byte_range,
-        consequence=consequence,
-    )

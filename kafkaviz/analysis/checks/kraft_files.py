@@ -1,6 +1,7 @@
 """The checks of KRaft's own files: metadata snapshots, bootstrap.checkpoint and quorum-state."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -38,21 +39,19 @@ def check_snapshot(
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
+    consequence = NOT_READ
     try:
-        consequence = _consequence(file_info) if is_newest else NOT_READ
-        yield from _check_batches(
+        if is_newest and cluster_snapshot.find_fault(file.view(file_info)):
+            consequence = message("consequence.newest_snapshot_read")
+        elif is_newest:
+            consequence = message("consequence.snapshot_tail_dropped")
+        yield from _CheckpointFile(
             file_info.path, facts.partition, facts.release, consequence, SNAPSHOT_STEP
-        )
+        ).check()
     except CannotOpen as fault:
         yield unreadable_files.file_finding(
             file_info.name, fault, facts, unreadable_files.SNAPSHOT if is_newest else NOT_READ
         )
-
-
-def _consequence(file_info: FileInfo) -> Message:
-    if cluster_snapshot.find_fault(file.view(file_info)):
-        return message("consequence.newest_snapshot_read")
-    return message("consequence.snapshot_tail_dropped")
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
@@ -86,99 +85,84 @@ def check_bootstrap(
     """
     if not file.is_there(path):
         return
-    consequence = (
-        message("consequence.node_does_not_start", error=fatal_step.error)
-        if fatal_step
-        else message("consequence.no_checksum_read")
-    )
+    consequence = message("consequence.no_checksum_read")
+    if fatal_step:
+        consequence = message("consequence.node_does_not_start", error=fatal_step.error)
+    bootstrap = _CheckpointFile(path, None, release, consequence, BOOTSTRAP_STEP)
     try:
         file.read(path, limit_bytes=BOOTSTRAP_BYTES)
-        findings = list(_check_batches(path, None, release, consequence, BOOTSTRAP_STEP))
+        findings = list(bootstrap.check())
     except CannotOpen as fault:
         yield unreadable_files.path_finding(
             path.name, None, Problem.from_fault(path, fault), release, unreadable_files.NO_START
         )
         return
     if fatal_step and not findings:
+        error = cast(str, fatal_step.error)
+        text = message("finding.in_file", file=path.name, problem=error)
         evidence = Evidence(
-            message("evidence.kafkas_text", text=cast(str, fatal_step.error)),
-            message("evidence.metadata_version_record"),
+            message("evidence.kafkas_text", text=error), message("evidence.metadata_version_record")
         )
-        byte_range = (0, file.info(path).size_bytes)
-        findings = [
-            finding(
-                "checkpoint-unreadable",
-                message("finding.in_file", file=path.name, problem=fatal_step.error),
-                evidence,
-                file=path.name,
-                position=byte_range[0],
-                length=byte_range[1],
-                release=release,
-                consequence=consequence,
-                next_step=BOOTSTRAP_STEP,
-            )
-        ]
+        findings = [bootstrap.make_finding(text, evidence, 0, file.info(path).size_bytes)]
     yield from findings
 
 
-def _check_batches(
-    path: Path, partition: str | None, release: Release, consequence: Message, next_step: Message
-) -> Iterator[Finding]:
-    name = f"{partition}/{path.name}" if partition else path.name
+@dataclass(frozen=True)
+class _CheckpointFile:
+    """A .checkpoint file of batches, and what a finding about it says."""
 
-    def make_finding(text: Message, evidence: Evidence, position: int, length: int) -> Finding:
+    path: Path
+    partition: str | None
+    release: Release
+    consequence: Message
+    next_step: Message
+
+    def make_finding(
+        self, text: Message, evidence: Evidence, position: int, length: int
+    ) -> Finding:
+        name = self.path.name
         return finding(
             "checkpoint-unreadable",
             text,
             evidence,
-            partition=partition,
-            file=name,
+            partition=self.partition,
+            file=f"{self.partition}/{name}" if self.partition else name,
             position=position,
             length=length,
-            release=release,
-            consequence=consequence,
-            next_step=next_step,
+            release=self.release,
+            consequence=self.consequence,
+            next_step=self.next_step,
         )
 
-    size_bytes = file.info(path).size_bytes
-    if _is_sound(path, size_bytes):
-        return
-    with file.reader(path) as reader:
-        scan = DeepScan(reader, 0, size_bytes)
-        bad_rows = [
-            row
-            for part in scan
-            for row in part.batches[~part.batches["crc_valid"] | (part.batches["fault"] != 0)]
-        ]
-    for row in bad_rows[:1]:
-        fault = (
-            message("finding.unreadable_records")
-            if row["crc_valid"]
-            else message("finding.crc_mismatch")
-        )
-        evidence = Evidence(message("finding.batch_at", byte=int(row["position"]), problem=fault))
-        yield make_finding(
-            with_more_places(
-                message("finding.in_file", file=path.name, problem=evidence.found),
-                len(bad_rows) - 1,
-            ),
-            evidence,
-            int(row["position"]),
-            int(row["size_bytes"]),
-        )
-    if not bad_rows and scan.end.position < size_bytes:
-        rest_bytes = size_bytes - scan.end.position
-        text = message(
-            "finding.rest_no_batch", file=path.name, n=rest_bytes, byte=scan.end.position
-        )
-        yield make_finding(
-            text,
-            Evidence(
+    def check(self) -> Iterator[Finding]:
+        """Yields a finding if a batch is unreadable, or if bytes follow the last batch."""
+        name = self.path.name
+        size_bytes = file.info(self.path).size_bytes
+        if _is_sound(self.path, size_bytes):
+            return
+        with file.reader(self.path) as reader:
+            scan = DeepScan(reader, 0, size_bytes)
+            bad_rows = [
+                row
+                for part in scan
+                for row in part.batches[~part.batches["crc_valid"] | (part.batches["fault"] != 0)]
+            ]
+        position = scan.end.position
+        if bad_rows:
+            row = bad_rows[0]
+            position = int(row["position"])
+            key = "unreadable_records" if row["crc_valid"] else "crc_mismatch"
+            fault = message("finding.batch_at", byte=position, problem=message(f"finding.{key}"))
+            text = message("finding.in_file", file=name, problem=fault)
+            text = with_more_places(text, len(bad_rows) - 1)
+            yield self.make_finding(text, Evidence(fault), position, int(row["size_bytes"]))
+        elif position < size_bytes:
+            rest_bytes = size_bytes - position
+            text = message("finding.rest_no_batch", file=name, n=rest_bytes, byte=position)
+            evidence = Evidence(
                 message("evidence.bytes_no_batch", n=rest_bytes), message("evidence.whole_batches")
-            ),
-            scan.end.position,
-            rest_bytes,
-        )
+            )
+            yield self.make_finding(text, evidence, position, rest_bytes)
 
 
 def _is_sound(path: Path, size_bytes: int) -> bool:
