@@ -74,7 +74,7 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
         copies = batches[pair].copy()
         copies["position"] += number << 32
         tracker.observe(copies)
-    assert len(tracker.result().steps) == (1 if kind == ControlType.COMMIT else 2000)
+    assert len(tracker.result()) == (1 if kind == ControlType.COMMIT else 2000)
 
 
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):

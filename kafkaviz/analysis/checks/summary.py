@@ -14,8 +14,8 @@ with the log.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from kafkaviz.format.open_transactions import (
 from kafkaviz.format.walk import BatchObserver
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 
 GAPS_KEPT = 20
@@ -77,42 +77,21 @@ class TransactionEnd:
 TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
-class SegmentTransactions(NamedTuple):
-    """The begins and ends of transactions that are kept for a segment.
+class TransactionTracker(BatchObserver[list[TransactionEvent]]):
+    """Collects the transactions of a segment. CheckSummary explains the public attributes."""
 
-    Attributes:
-        steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
-        stable_begins: the first offsets of transactions, if the .txnindex has them as last stable
-            offsets.
-        aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
-        open_bytes: pairs of a producer id and the size, without headers, of this producer's
-            transactional batches after its last marker.
-    """
-
-    steps: list[TransactionEvent]
-    stable_begins: list[int]
-    aborted_bytes: int
-    open_bytes: list[tuple[int, int]]
-
-
-class TransactionTracker(BatchObserver[SegmentTransactions]):
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
         self._log = log
         self._stable_offsets = frozenset(stable_offsets)
         self._steps: dict[int, TransactionEvent] = {}  # by position of the batch
         self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
-        self._stable_begins: list[int] = []
-        self._aborted_bytes = 0
-        self._open_bytes: dict[int, int] = defaultdict(int)
+        self.stable_begins: list[int] = []
+        self.aborted_bytes = 0
+        self.open_bytes: dict[int, int] = defaultdict(int)
 
-    def result(self) -> SegmentTransactions:
-        return SegmentTransactions(
-            list(self._steps.values()),
-            self._stable_begins,
-            self._aborted_bytes,
-            [(producer, size) for producer, size in self._open_bytes.items() if size],
-        )
+    def result(self) -> list[TransactionEvent]:
+        return list(self._steps.values())
 
     def observe(self, batches: np.ndarray) -> None:
         rows = list(transaction_rows(batches))
@@ -126,18 +105,16 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
                 begin = TransactionBegin(int(row["base_offset"]), int(row["position"]), last_ms)
                 open_begin = self._transactions.begin(producer, begin)
                 if open_begin is begin and begin.offset in self._stable_offsets:
-                    self._stable_begins.append(begin.offset)
+                    self.stable_begins.append(begin.offset)
                 self._steps[open_begin.position] = "begin", producer, open_begin
             elif (kind := kinds[index]) is not None:
                 self._end(row, producer, kind)
 
     def _count_bytes(self, batches: np.ndarray, kinds: Mapping[int, ControlType | None]) -> None:
         is_data = is_transactional(batches) & ~is_control(batches)
-        rows = np.flatnonzero(is_data)
-        rows = np.sort(
-            np.concatenate([rows, [row for row, kind in kinds.items() if kind is not None]])
-        )
-        rows = rows.astype(np.intp)
+        is_counted = is_data.copy()
+        is_counted[[row for row, kind in kinds.items() if kind is not None]] = True
+        rows = np.flatnonzero(is_counted)
         rows = rows[np.argsort(batches["producer_id"][rows], kind="stable")]
         if not len(rows):
             return
@@ -149,11 +126,11 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         part_bytes = np.add.reduceat(sizes, np.concatenate(([0], ends[:-1] + 1)))
         for end, size in zip(ends.tolist(), part_bytes.tolist(), strict=True):
             producer = int(producers[end])
-            self._open_bytes[producer] += size
+            self.open_bytes[producer] += size
             if is_marker[end]:
-                ended_bytes = self._open_bytes.pop(producer)
+                ended_bytes = self.open_bytes.pop(producer)
                 if kinds[int(rows[end])] == ControlType.ABORT:
-                    self._aborted_bytes += ended_bytes
+                    self.aborted_bytes += ended_bytes
 
     def _end(self, row: np.void, producer: int, kind: ControlType) -> None:
         begin = self._transactions.end(producer)
@@ -250,7 +227,12 @@ class CheckSummary:
         epochs: (epoch, first offset, position) of the first changes of the leader epoch.
         sound_bytes: the size of the batches that can be trusted.
         header_bytes: the size of the headers of data batches of magic 2.
-        steps: this and the next three attributes are explained in SegmentTransactions.
+        steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
+        stable_begins: the first offsets of transactions, if the .txnindex has them as last stable
+            offsets.
+        aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
+        open_bytes: pairs of a producer id and the size, without headers, of this producer's
+            transactional batches after its last marker.
         times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
 
@@ -276,7 +258,7 @@ class CheckSummary:
     sound_bytes: int = 0
     header_bytes: int = 0
     control_bytes: int = 0
-    steps: list[tuple[str, int, TransactionBegin | TransactionEnd]] = field(default_factory=list)
+    steps: list[TransactionEvent] = field(default_factory=list)
     stable_begins: list[int] = field(default_factory=list)
     aborted_bytes: int = 0
     open_bytes: list[tuple[int, int]] = field(default_factory=list)
@@ -314,7 +296,10 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self.summary = CheckSummary(segment=segment)
         self._newest_ms = -1  # newest plausible timestamp, not counting log append times
         self._epoch = -1
-        self._transactions = TransactionTracker(segment.log, _stable_offsets(segment))
+        stable_offsets: list[int] = []
+        with suppress(KafkavizError):
+            stable_offsets = segment.txn_index["last_stable_offset"].tolist()
+        self._transactions = TransactionTracker(segment.log, stable_offsets)
         self._was_unsound = False
 
     def observe(self, batches: np.ndarray) -> None:
@@ -338,29 +323,24 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         sizes = batches["size_bytes"]
         summary.sound_bytes += int(sizes.sum())
         summary.control_bytes += int(sizes[is_control_batch].sum())
-        modern_count = int(np.count_nonzero((batches["magic"] >= MAGIC_2) & ~is_control_batch))
+        data_batches = batches[~is_control_batch]
+        modern_count = int(np.count_nonzero(data_batches["magic"] >= MAGIC_2))
         summary.header_bytes += modern_count * HEADER_BYTES
-        summary.producer_batches += int(
-            np.count_nonzero((batches["producer_id"] >= 0) & ~is_control_batch)
-        )
+        summary.producer_batches += int(np.count_nonzero(data_batches["producer_id"] >= 0))
         self._add_epochs(batches)
-        self._add_times(batches[~is_control_batch & (batches["record_count"] != 0)])
+        self._add_times(data_batches[data_batches["record_count"] != 0])
         if not self._facts.metadata_log:
             self._transactions.observe(batches)
-        summary.first_offset = (
-            int(batches["base_offset"][0]) if summary.first_offset is None else summary.first_offset
-        )
+        if summary.first_offset is None:
+            summary.first_offset = int(batches["base_offset"][0])
         summary.last_offset = int(batches["last_offset"][-1])
 
     def _add_newest(self, batches: np.ndarray) -> None:
         index = int(np.argmax(batches["max_timestamp_ms"]))
         newest = int(batches["max_timestamp_ms"][index])
         if newest > (self.summary.newest[0] if self.summary.newest else -1):
-            self.summary.newest = (
-                newest,
-                int(batches["last_offset"][index]),
-                int(batches["position"][index]),
-            )
+            row = batches[index]
+            self.summary.newest = newest, int(row["last_offset"]), int(row["position"])
 
     def _add_gaps(self, batches: np.ndarray) -> None:
         summary = self.summary
@@ -373,36 +353,21 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         summary.gap_count += len(indices)
         summary.gap_offsets += int(missing_counts[indices].sum())
         for index in indices[: GAPS_KEPT - len(summary.gaps)].tolist():
-            summary.gaps.append(
-                Gap(
-                    int(starts[index]),
-                    int(batches["base_offset"][index]) - 1,
-                    int(batches["position"][index]),
-                )
-            )
+            row = batches[index]
+            gap = Gap(int(starts[index]), int(row["base_offset"]) - 1, int(row["position"]))
+            summary.gaps.append(gap)
         modern_batches = batches[batches["magic"] >= MAGIC_2]
-        summary.dropped_offsets += int(
-            (
-                modern_batches["last_offset"]
-                - modern_batches["base_offset"]
-                + 1
-                - modern_batches["record_count"]
-            )
-            .clip(0)
-            .sum()
-        )
+        spans = modern_batches["last_offset"] - modern_batches["base_offset"] + 1
+        dropped_offsets = (spans - modern_batches["record_count"]).clip(0)
+        summary.dropped_offsets += int(dropped_offsets.sum())
 
     def _add_epochs(self, batches: np.ndarray) -> None:
         epochs = batches["leader_epoch"].astype("i8")
         change_indices = np.flatnonzero(np.diff(epochs, prepend=self._epoch) != 0)
         for index in change_indices[: EPOCHS_KEPT - len(self.summary.epochs)].tolist():
-            self.summary.epochs.append(
-                (
-                    int(epochs[index]),
-                    int(batches["base_offset"][index]),
-                    int(batches["position"][index]),
-                )
-            )
+            row = batches[index]
+            change = int(row["leader_epoch"]), int(row["base_offset"]), int(row["position"])
+            self.summary.epochs.append(change)
         self._epoch = int(epochs[-1])
 
     def _add_times(self, batches: np.ndarray) -> None:
@@ -410,25 +375,21 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 
         Late means more than LATE_MS below a plausible timestamp in an earlier batch.
         """
+        if not len(batches):
+            return
         times = batches["max_timestamp_ms"]
         is_missing = times < 0
         is_suspect = has_suspect_unit(times)
         is_ahead = ~is_suspect & (times > self._facts.now_ms + HOUR_MS)
         is_comparable = ~is_missing & ~is_suspect & ~is_ahead & ~is_log_append_time(batches)
-        newest_ms = (
-            np.maximum(np.maximum.accumulate(np.where(is_comparable, times, -1)), self._newest_ms)
-            if len(times)
-            else times
-        )
+        newest_ms = np.maximum.accumulate(np.where(is_comparable, times, -1))
+        newest_ms = np.maximum(newest_ms, self._newest_ms)
         is_late = is_comparable & (newest_ms - times > LATE_MS)
-        for name, mask in (
-            ("missing", is_missing),
-            ("unit", is_suspect),
-            ("future", is_ahead),
-            ("late", is_late),
-        ):
-            self._keep(name, batches, mask, newest_ms)
-        self._newest_ms = int(newest_ms[-1]) if len(times) else self._newest_ms
+        self._keep("missing", batches, is_missing, newest_ms)
+        self._keep("unit", batches, is_suspect, newest_ms)
+        self._keep("future", batches, is_ahead, newest_ms)
+        self._keep("late", batches, is_late, newest_ms)
+        self._newest_ms = int(newest_ms[-1])
 
     def _keep(
         self, name: str, batches: np.ndarray, mask: np.ndarray, newest_ms: np.ndarray
@@ -436,12 +397,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         indices = np.flatnonzero(mask)
         if not len(indices):
             return
-        times = batches["max_timestamp_ms"][indices]
         # the worst batch is the oldest if timestamps are late, and otherwise the newest
-        index = int(indices[np.argmin(times)] if name == "late" else indices[np.argmax(times)])
+        times = batches["max_timestamp_ms"][indices]
+        index = int(indices[times.argmin() if name == "late" else times.argmax()])
         row = batches[index]
-        old_anomaly = self.summary.times.get(name)
-        new_anomaly = TimeAnomaly(
+        anomaly = TimeAnomaly(
             count=len(indices),
             position=int(row["position"]),
             size_bytes=int(row["size_bytes"]),
@@ -450,15 +410,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             reference_ms=int(newest_ms[index]),
             first_offset=int(row["base_offset"]),
         )
-        is_worse = old_anomaly is None or (
-            new_anomaly.timestamp_ms < old_anomaly.timestamp_ms
-            if name == "late"
-            else new_anomaly.timestamp_ms > old_anomaly.timestamp_ms
-        )
-        self.summary.times[name] = replace(
-            new_anomaly if is_worse else old_anomaly,
-            count=len(indices) + (old_anomaly.count if old_anomaly else 0),
-        )
+        if known := self.summary.times.get(name):
+            choose = min if name == "late" else max
+            worst = choose(known, anomaly, key=lambda candidate: candidate.timestamp_ms)
+            anomaly = replace(worst, count=known.count + anomaly.count)
+        self.summary.times[name] = anomaly
 
     def result(self) -> CheckSummary:
         summary = self.summary
@@ -466,11 +422,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         times = self._segment.time_slots
         summary.entries = len(entries.entries)
         summary.time_entries = len(times.entries)
-        transactions = self._transactions.result()
-        summary.steps = transactions.steps
+        transactions = self._transactions
+        summary.steps = transactions.result()
         summary.stable_begins = transactions.stable_begins
         summary.aborted_bytes = transactions.aborted_bytes
-        summary.open_bytes = transactions.open_bytes
+        summary.open_bytes = [item for item in transactions.open_bytes.items() if item[1]]
         summary.is_unsound = bool(
             self._scan_state.unsound_offsets or self._scan_state.unread_ranges
         )
@@ -479,16 +435,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             summary.tail_kind = tail.kind
         summary.end_bytes = self._scan_state.end_bytes
         summary.newest_offset = _newest_offset(self._segment, summary.newest)
-        if self._segment.timeindex is not None and times.slots:
-            is_unwritten = times.unwritten_slots and not (
-                self._facts.active_is_untrimmed and self._segment.state == "active"
-            )
-            if is_unwritten:
-                summary.last_time_ms = 0
-            elif summary.time_entries:
-                summary.last_time_ms = int(times.entries["timestamp_ms"][-1])
-            else:
-                summary.last_time_ms = None
+        is_untrimmed = self._facts.active_is_untrimmed and self._segment.state == "active"
+        if times.unwritten_slots and not is_untrimmed:
+            summary.last_time_ms = 0
+        elif summary.time_entries:
+            summary.last_time_ms = int(times.entries["timestamp_ms"][-1])
         return summary
 
 
@@ -503,21 +454,8 @@ def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
 def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> int | None:
     if newest is None or newest[0] < 0:
         return None
-    try:
-        return next(
-            (
-                head.offset
-                for head in heads(segment.batch_bytes(newest[2]))
-                if head.timestamp_ms == newest[0]
-            ),
-            None,
-        )
-    except KafkavizError:
-        return None
-
-
-def _stable_offsets(segment: Segment) -> list[int]:
-    try:
-        return segment.txn_index["last_stable_offset"].tolist()
-    except KafkavizError:
-        return []
+    with suppress(KafkavizError):
+        for head in heads(segment.batch_bytes(newest[2])):
+            if head.timestamp_ms == newest[0]:
+                return head.offset
+    return None
