@@ -18,6 +18,7 @@ import numpy as np
 from kafkaviz.analysis.checks.facts import (
     MAX_RUNS,
     PartitionFacts,
+    checksum_evidence,
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
@@ -112,10 +113,8 @@ class ProducerOrder:
         True if one producer wrote both batches less than `expiration_ms` apart. After that time,
         Kafka forgets a producer.
         """
-        waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
-        return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (
-            waited_ms < self._expiration_ms
-        )
+        waited_ms = np.diff(rows["max_timestamp_ms"])
+        return ~_is_last(rows)[:-1] & (waited_ms < self._expiration_ms)
 
     def _keep(self, batch: OutOfOrderBatch) -> None:
         self.count += 1
@@ -124,6 +123,7 @@ class ProducerOrder:
 
 
 def _is_last(rows: np.ndarray) -> np.ndarray:
+    """Returns whether each row is the last one of its producer. Rows are ordered by producer."""
     is_last = np.ones(len(rows), bool)
     is_last[:-1] = rows["producer_id"][1:] != rows["producer_id"][:-1]
     return is_last
@@ -142,14 +142,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         has_valid_crc = batches["crc_valid"]
         is_known_magic = np.isin(batches["magic"], MAGICS)
         span = batches["last_offset"] - batches["base_offset"] + 1
-        has_wrong_count = (
-            (batches["magic"] >= MAGIC_2)
-            & has_valid_crc
-            & ((batches["record_count"] < 0) | (batches["record_count"] > span))
-        )
-        has_fault = (
-            (batches["fault"] != 0) & (batches["fault"] != FAULTS.index(TOO_LARGE)) & has_valid_crc
-        )
+        is_wrong_count = (batches["record_count"] < 0) | (batches["record_count"] > span)
+        has_wrong_count = (batches["magic"] >= MAGIC_2) & has_valid_crc & is_wrong_count
+        has_fault = has_valid_crc & ~np.isin(batches["fault"], (0, FAULTS.index(TOO_LARGE)))
         is_overflow = batches["is_sound"] & (
             batches["last_offset"] - self._segment.base_offset > MAX_RELATIVE_OFFSET
         )
@@ -197,61 +192,54 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _batch_finding(
         self, code: str, row: np.void, problem: Message, evidence: Evidence, more: int = 0
     ) -> Finding:
-        batch_text = message(
-            "finding.batch",
-            byte=int(row["position"]),
-            first=int(row["base_offset"]),
-            last=int(row["last_offset"]),
-            problem=problem,
-        )
-        byte_range = int(row["position"]), int(row["size_bytes"])
-        consequence = None
-        next_step = None
-        if code == "batch-crc-mismatch":
-            consequence, next_step = self._damage_advice(
-                message("consequence.crc_mismatch_readers"), int(row["position"])
-            )
+        position = int(row["position"])
+        first = int(row["base_offset"])
+        last = int(row["last_offset"])
+        text = message("finding.batch", byte=position, first=first, last=last, problem=problem)
+        text = with_more_places(text, more)
+        byte_range = (position, int(row["size_bytes"]))
+        if code != "batch-crc-mismatch":
+            return self._finding(code, text, evidence, byte_range, (None, None))
+        advice = self._damage_advice(message("consequence.crc_mismatch_readers"), position)
+        return self._finding(code, text, evidence, byte_range, advice)
+
+    def _finding(
+        self,
+        code: str,
+        text: Message,
+        evidence: Evidence,
+        byte_range: tuple[int, int],
+        advice: tuple[Message | None, Message | None],
+    ) -> Finding:
+        """Returns a finding about the .log. `advice` is the consequence and the next step."""
+        name = self._segment.log.name
+        consequence, next_step = advice
         return self._facts.make_finding(
-            code,
-            self._segment.log.name,
-            with_more_places(batch_text, more),
-            evidence,
-            byte_range,
-            consequence=consequence,
-            next_step=next_step,
+            code, name, text, evidence, byte_range, consequence=consequence, next_step=next_step
         )
 
     def _crc_finding(self, row: np.void, more: int) -> Finding:
         is_modern = row["magic"] >= MAGIC_2
-        data = file.read(
-            self._segment.log.path,
-            int(row["position"]),
-            min(int(row["size_bytes"]), SUMMED_BYTES),
-        )
+        size_bytes = int(row["size_bytes"])
+        read_bytes = min(size_bytes, SUMMED_BYTES)
+        data = file.read(self._segment.log.path, int(row["position"]), read_bytes)
         if (
             not is_modern
             and len(data) > CRC_START
             and crc32c(data[CRC_START:]) == int.from_bytes(data[CRC_AT:CRC_START], "big")
         ):
             return self._magic_finding(row, more, message("evidence.magic_by_checksum"))
-        stored_crc = int(row["crc"])
-        if len(data) < row["size_bytes"]:
-            evidence = Evidence(
-                message("evidence.checksum", crc=stored_crc), None, f"{stored_crc:08x}"
+        crc = int(row["crc"])
+        if len(data) < size_bytes:
+            text = message("finding.crc_mismatch")
+            evidence = Evidence(message("evidence.checksum", crc=crc), None, f"{crc:08x}")
+        else:
+            text = message("finding.crc_mismatch_of_size", size=size_bytes)
+            evidence = checksum_evidence(
+                message("evidence.stored_checksum", crc=crc),
+                crc,
+                crc32c(data[CRC_START:]) if is_modern else zlib.crc32(data[LEGACY_CRC_START:]),
             )
-            return self._batch_finding(
-                "batch-crc-mismatch", row, message("finding.crc_mismatch"), evidence, more
-            )
-        computed_crc = (
-            crc32c(data[CRC_START:]) if is_modern else zlib.crc32(data[LEGACY_CRC_START:])
-        )
-        evidence = Evidence(
-            message("evidence.stored_checksum", crc=stored_crc),
-            message("evidence.computed_checksum", crc=computed_crc),
-            f"{stored_crc:08x}",
-            f"{computed_crc:08x}",
-        )
-        text = message("finding.crc_mismatch_of_size", size=int(row["size_bytes"]))
         return self._batch_finding("batch-crc-mismatch", row, text, evidence, more)
 
     def _magic_finding(self, row: np.void, more: int, expected: Message | None = None) -> Finding:
@@ -261,9 +249,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             expected or message("evidence.known_magics"),
             f"{magic & 0xFF:02x}",
         )
-        return self._batch_finding(
-            "batch-bad-magic", row, message("finding.bad_magic", magic=magic), evidence, more
-        )
+        text = message("finding.bad_magic", magic=magic)
+        return self._batch_finding("batch-bad-magic", row, text, evidence, more)
 
     def _count_finding(self, row: np.void, more: int) -> Finding:
         count = int(row["record_count"])
@@ -273,43 +260,30 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             message("evidence.records_at_most", n=max_count),
             f"{count & 0xFFFFFFFF:08x}",
         )
-        return self._batch_finding(
-            "batch-record-count",
-            row,
-            message("finding.record_count", n=count, most=max_count),
-            evidence,
-            more,
-        )
+        text = message("finding.record_count", n=count, most=max_count)
+        return self._batch_finding("batch-record-count", row, text, evidence, more)
 
     def _fault_finding(self, row: np.void, more: int) -> Finding:
         fault = self._scan_state.faults.get(int(row["position"]))
         problem = fault.what if fault else message("finding.its_records_unreadable")
-        read_text = (
-            message("evidence.at_byte", byte=fault.position, problem=problem) if fault else problem
-        )
+        found_text = problem
+        if fault:
+            found_text = message("evidence.at_byte", byte=fault.position, problem=problem)
         expected = message("evidence.whole_records", n=int(row["record_count"]))
         code = FAULTS[row["fault"]]
-        text = (
-            message("finding.unreadable_records_because", problem=problem)
-            if code != "decompress-failed"
-            else message("finding.cannot_be_decompressed", problem=problem)
-        )
-        return self._batch_finding(code, row, text, Evidence(read_text, expected), more)
+        text = message("finding.unreadable_records_because", problem=problem)
+        if code == "decompress-failed":
+            text = message("finding.cannot_be_decompressed", problem=problem)
+        return self._batch_finding(code, row, text, Evidence(found_text, expected), more)
 
     def _overflow_finding(self, row: np.void, more: int) -> Finding:
         base = self._segment.base_offset
-        expected_text = message("evidence.offset_up_to", offset=base + MAX_RELATIVE_OFFSET)
         evidence = Evidence(
             message("evidence.offset_in_segment_from", offset=int(row["last_offset"]), base=base),
-            expected_text,
+            message("evidence.offset_up_to", offset=base + MAX_RELATIVE_OFFSET),
         )
-        return self._batch_finding(
-            "offset-overflow",
-            row,
-            message("finding.offset_overflow"),
-            evidence,
-            more,
-        )
+        text = message("finding.offset_overflow")
+        return self._batch_finding("offset-overflow", row, text, evidence, more)
 
     def _message_finding(self, row: np.void, more: int) -> Finding:
         messages = legacy_messages.read(self._segment.batch_bytes(int(row["position"])))
@@ -318,13 +292,9 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         crc = int(wrong_rows["crc"][0])
         start = int(wrong_rows["position"][0]) + LEGACY_CRC_START
         end = int(wrong_rows["position"][0] + wrong_rows["size_bytes"][0])
+        found_text = message("evidence.message_checksum", crc=crc, offset=offset)
         computed_crc = zlib.crc32(memoryview(messages.data)[start:end])
-        evidence = Evidence(
-            message("evidence.message_checksum", crc=crc, offset=offset),
-            message("evidence.computed_checksum", crc=computed_crc),
-            f"{crc:08x}",
-            f"{computed_crc:08x}",
-        )
+        evidence = checksum_evidence(found_text, crc, computed_crc)
         text = message("finding.message_crc_mismatch", offset=offset)
         if len(wrong_rows) > 1:
             text = message("finding.message_crc_mismatches", n=len(wrong_rows), offset=offset)
@@ -347,12 +317,12 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _offsets_finding(self, row: np.void, more: int) -> Finding:
         previous = -1
         offset = int(row["base_offset"]) - 1
+        last = int(row["last_offset"])
         for head in batch_records.heads(self._segment.batch_bytes(int(row["position"]))):
             previous = offset
             offset = head.offset
-            if offset <= previous or offset > row["last_offset"]:
+            if offset <= previous or offset > last:
                 break
-        last = int(row["last_offset"])
         if offset <= previous:
             text = message("finding.record_offsets", offset=offset, previous=previous)
             expected = message("evidence.offset_after", offset=previous)
@@ -364,23 +334,20 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _producer_findings(self) -> Iterator[Finding]:
         batches = self._producers.out_of_order
-        for number, batch in enumerate(batches):
-            row = batch.row
-            producer = int(batch.row["producer_id"])
-            if batch.previous_sequence < 0:
-                epoch = int(row["producer_epoch"])
-                previous = batch.previous_epoch
+        for number, (row, previous_epoch, previous) in enumerate(batches, 1):
+            producer = int(row["producer_id"])
+            epoch = int(row["producer_epoch"])
+            sequence = int(row["base_sequence"])
+            if previous < 0:
                 text = message(
                     "finding.producer_epoch_back",
                     epoch=epoch,
                     producer=producer,
-                    expected=previous,
+                    expected=previous_epoch,
                 )
                 found_text = message("evidence.producer_epoch", epoch=epoch)
-                expected = message("evidence.producer_epoch_at_least", epoch=previous)
+                expected = message("evidence.producer_epoch_at_least", epoch=previous_epoch)
             else:
-                sequence = int(row["base_sequence"])
-                previous = batch.previous_sequence
                 text = message(
                     "finding.producer_sequence_back",
                     sequence=sequence,
@@ -389,107 +356,69 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 )
                 found_text = message("evidence.sequence", sequence=sequence)
                 expected = message("evidence.sequence", sequence=(previous + 1) % SEQUENCES)
-            more = self._producers.count - len(batches) if number == len(batches) - 1 else 0
+            more = self._producers.count - number if number == MAX_OUT_OF_ORDER else 0
             evidence = Evidence(found_text, expected)
             yield self._batch_finding("producer-out-of-order", row, text, evidence, more)
 
     def _order_finding(self, misplaced: MisplacedBatch) -> Finding:
         row = misplaced.row
         base = self._segment.base_offset
-        digits = f"{int(row['base_offset']) & (2**64 - 1):016x}"
-        expected = message("evidence.offset_above", offset=misplaced.previous_offset)
+        first = int(row["base_offset"])
+        previous = misplaced.previous_offset
         evidence = Evidence(
-            message("evidence.base_offset", offset=int(row["base_offset"])),
-            expected,
-            digits,
-            f"{max(misplaced.previous_offset + 1, 0):016x}",
+            message("evidence.base_offset", offset=first),
+            message("evidence.offset_above", offset=previous),
+            f"{first & (2**64 - 1):016x}",
+            f"{max(previous + 1, 0):016x}",
         )
-        if row["base_offset"] < base:
-            return self._batch_finding(
-                "offset-below-base",
-                row,
-                message("finding.below_base_offset", offset=base),
-                evidence,
-            )
-        if row["last_offset"] - base > MAX_RELATIVE_OFFSET:
-            return self._batch_finding(
-                "offset-overflow",
-                row,
-                message("finding.offset_overflow"),
-                evidence,
-            )
-        code = "offsets-not-increasing"
-        text = message("finding.offsets_not_increasing", offset=misplaced.previous_offset)
-        text = with_cause(code, text, self._facts.release)
+        if first < base:
+            code = "offset-below-base"
+            text = message("finding.below_base_offset", offset=base)
+        elif row["last_offset"] - base > MAX_RELATIVE_OFFSET:
+            code = "offset-overflow"
+            text = message("finding.offset_overflow")
+        else:
+            code = "offsets-not-increasing"
+            text = message("finding.offsets_not_increasing", offset=previous)
+            text = with_cause(code, text, self._facts.release)
         return self._batch_finding(code, row, text, evidence)
 
     def _unread_finding(self, unread_range: UnreadRange) -> Finding:
-        length = unread_range.stop - unread_range.start
-        if unread_range.expected_length is None:
-            found_text = message("evidence.size_no_batch", size=length)
-            digits = ("", "")
-            text = message(
-                "finding.size_no_batch",
-                size=length,
-                byte=unread_range.start,
-                next=unread_range.stop,
-            )
-            expected = message("evidence.a_batch")
+        start = unread_range.start
+        stop = unread_range.stop
+        size_bytes = stop - start
+        expected = unread_range.expected_length
+        if expected is None:
+            text = message("finding.size_no_batch", size=size_bytes, byte=start, next=stop)
+            found_text = message("evidence.size_no_batch", size=size_bytes)
+            evidence = Evidence(found_text, message("evidence.a_batch"))
         else:
-            found_text = message("evidence.length", n=unread_range.stored_length)
-            expected = message("evidence.length_to_next", n=unread_range.expected_length)
-            digits = (
-                f"{cast(int, unread_range.stored_length) & 0xFFFFFFFF:08x}",
-                f"{unread_range.expected_length:08x}",
+            stored = cast(int, unread_range.stored_length)
+            text = message("finding.bad_length", byte=start, n=stored, expected=expected)
+            evidence = Evidence(
+                message("evidence.length", n=stored),
+                message("evidence.length_to_next", n=expected),
+                f"{stored & 0xFFFFFFFF:08x}",
+                f"{expected:08x}",
             )
-            text = message(
-                "finding.bad_length",
-                byte=unread_range.start,
-                n=unread_range.stored_length,
-                expected=unread_range.expected_length,
-            )
-        evidence = Evidence(found_text, expected, *digits)
-        consequence, next_step = self._damage_advice(
-            message("consequence.bad_length_readers"), unread_range.start
-        )
-        return self._facts.make_finding(
-            "batch-bad-length",
-            self._segment.log.name,
-            text,
-            evidence,
-            (unread_range.start, length),
-            consequence=consequence,
-            next_step=next_step,
-        )
+        advice = self._damage_advice(message("consequence.bad_length_readers"), start)
+        return self._finding("batch-bad-length", text, evidence, (start, size_bytes), advice)
 
     def _tail_finding(self, tail: Tail) -> Finding:
         code = TAIL_CODES[tail.kind]
-        position = tail.position
-        length = tail.size_bytes
-        first_bytes = file.read(self._segment.log.path, position, SHOWN_BYTES)
-        name = self._segment.log.name
+        first_bytes = file.read(self._segment.log.path, tail.position, SHOWN_BYTES)
         evidence = Evidence(
-            tail.summary,
-            message("evidence.end_of_file", byte=position),
-            first_bytes.hex(),
+            tail.summary, message("evidence.end_of_file", byte=tail.position), first_bytes.hex()
         )
-        tail_place: dict[str, Any] = {"tail": tail.summary, "byte": position}
+        tail_place: dict[str, Any] = {"tail": tail.summary, "byte": tail.position}
         if tail.kind == "torn":
-            text = message("finding.torn_tail", n=length, **tail_place)
+            text = message("finding.torn_tail", n=tail.size_bytes, **tail_place)
         elif tail.kind == "zeros" and self._segment.state != "active":
             text = message("finding.unflushed_tail", why=CODES[code].cause, **tail_place)
         else:
             text = message("finding.tail", **tail_place)
-        consequence, next_step = self._tail_advice(tail)
-        return self._facts.make_finding(
-            code,
-            name,
-            text,
-            evidence,
-            (position, length),
-            consequence=consequence,
-            next_step=next_step,
-        )
+        byte_range = (tail.position, tail.size_bytes)
+        return self._finding(code, text, evidence, byte_range, self._tail_advice(tail))
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
         is_closed = self._segment.state != "active"
@@ -534,11 +463,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
     def _is_always_recovered(self) -> bool:
-        return bool(
-            recovered_bases(
-                (self._segment,), clean=True, recovery_point=None, release=self._facts.release
-            )
+        bases = recovered_bases(
+            (self._segment,), clean=True, recovery_point=None, release=self._facts.release
         )
+        return bool(bases)
 
     def _is_too_long_to_open(self) -> bool:
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES

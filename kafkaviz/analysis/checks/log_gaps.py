@@ -36,16 +36,13 @@ def check_partition(
 
 def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionFacts) -> Finding:
     base = newer.segment.base_offset
-    text = message(
-        "finding.segment_overlap",
-        segment=older.segment.base_offset,
-        offset=older.last_offset,
-        next=base,
+    segment = older.segment.base_offset
+    last = older.last_offset
+    text = message("finding.segment_overlap", segment=segment, offset=last, next=base)
+    evidence = Evidence(
+        message("evidence.offset_in_segment", offset=last, segment=segment),
+        message("evidence.offsets_up_to", offset=base - 1),
     )
-    overlap = message(
-        "evidence.offset_in_segment", offset=older.last_offset, segment=older.segment.base_offset
-    )
-    evidence = Evidence(overlap, message("evidence.offsets_up_to", offset=base - 1))
     return facts.make_finding("segment-overlap", older.segment.log.name, text, evidence)
 
 
@@ -65,19 +62,14 @@ def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap
 
 
 def _gap_finding(summary: CheckSummary, gap: Gap, facts: PartitionFacts) -> Finding:
+    name = summary.segment.log.name
     text = message(
-        "finding.segment_gap",
-        first=gap.first,
-        last=gap.last,
-        byte=gap.position,
-        file=summary.segment.log.name,
+        "finding.segment_gap", first=gap.first, last=gap.last, byte=gap.position, file=name
     )
     evidence = Evidence(
         message("evidence.offsets_missing", n=gap.offsets), message("evidence.offsets_go_on")
     )
-    return facts.make_finding(
-        "segment-gap", summary.segment.log.name, text, evidence, (gap.position, 0)
-    )
+    return facts.make_finding("segment-gap", name, text, evidence, (gap.position, 0))
 
 
 def _compaction_findings(
@@ -91,44 +83,34 @@ def _compaction_findings(
         for summary, gap in gaps
         if gap.position == 0 and gap.last == summary.segment.base_offset - 1
     )
-    missing_offsets = (
-        sum(summary.gap_offsets for summary in summaries) + between_segments + dropped_offsets
-    )
-    if missing_offsets:
-        text = message("finding.offsets_compacted", n=missing_offsets)
-        evidence = Evidence(
-            message(
-                "evidence.offsets_between_and_inside",
-                between=missing_offsets - dropped_offsets,
-                inside=dropped_offsets,
-            )
+    between = sum(summary.gap_offsets for summary in summaries) + between_segments
+    if between + dropped_offsets:
+        text = message("finding.offsets_compacted", n=between + dropped_offsets)
+        found_text = message(
+            "evidence.offsets_between_and_inside", between=between, inside=dropped_offsets
         )
-        yield facts.make_finding("offset-gap-explained", None, text, evidence)
+        yield facts.make_finding("offset-gap-explained", None, text, Evidence(found_text))
 
 
 def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     markers = sum(summary.control_batches for summary in summaries)
     if markers and not facts.metadata_log:
         text = message("finding.marker_offsets", n=markers)
-        yield facts.make_finding(
-            "offset-gap-explained",
-            None,
-            text,
-            Evidence(message("evidence.control_batches", n=markers)),
-        )
+        evidence = Evidence(message("evidence.control_batches", n=markers))
+        yield facts.make_finding("offset-gap-explained", None, text, evidence)
 
 
 def _deletion_findings(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
     start = partition.checkpoints.log_start
-    first = summaries[0].segment.base_offset if summaries else None
-    if start is not None and first is not None and start > first:
-        text = message("finding.offsets_deleted", first=first, last=start - 1, start=start)
-        evidence = Evidence(
-            message("evidence.log_start_offset", offset=start),
-            message("evidence.first_segment", offset=first),
-        )
-        yield facts.make_finding(
-            "offset-gap-explained", summaries[0].segment.log.name, text, evidence
-        )
+    if start is None or not summaries or start <= summaries[0].segment.base_offset:
+        return
+    first = summaries[0].segment.base_offset
+    text = message("finding.offsets_deleted", first=first, last=start - 1, start=start)
+    evidence = Evidence(
+        message("evidence.log_start_offset", offset=start),
+        message("evidence.first_segment", offset=first),
+    )
+    name = summaries[0].segment.log.name
+    yield facts.make_finding("offset-gap-explained", name, text, evidence)

@@ -146,15 +146,15 @@ class CheckScan:
     def _record_unread(self, start: int, stop: int) -> None:
         data = file.read(self._segment.log.path, start, HEADER_BYTES)
         header = np.frombuffer(data, HEADER)[0] if len(data) == HEADER_BYTES else None
-        is_header = (
-            header is not None
-            and int(header["magic"]) in (0, 1, 2)
-            and int(header["base_offset"]) >= self._validator.last_offset
-        )
-        length = int(header["batch_length_bytes"]) if header is not None else None
-        self.state.unread_ranges.append(
-            UnreadRange(start, stop, length, stop - start - LENGTH_END if is_header else None)
-        )
+        stored_length = None
+        expected_length = None
+        if header is not None:
+            stored_length = int(header["batch_length_bytes"])
+            is_ascending = header["base_offset"] >= self._validator.last_offset
+            if header["magic"] in (0, 1, 2) and is_ascending:
+                expected_length = stop - start - LENGTH_END
+        unread_range = UnreadRange(start, stop, stored_length, expected_length)
+        self.state.unread_ranges.append(unread_range)
         self._validator.is_broken = True
 
     def _keep_faults(self, faults: Sequence[BatchFault]) -> None:
@@ -167,9 +167,8 @@ class CheckScan:
         self.state.end_bytes = position
         # if the file has grown, a broker is writing it and these bytes are new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:
-            self.state.tail = read_tail(
-                log, position, last if last >= self._segment.base_offset else None
-            )
+            known_last = last if last >= self._segment.base_offset else None
+            self.state.tail = read_tail(log, position, known_last)
 
 
 class _BatchValidator:
@@ -198,9 +197,8 @@ class _BatchValidator:
         rows[list(field_names(CHECKED_BATCH))] = checked_rows
         rows["base_offset"] = links.first_offsets(rows, self.last_offset + 1)
         valid_rows = np.flatnonzero(rows["crc_valid"])
-        self.last_offset = (
-            int(rows["last_offset"][valid_rows[-1]]) if len(valid_rows) else self.last_offset
-        )
+        if len(valid_rows):
+            self.last_offset = int(rows["last_offset"][valid_rows[-1]])
         if self.is_broken:
             yield from self._flush(0)
             self._is_unsound = True
@@ -269,22 +267,18 @@ class _BatchValidator:
         room = MAX_MISPLACED - len(self._state.misplaced_batches)
         for index in np.flatnonzero(rows["crc_valid"] & ~is_sound)[:room].tolist():
             earlier_rows = np.flatnonzero(is_sound[:index])
-            previous_offset = (
-                int(rows["last_offset"][earlier_rows[-1]])
-                if len(earlier_rows)
-                else self._sound_offset
-            )
-            self._state.misplaced_batches.append(
-                MisplacedBatch(rows[index].copy(), previous_offset)
-            )
+            previous_offset = self._sound_offset
+            if len(earlier_rows):
+                previous_offset = int(rows["last_offset"][earlier_rows[-1]])
+            misplaced = MisplacedBatch(rows[index].copy(), previous_offset)
+            self._state.misplaced_batches.append(misplaced)
         sound_rows = np.flatnonzero(is_sound)
         if len(sound_rows):
             last_offsets = np.concatenate(([self._sound_offset], rows["last_offset"][sound_rows]))
             is_jump = np.diff(sound_rows, prepend=-1) > 1
             is_jump[0] |= self._is_unsound
+            base_offsets = rows["base_offset"][sound_rows]
             for index in np.flatnonzero(is_jump).tolist():
-                self._state.add_unsound(
-                    int(last_offsets[index]) + 1, int(rows["base_offset"][sound_rows[index]]) - 1
-                )
+                self._state.add_unsound(int(last_offsets[index]) + 1, int(base_offsets[index]) - 1)
             self._sound_offset = int(last_offsets[-1])
         self._is_unsound = not is_sound[-1] if len(is_sound) else self._is_unsound
