@@ -1,10 +1,10 @@
 """The checks of timestamps, and of segments that are kept longer than their records suggest."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary, TimeAnomaly
+from kafkaviz.analysis.checks.summary import SECONDS, CheckSummary
 from kafkaviz.analysis.findings import Evidence, Finding
 from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention, segment_ages
 from kafkaviz.config_def import DAY_MS, HOUR_MS
@@ -30,15 +30,10 @@ def check_partition(
     Args:
         retained: the segments to which retention applies; by default all.
     """
-    for name, make_finding in (
-        ("future", _future_finding),
-        ("unit", _unit_finding),
-        ("late", _late_finding),
-        ("missing", _missing_finding),
-    ):
+    for name in ("future", "unit", "late", "missing"):
         wrong_summaries = [summary for summary in summaries if name in summary.times]
         if wrong_summaries:
-            yield make_finding(wrong_summaries, facts)
+            yield _anomaly_finding(name, wrong_summaries, facts)
     if (
         facts.expires
         and facts.retention_ms >= 0
@@ -52,90 +47,57 @@ def check_partition(
         yield from _mtime_findings(retained, aged_segments, facts)
 
 
-def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, int]:
+def _anomaly_finding(
+    name: str, summaries: Sequence[CheckSummary], facts: PartitionFacts
+) -> Finding:
+    """Returns a finding about the worst batch in segments that have suspicious timestamps.
+
+    Args:
+        name: a key of `CheckSummary.times`.
+    """
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
+    anomaly = worst.times[name]
     count = sum(summary.times[name].count for summary in summaries)
-    return worst, worst.times[name], count
-
-
-def _file_range(summary: CheckSummary, anomaly: TimeAnomaly) -> tuple[str, tuple[int, int]]:
-    return summary.segment.log.name, (anomaly.position, anomaly.size_bytes)
-
-
-def _future_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
-    summary, anomaly, count = _worst(summaries, "future")
-    text = message(
-        "finding.future_batches",
-        n=count,
-        moment=anomaly.timestamp_ms,
-        lead=anomaly.timestamp_ms - facts.now_ms,
-        where=anomaly.offsets_text,
-    )
-    file, byte_range = _file_range(summary, anomaly)
-    digits = f"{anomaly.timestamp_ms:016x}"
-    evidence = Evidence(
-        message("evidence.moment", moment=anomaly.timestamp_ms),
-        message("evidence.time_up_to", moment=facts.now_ms + HOUR_MS),
-        digits,
-    )
-    return facts.make_finding("timestamp-in-future", file, text, evidence, byte_range)
-
-
-def _unit_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
-    summary, anomaly, count = _worst(summaries, "unit")
-    unit, divisor = next(
-        (unit, divisor) for least, unit, divisor in UNITS if anomaly.timestamp_ms >= least
-    )
-    corrected_ms = anomaly.timestamp_ms // divisor if divisor else anomaly.timestamp_ms * 1000
-    text = message(
-        "finding.suspect_unit",
-        n=count,
-        unit=unit,
-        time=anomaly.timestamp_ms,
-        where=anomaly.offsets_text,
-        moment=corrected_ms,
-    )
-    file, byte_range = _file_range(summary, anomaly)
-    found_text = message(
-        "evidence.as_milliseconds", time=anomaly.timestamp_ms, moment=anomaly.timestamp_ms
-    )
-    evidence = Evidence(
-        found_text,
-        message("evidence.number", n=corrected_ms),
-        f"{anomaly.timestamp_ms:016x}",
-        f"{corrected_ms:016x}",
-    )
-    return facts.make_finding("timestamp-unit-suspect", file, text, evidence, byte_range)
-
-
-def _late_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
-    summary, anomaly, count = _worst(summaries, "late")
-    text = message(
-        "finding.late_batches",
-        n=count,
-        where=anomaly.offsets_text,
-        behind=anomaly.reference_ms - anomaly.timestamp_ms,
-    )
-    file, byte_range = _file_range(summary, anomaly)
-    evidence = Evidence(
-        message("evidence.moment", moment=anomaly.timestamp_ms),
-        message("evidence.time_near", moment=anomaly.reference_ms),
-    )
-    return facts.make_finding("timestamps-out-of-order", file, text, evidence, byte_range)
-
-
-def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Finding:
-    summary, anomaly, count = _worst(summaries, "missing")
-    file, byte_range = _file_range(summary, anomaly)
-    text = message("finding.times_missing", n=count, file=file)
-    return facts.make_finding(
-        "timestamps-missing",
-        file,
-        text,
-        Evidence(message("evidence.no_timestamp"), message("evidence.a_time")),
-        byte_range,
-    )
+    file = worst.segment.log.name
+    time_ms = anomaly.timestamp_ms
+    where = anomaly.offsets_text
+    if name == "future":
+        code = "timestamp-in-future"
+        lead_ms = time_ms - facts.now_ms
+        text = message("finding.future_batches", n=count, moment=time_ms, lead=lead_ms, where=where)
+        expected = message("evidence.time_up_to", moment=facts.now_ms + HOUR_MS)
+        evidence = Evidence(message("evidence.moment", moment=time_ms), expected, f"{time_ms:016x}")
+    elif name == "unit":
+        code = "timestamp-unit-suspect"
+        unit, divisor = next((unit, divisor) for least, unit, divisor in UNITS if time_ms >= least)
+        corrected_ms = time_ms // divisor if divisor else time_ms * 1000
+        text = message(
+            "finding.suspect_unit",
+            n=count,
+            unit=unit,
+            time=time_ms,
+            where=where,
+            moment=corrected_ms,
+        )
+        evidence = Evidence(
+            message("evidence.as_milliseconds", time=time_ms, moment=time_ms),
+            message("evidence.number", n=corrected_ms),
+            f"{time_ms:016x}",
+            f"{corrected_ms:016x}",
+        )
+    elif name == "late":
+        code = "timestamps-out-of-order"
+        late_ms = anomaly.reference_ms - time_ms
+        text = message("finding.late_batches", n=count, where=where, behind=late_ms)
+        expected = message("evidence.time_near", moment=anomaly.reference_ms)
+        evidence = Evidence(message("evidence.moment", moment=time_ms), expected)
+    else:
+        code = "timestamps-missing"
+        text = message("finding.times_missing", n=count, file=file)
+        evidence = Evidence(message("evidence.no_timestamp"), message("evidence.a_time"))
+    byte_range = (anomaly.position, anomaly.size_bytes)
+    return facts.make_finding(code, file, text, evidence, byte_range)
 
 
 def _blocked_findings(
@@ -158,70 +120,47 @@ def _blocked_findings(
         if summary.newest
     }
     for summary, segment_retention in zip(summaries, segment_retentions, strict=True):
-        later_retentions = [
-            later_retention
-            for later_retention in segment_retentions
-            if later_retention.blocked_by == segment_retention.age.base_offset
-        ]
+        age = segment_retention.age
         waits = [
-            cast(int, later_retention.gone_ms)
-            - cast(int, newest.get(later_retention.age.base_offset, later_retention.until_ms))
-            for later_retention in later_retentions
+            cast(int, later.gone_ms) - cast(int, newest.get(later.age.base_offset, later.until_ms))
+            for later in segment_retentions
+            if later.blocked_by == age.base_offset
         ]
         long_waits = [wait for wait in waits if wait > DAY_MS]
-        if not long_waits or segment_retention.age.counted_by != "record" or summary.newest is None:
+        if not long_waits or age.counted_by != "record" or summary.newest is None:
             continue
         text = message(
             "finding.held_segments",
-            segment=segment_retention.age.base_offset,
+            segment=age.base_offset,
             until=segment_retention.until_ms,
-            moment=segment_retention.age.timestamp_ms,
-            offset=segment_retention.age.offset,
+            moment=age.timestamp_ms,
+            offset=age.offset,
             n=len(long_waits),
             earlier=max(long_waits),
         )
-        evidence = Evidence(
-            message("evidence.newest_record", moment=segment_retention.age.timestamp_ms),
-            message("evidence.not_much_newer"),
-        )
-        _, _, position = summary.newest
-        yield facts.make_finding(
-            "retention-blocked",
-            summary.segment.log.name,
-            text,
-            evidence,
-            (position, None),
-        )
+        found_text = message("evidence.newest_record", moment=age.timestamp_ms)
+        evidence = Evidence(found_text, message("evidence.not_much_newer"))
+        name = summary.segment.log.name
+        byte_range = (summary.newest[2], None)
+        yield facts.make_finding("retention-blocked", name, text, evidence, byte_range)
 
 
 def _mtime_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    pairs = zip(summaries, aged_segments, strict=True)
     matches = [
-        (summary, aged_segment)
-        for summary, aged_segment in pairs
-        if aged_segment.counted_by == "mtime"
-        and summary.batches
-        and summary.segment.state != "active"
+        (summary.segment.log.name, cast(int, age.timestamp_ms))
+        for summary, age in zip(summaries, aged_segments, strict=True)
+        if age.counted_by == "mtime" and summary.batches and summary.segment.state != "active"
     ]
     if matches:
-        summary, aged_segment = matches[0]
-        more = len(matches) - 1
-        name = summary.segment.log.name
-        written_ms = cast(int, aged_segment.timestamp_ms)
-        values: dict[str, Any] = {
-            "file": name,
-            "moment": written_ms,
-            "until": written_ms + facts.retention_ms,
-        }
-        text = (
-            message("finding.kept_by_mtime_more", n=more, **values)
-            if more
-            else message("finding.kept_by_mtime", **values)
-        )
-        evidence = Evidence(
-            message("evidence.modified", moment=aged_segment.timestamp_ms),
-            message("evidence.a_time_entry"),
-        )
+        name, written_ms = matches[0]
+        until_ms = written_ms + facts.retention_ms
+        text = message("finding.kept_by_mtime", file=name, moment=written_ms, until=until_ms)
+        if more := len(matches) - 1:
+            text = message(
+                "finding.kept_by_mtime_more", file=name, moment=written_ms, until=until_ms, n=more
+            )
+        found_text = message("evidence.modified", moment=written_ms)
+        evidence = Evidence(found_text, message("evidence.a_time_entry"))
         yield facts.make_finding("retention-by-mtime", name, text, evidence)
