@@ -60,11 +60,11 @@ def check_broker(
         name = problem.path.name
         # the checks above read these files again and report them
         if problem.is_unread and name not in (*CHECKPOINTS.values(), META_PROPERTIES):
-            consequence, partition = (
-                (unreadable_files.ONLY_THERE, None)
-                if name == CLEAN_SHUTDOWN
-                else (unreadable_files.OFFLINE, name)
-            )
+            partition = name
+            consequence = unreadable_files.OFFLINE
+            if name == CLEAN_SHUTDOWN:
+                partition = None
+                consequence = unreadable_files.ONLY_THERE
             yield unreadable_files.path_finding(name, partition, problem, release, consequence)
     with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
@@ -85,9 +85,8 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
         data = file.read(path, limit_bytes=file.TEXT_BYTES)
         fault = small_files.checkpoint_fault(data)
     except CannotOpen as refusal:
-        yield unreadable_files.path_finding(
-            name, None, Problem.from_fault(path, refusal), release, unreadable_files.OFFLINE
-        )
+        problem = Problem.from_fault(path, refusal)
+        yield unreadable_files.path_finding(name, None, problem, release)
         return
     if fault is None:
         if name in EMPTY_CONSEQUENCES and not checkpoint.parse_offsets(data):
@@ -104,10 +103,8 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
         consequence=consequence,
         next_step=small_files.CHECKPOINT_WAY_OUTS[name],
     )
-    if consequence == small_files.NO_REPLICAS:
-        yield replace(checkpoint_finding, severity=ERROR)
-    else:
-        yield checkpoint_finding
+    is_error = consequence == small_files.NO_REPLICAS
+    yield replace(checkpoint_finding, severity=ERROR) if is_error else checkpoint_finding
 
 
 def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
@@ -146,18 +143,15 @@ def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> It
     if not fault and version == 0 and missing_keys:
         fault = message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if fault:
-        consequence = None if is_fatal else message("consequence.properties_from_settings")
-        keys = (
-            "version=0, broker.id"
-            if version == 0 and not is_fatal
-            else "version=1, cluster.id, node.id"
-        )
-        found_text = message("evidence.no_file") if not file.is_there(path) else fault
+        keys = "version=1, cluster.id, node.id"
+        if version == 0 and not is_fatal:
+            keys = "version=0, broker.id"
+        found_text = fault if file.is_there(path) else message("evidence.no_file")
         yield finding(
             "meta-properties-bad",
             fault,
             Evidence(found_text, message("evidence.name", name=keys)),
             file=META_PROPERTIES,
             release=release,
-            consequence=consequence,
+            consequence=None if is_fatal else message("consequence.properties_from_settings"),
         )

@@ -6,12 +6,11 @@ These include leftovers, indexes without a .log, and files of other programs.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from kafkaviz.analysis.checks import aborted_transactions, kraft_files, unreadable_files
-from kafkaviz.analysis.checks.facts import MAX_RUNS, PartitionFacts
+from kafkaviz.analysis.checks.facts import MAX_RUNS, PartitionFacts, checksum_evidence
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings import ERROR, Evidence, Finding, finding
 from kafkaviz.binary.crc32c import crc32c
@@ -22,7 +21,7 @@ from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STAT
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import OFFSET_ENTRY, Segment
+from kafkaviz.log.segment import Segment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup import small_files
 from kafkaviz.units import replace_surrogates
@@ -34,6 +33,7 @@ SNAPSHOT_BYTES = 64 << 20  # larger snapshots are not read
 PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 WHITE_SPACE = " \t\n\x0b\f\r"  # of java.util.regex
 DELETED = message("consequence.deleted_at_start")
+ENDS_START = message("consequence.ends_start")
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
 
 
@@ -57,25 +57,18 @@ def _check_metadata(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
         data = file.read(partition.path / PARTITION_METADATA, limit_bytes=file.TEXT_BYTES)
         checkpoint.parse_partition_metadata(data)
     except CorruptBytes as fault:
-        text = message("finding.at_byte", byte=fault.position, problem=fault.what)
-        evidence = Evidence(fault.what, message("evidence.topic_id_lines"))
+        start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
+        ends_start = start_fault is not None and start_fault.class_name != small_files.STORAGE
         yield facts.make_finding(
             "partition-metadata-bad",
             PARTITION_METADATA,
-            text,
-            evidence,
+            message("finding.at_byte", byte=fault.position, problem=fault.what),
+            Evidence(fault.what, message("evidence.topic_id_lines")),
             (fault.position, None),
-            consequence=_consequence(data),
+            consequence=ENDS_START if ends_start else None,
         )
     except KafkavizError as fault:
         yield unreadable_files.file_finding(PARTITION_METADATA, fault, facts)
-
-
-def _consequence(data: bytes) -> Message | None:
-    start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
-    if start_fault is None or start_fault.class_name == small_files.STORAGE:
-        return None
-    return message("consequence.ends_start")
 
 
 def _check_leader_epochs(
@@ -94,7 +87,7 @@ def _check_leader_epochs(
             message("finding.at_byte", byte=fault.position, problem=fault.what),
             Evidence(fault.what),
             (fault.position, None),
-            consequence=message("consequence.ends_start") if is_uncaught else None,
+            consequence=ENDS_START if is_uncaught else None,
         )
         return
     except KafkavizError as fault:
@@ -133,35 +126,27 @@ def _compare_with_log(
     end = max(ends, default=0)
     for summary in summaries:
         for epoch, offset, position in summary.epochs:
-            is_known = (
-                epoch < 0 or offset < epochs[0][1] or (epoch in starts and starts[epoch] <= offset)
+            if epoch < 0 or offset < epochs[0][1] or (epoch in starts and starts[epoch] <= offset):
+                continue
+            claim = message("finding.has_no_epoch", epoch=epoch)
+            if epoch in starts:
+                claim = message("finding.says_epoch_begins", epoch=epoch, offset=starts[epoch])
+            text = message(
+                "finding.epoch_of_batch",
+                file=LEADER_EPOCHS,
+                claim=claim,
+                offset=offset,
+                byte=position,
+                log=f"{summary.segment.name}.log",
             )
-            if not is_known:
-                claim = (
-                    message("finding.says_epoch_begins", epoch=epoch, offset=starts[epoch])
-                    if epoch in starts
-                    else message("finding.has_no_epoch", epoch=epoch)
-                )
-                text = message(
-                    "finding.epoch_of_batch",
-                    file=LEADER_EPOCHS,
-                    claim=claim,
-                    offset=offset,
-                    byte=position,
-                    log=f"{summary.segment.name}.log",
-                )
-                evidence = Evidence(
-                    claim, message("evidence.epoch_from", epoch=epoch, offset=offset)
-                )
-                yield _epoch_finding(text, evidence, facts)
-                return
-    if epochs[-1][1] > end:
-        text = message(
-            "finding.epoch_beyond_end", epoch=epochs[-1][0], offset=epochs[-1][1], end=end
-        )
-        yield _epoch_finding(
-            text, Evidence(text, message("evidence.offset_up_to", offset=end)), facts
-        )
+            expected = message("evidence.epoch_from", epoch=epoch, offset=offset)
+            yield _epoch_finding(text, Evidence(claim, expected), facts)
+            return
+    epoch, offset = epochs[-1]
+    if offset > end:
+        text = message("finding.epoch_beyond_end", epoch=epoch, offset=offset, end=end)
+        expected = message("evidence.offset_up_to", offset=end)
+        yield _epoch_finding(text, Evidence(text, expected), facts)
 
 
 def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:
@@ -181,55 +166,35 @@ def _check_snapshots(
     log end. The broker keeps this snapshot until the second shutdown after that one. Until then,
     a batch may begin at the snapshot's offset. So such a snapshot is not reported.
     """
-    base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots
-    stray_offsets = [offset for offset in snapshots if offset not in base_offsets]
-    kept_offset = (
-        max(stray_offsets, default=-1)
-        if max(stray_offsets, default=-1) > max(base_offsets, default=-1)
-        else None
-    )
     for snapshot in snapshots.values():
         yield from check_snapshot(snapshot, facts)
+    kept_offsets = {summary.segment.base_offset for summary in summaries}
+    newest_offset = max(snapshots, default=-1)
+    if newest_offset > max(kept_offsets, default=-1):
+        kept_offsets.add(newest_offset)
     removed_snapshots = [
-        snapshots[offset]
-        for offset in stray_offsets
-        if offset != kept_offset and not _is_batch_start(summaries, offset)
+        snapshot
+        for offset, snapshot in snapshots.items()
+        if offset not in kept_offsets and not _is_batch_start(summaries, offset)
     ]
     if removed_snapshots:
-        name = removed_snapshots[0].name
-        more = len(removed_snapshots) - 1
-        text = (
-            message("finding.stray_snapshots", file=name, n=more)
-            if more
-            else message("finding.stray_snapshot", file=name)
-        )
+        first = removed_snapshots[0]
+        text = message("finding.stray_snapshot", file=first.name)
+        if more := len(removed_snapshots) - 1:
+            text = message("finding.stray_snapshots", file=first.name, n=more)
+        file_names = tuple(snapshot.name for snapshot in removed_snapshots[:MAX_RUNS])
         evidence = Evidence(
-            message(
-                "evidence.names",
-                names=tuple(snapshot.name for snapshot in removed_snapshots[:MAX_RUNS]),
-            ),
-            message("evidence.kept_snapshots"),
+            message("evidence.names", names=file_names), message("evidence.kept_snapshots")
         )
-        yield facts.make_finding(
-            "snapshot-stray",
-            removed_snapshots[0].name,
-            text,
-            evidence,
-            (0, removed_snapshots[0].size_bytes),
-        )
+        byte_range = (0, first.size_bytes)
+        yield facts.make_finding("snapshot-stray", first.name, text, evidence, byte_range)
     producer_batches = sum(summary.producer_batches for summary in summaries)
     if producer_batches and not snapshots and facts.clean:
         text = message("finding.no_snapshot", n=producer_batches)
-        yield facts.make_finding(
-            "snapshot-missing",
-            None,
-            text,
-            Evidence(
-                message("evidence.without_file", file=".snapshot"),
-                message("evidence.snapshot_at_end"),
-            ),
-        )
+        found_text = message("evidence.without_file", file=".snapshot")
+        evidence = Evidence(found_text, message("evidence.snapshot_at_end"))
+        yield facts.make_finding("snapshot-missing", None, text, evidence)
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
@@ -240,14 +205,12 @@ def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
     )
     if summary is None or summary.is_unsound or summary.last_offset is None:
         return summary is not None
-    entries = (
-        summary.segment.offset_index
-        if "index" not in summary.unreadable_indexes
-        else np.empty(0, OFFSET_ENTRY)
-    )
-    slot = int(np.searchsorted(entries["offset"], offset)) - 1
-    # a damaged entry may have a negative position
-    start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0
+    start = 0
+    if "index" not in summary.unreadable_indexes:
+        entries = summary.segment.offset_index
+        slot = int(np.searchsorted(entries["offset"], offset)) - 1
+        # a damaged entry may have a negative position
+        start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0
     batch_offset = summary.last_offset + 1
     for batches in summary.segment.scan(start):
         later_offsets = batches["base_offset"][batches["base_offset"] >= offset]
@@ -264,17 +227,13 @@ def check_snapshot(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Findin
     except CorruptBytes as fault:
         position = fault.position
         evidence = Evidence(fault.what, message("evidence.readable_snapshot"))
-        stored_crc = data[CRC_AT : producer_snapshot.CRC_START]
+        crc_bytes = data[CRC_AT : producer_snapshot.CRC_START]
+        stored_crc = int.from_bytes(crc_bytes, "big")
         computed_crc = crc32c(data[producer_snapshot.CRC_START :])
         # if the checksum is wrong, that explains any other fault
-        if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
-            number = int.from_bytes(stored_crc, "big")
-            evidence = Evidence(
-                message("evidence.stored_checksum", crc=number),
-                message("evidence.computed_checksum", crc=computed_crc),
-                stored_crc.hex(),
-                f"{computed_crc:08x}",
-            )
+        if len(crc_bytes) == CRC_BYTES and stored_crc != computed_crc:
+            found_text = message("evidence.stored_checksum", crc=stored_crc)
+            evidence = checksum_evidence(found_text, stored_crc, computed_crc)
             position = CRC_AT
         text = message("finding.not_what_was_written", file=snapshot.name, problem=fault.what)
         yield facts.make_finding(
@@ -288,20 +247,14 @@ def check_snapshot(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Findin
         yield unreadable_files.file_finding(snapshot.name, fault, facts)
 
 
-def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    file_names = [file_info.name for file_info in segment.files]
-    length = sum(file_info.size_bytes for file_info in segment.files)
-    text = message("finding.files_of_bytes", names=tuple(file_names), n=length)
-    code = LEFTOVERS[segment.state]
-    yield facts.make_finding(
-        code,
-        file_names[0],
-        text,
-        Evidence(
-            message("evidence.suffix", suffix=segment.state), message("evidence.no_such_file")
-        ),
-        (0, segment.files[0].size_bytes),
-    )
+def leftover_finding(suffix: str, files: Sequence[FileInfo], facts: PartitionFacts) -> Finding:
+    """Returns a finding about the files of one segment with one of the suffixes in LEFTOVERS."""
+    file_names = tuple(file_info.name for file_info in files)
+    length = sum(file_info.size_bytes for file_info in files)
+    text = message("finding.files_of_bytes", names=file_names, n=length)
+    evidence = Evidence(message("evidence.suffix", suffix=suffix), message("evidence.no_such_file"))
+    byte_range = (0, files[0].size_bytes)
+    return facts.make_finding(LEFTOVERS[suffix], file_names[0], text, evidence, byte_range)
 
 
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
@@ -310,32 +263,26 @@ def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
     At start-up, a broker deletes such an index, unless a folder has the name of the .log
     (LogLoader, 4.3.1 and 4.4.0).
     """
-    has_folder = (segment.files[0].path.parent / f"{segment.name}.log").is_dir()
+    log_name = f"{segment.name}.log"
+    has_folder = (segment.files[0].path.parent / log_name).is_dir()
     consequence = message("consequence.kept_beside_folder") if has_folder else None
+    evidence = Evidence(message("evidence.no_file"), message("evidence.name", name=log_name))
     for file_info in segment.files:
-        evidence = Evidence(
-            message("evidence.no_file"), message("evidence.name", name=f"{segment.name}.log")
-        )
+        name = file_info.name
+        text = message("finding.no_log_beside", file=name)
+        byte_range = (0, file_info.size_bytes)
         yield facts.make_finding(
-            "orphan-index",
-            file_info.name,
-            message("finding.no_log_beside", file=file_info.name),
-            evidence,
-            (0, file_info.size_bytes),
-            consequence=consequence,
+            "orphan-index", name, text, evidence, byte_range, consequence=consequence
         )
 
 
 def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
     live_bases = {segment.base_offset for segment in partition.live}
     for name in file.list_folders(partition.path):
-        shown_name = replace_surrogates(name)
+        text = message("finding.folder", name=replace_surrogates(name))
+        consequence = _folder_consequence(name, live_bases)
         stranger = stranger_finding(facts.partition, name, None, facts.release)
-        yield replace(
-            stranger,
-            message=message("finding.folder", name=shown_name),
-            consequence=_folder_consequence(name, live_bases),
-        )
+        yield replace(stranger, message=text, consequence=consequence)
 
 
 def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
@@ -359,15 +306,7 @@ def _check_names(partition: Partition, facts: PartitionFacts) -> Iterator[Findin
         elif file_info.name == QUORUM_STATE and facts.metadata_log:
             yield from kraft_files.check_quorum_state(file_info, facts)
         elif name and name.suffix in LEFTOVERS:
-            evidence = Evidence(
-                message("evidence.suffix", suffix=name.suffix), message("evidence.no_such_file")
-            )
-            text = message(
-                "finding.files_of_bytes", names=(file_info.name,), n=file_info.size_bytes
-            )
-            yield facts.make_finding(
-                LEFTOVERS[name.suffix], file_info.name, text, evidence, (0, file_info.size_bytes)
-            )
+            yield leftover_finding(name.suffix, [file_info], facts)
         elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
             yield _name_finding(file_info, partition, facts)
 
@@ -379,7 +318,7 @@ def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[
     checkpoints, or renamed the directory to -stray. Every later start failed.
     """
     is_in_use = partition.state in ("current", "future")
-    if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):
+    if not is_in_use or not set(partition.directory).intersection(WHITE_SPACE):
         return
     name = replace_surrogates(partition.directory)
     yield facts.make_finding(
@@ -392,18 +331,14 @@ def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[
 
 
 def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
-    stranger = stranger_finding(
-        facts.partition, file_info.name, file_info.size_bytes, facts.release
-    )
-    consequence = _name_consequence(
-        file_info.name, {segment.base_offset for segment in partition.live}
-    )
+    name = file_info.name
+    stranger = stranger_finding(facts.partition, name, file_info.size_bytes, facts.release)
+    consequence = _name_consequence(name, {segment.base_offset for segment in partition.live})
     if consequence is None:
         return stranger
     is_segment = consequence.key == "consequence.name_makes_segment"
-    return replace(
-        stranger, consequence=consequence, severity=ERROR if is_segment else stranger.severity
-    )
+    severity = ERROR if is_segment else stranger.severity
+    return replace(stranger, consequence=consequence, severity=severity)
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
@@ -422,13 +357,11 @@ def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
         offset = names.parse_offset(name)
     except ValueError:
         return message("consequence.name_ends_start")
-    if name.endswith(".cleaned"):
-        return DELETED
     if name.endswith(".swap"):
         return message("consequence.name_of_swap")
     if name.endswith(".snapshot"):
         return message("consequence.name_of_snapshot", offset=offset)
-    if offset in bases:
+    if offset in bases and not name.endswith(".cleaned"):
         return None
     if name.endswith(".log"):
         return message("consequence.name_makes_segment", offset=offset)
@@ -449,17 +382,13 @@ def stranger_finding(
     partition: str | None, name: str, size_bytes: int | None, release: Release
 ) -> Finding:
     shown_name = replace_surrogates(name)
-    path = f"{partition}/{shown_name}" if partition else shown_name
-    byte_range: dict[str, Any] = (
-        {"position": 0, "length": size_bytes} if size_bytes is not None else {}
-    )
-    text = message("finding.stranger", file=shown_name)
     return finding(
         "unknown-file",
-        text,
+        message("finding.stranger", file=shown_name),
         Evidence(message("evidence.name", name=shown_name)),
         partition=partition,
-        file=path,
+        file=f"{partition}/{shown_name}" if partition else shown_name,
+        position=None if size_bytes is None else 0,
+        length=size_bytes,
         release=release,
-        **byte_range,
     )

@@ -47,7 +47,8 @@ def check(
     """
     segment = replace(segment)  # the indexes that this copy caches are freed after the check
     if not segment.is_in_use:
-        return SegmentFindings(tuple(other_files.leftovers(segment, facts)), None)
+        leftover = other_files.leftover_finding(segment.state, segment.files, facts)
+        return SegmentFindings((leftover,), None)
     if not isinstance(segment, LogSegment):
         return SegmentFindings(tuple(other_files.orphans(segment, facts)), None)
     index_faults = dict(_index_faults(segment))
@@ -55,33 +56,19 @@ def check(
         unreadable_files.file_finding(getattr(segment, kind).name, fault, facts)
         for kind, fault in index_faults.items()
     ]
+    readable = replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment
     try:
-        readable_findings, segment_summary = _check_readable(
-            replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment,
-            facts,
-            observer,
-            first_walk,
-        )
+        findings, segment_summary = _check_readable(readable, facts, observer, first_walk)
     except KafkavizError as fault:
-        segment_summary = CheckSummary(
-            segment=segment,
-            read_fault=str(fault),
-            is_unsound=True,
-            unreadable_indexes=tuple(index_faults),
-        )
-        return SegmentFindings(
-            (*fault_findings, unreadable_files.file_finding(segment.log.name, fault, facts)),
-            segment_summary,
-        )
+        findings = [unreadable_files.file_finding(segment.log.name, fault, facts)]
+        segment_summary = CheckSummary(segment=segment, read_fault=str(fault), is_unsound=True)
     # unreadable indexes were left out of the segment, so the checks report them as missing
     names = {finding.file for finding in fault_findings}
-    findings = (
-        *fault_findings,
-        *(finding for finding in readable_findings if finding.file not in names),
+    findings = [finding for finding in findings if finding.file not in names]
+    segment_summary = replace(
+        segment_summary, segment=segment, unreadable_indexes=tuple(index_faults)
     )
-    return SegmentFindings(
-        findings, replace(segment_summary, segment=segment, unreadable_indexes=tuple(index_faults))
-    )
+    return SegmentFindings((*fault_findings, *findings), segment_summary)
 
 
 def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:

@@ -53,14 +53,9 @@ def _effect_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
     logs = sum(1 for summary in summaries if summary.batches)
     if entries >= FEW_ENTRIES and entries == batches - logs:
         text = message("finding.every_batch_indexed", n=entries, batches=batches)
-        yield facts.make_finding(
-            "interval-without-effect",
-            None,
-            text,
-            Evidence(
-                message("evidence.entries", n=entries), message("evidence.at_most", n=entries)
-            ),
-        )
+        expected = message("evidence.at_most", n=entries)
+        evidence = Evidence(message("evidence.entries", n=entries), expected)
+        yield facts.make_finding("interval-without-effect", None, text, evidence)
 
 
 def _full_index_findings(
@@ -76,67 +71,50 @@ def _full_index_findings(
         if not full_summaries or len(full_summaries) < MAX_ROLLS * (len(summaries) - 1):
             continue
         count = getattr(full_summaries[0], counted)
-        text = message(
-            "finding.index_full",
-            n=len(full_summaries),
-            all=len(summaries) - 1,
-            entries=count,
-            size=count * entry_bytes,
-        )
+        size = count * entry_bytes
+        rolls = len(summaries) - 1
+        full = len(full_summaries)
+        text = message("finding.index_full", n=full, all=rolls, entries=count, size=size)
         evidence = Evidence(
             message("evidence.entries_in_each", n=count), message("evidence.room_for_more")
         )
         name = full_summaries[0].segment.file_name(kind)
-        yield facts.make_finding(code, name, text, evidence, (0, count * entry_bytes))
+        yield facts.make_finding(code, name, text, evidence, (0, size))
 
 
 def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     closed_sizes = [summary.segment.log.size_bytes for summary in summaries[:-1]]
-    if (
-        len(closed_sizes) >= FEW_SEGMENTS
-        and sum(closed_sizes) / len(closed_sizes) < MIN_SEGMENT_BYTES
-    ):
-        mean_bytes = sum(closed_sizes) // len(closed_sizes)
+    if len(closed_sizes) < FEW_SEGMENTS:
+        return
+    mean_bytes = sum(closed_sizes) // len(closed_sizes)
+    if mean_bytes < MIN_SEGMENT_BYTES:
         text = message("finding.tiny_segments", n=len(closed_sizes), size=mean_bytes)
-        yield facts.make_finding(
-            "segments-tiny",
-            None,
-            text,
-            Evidence(
-                message("evidence.size", size=mean_bytes),
-                message("evidence.size_or_more", size=MIN_SEGMENT_BYTES),
-            ),
-        )
+        expected = message("evidence.size_or_more", size=MIN_SEGMENT_BYTES)
+        evidence = Evidence(message("evidence.size", size=mean_bytes), expected)
+        yield facts.make_finding("segments-tiny", None, text, evidence)
 
 
 def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     wasteful_files = []
+    wasted_bytes = 0
     for summary in summaries:
-        entry_bytes = (
-            summary.entries * offset_index.ENTRY.itemsize,
-            summary.time_entries * time_index.ENTRY.itemsize,
-        )
-        for index_file, length in zip(
-            (summary.segment.index, summary.segment.timeindex), entry_bytes, strict=True
+        for index_file, entry_bytes in (
+            (summary.segment.index, summary.entries * offset_index.ENTRY.itemsize),
+            (summary.segment.timeindex, summary.time_entries * time_index.ENTRY.itemsize),
         ):
-            if index_file and index_file.allocated_bytes - length > WASTE_BYTES:
-                wasteful_files.append((index_file, length))
+            if index_file and index_file.allocated_bytes - entry_bytes > WASTE_BYTES:
+                wasteful_files.append((index_file, entry_bytes))
+                wasted_bytes += index_file.allocated_bytes - entry_bytes
     if wasteful_files:
         index_file, entry_bytes = wasteful_files[0]
-        total = sum(
-            wasteful_file.allocated_bytes - used_bytes
-            for wasteful_file, used_bytes in wasteful_files
-        )
-        text = message("finding.wasted_zeros", n=len(wasteful_files), size=total)
+        text = message("finding.wasted_zeros", n=len(wasteful_files), size=wasted_bytes)
         evidence = Evidence(
             message("evidence.size_on_disk", size=index_file.allocated_bytes),
             message("evidence.entries_then_hole", size=entry_bytes),
         )
-        is_untrimmed = facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(
-            facts.release
-        )
-        until_rolled = message("consequence.metadata_log_untrimmed")
-        consequence = until_rolled if is_untrimmed else None
+        consequence = None
+        if facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(facts.release):
+            consequence = message("consequence.metadata_log_untrimmed")
         yield facts.make_finding(
             "preallocation-waste",
             index_file.name,

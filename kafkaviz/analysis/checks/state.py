@@ -5,9 +5,10 @@ missing: recovery-point-beyond-end.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
@@ -36,7 +37,7 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.format.walk import batch_at
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
-from kafkaviz.log.partition import Partition
+from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import Restart, is_stray_for_sure
@@ -52,6 +53,12 @@ RESTART_CODES = (
     "recovery-will-delete",
     "recovery-will-rebuild",
 )
+# by the name of a checkpoint: the code if its offset is beyond the log end, and the offset's name
+BEYOND_END = {
+    "log_start": ("log-start-beyond-end", message("finding.log_start_offset")),
+    "recovery_point": ("recovery-point-beyond-end", message("finding.recovery_point")),
+    "high_watermark": ("high-watermark-beyond-end", message("finding.high_watermark")),
+}
 PartitionKey = tuple[str, int]  # topic, partition
 # the consequence of a failure if the broker has other log directories
 OFFLINE = message("consequence.starts_without_directory")
@@ -74,40 +81,11 @@ def check_partition(
     find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> Iterator[Finding]:
     end = log_end(summaries)
-    start = partition.checkpoints.log_start
-    recovery_point = partition.checkpoints.recovery_point
-    high_watermark = partition.checkpoints.high_watermark
+    checkpoints = partition.checkpoints
     if not partition.live and not partition.remote_bases:
-        end = start or 0  # a starting broker creates an empty segment there
-    if end is not None and start is not None and start > end:
-        yield _beyond_finding(
-            "log-start-beyond-end",
-            "log_start",
-            message("finding.log_start_offset"),
-            offset=start,
-            end=end,
-            facts=facts,
-        )
-    if end is not None and recovery_point is not None and recovery_point > end:
-        yield _beyond_finding(
-            "recovery-point-beyond-end",
-            "recovery_point",
-            message("finding.recovery_point"),
-            offset=recovery_point,
-            end=end,
-            facts=facts,
-        )
-    # one loss gets only one finding. The recovery point is the stronger sign of a loss, because
-    # records below it had been flushed.
-    elif end is not None and high_watermark is not None and high_watermark > end:
-        yield _beyond_finding(
-            "high-watermark-beyond-end",
-            "high_watermark",
-            message("finding.high_watermark"),
-            offset=high_watermark,
-            end=end,
-            facts=facts,
-        )
+        end = checkpoints.log_start or 0  # a starting broker creates an empty segment there
+    if end is not None:
+        yield from _beyond_findings(checkpoints, end, facts)
     if not partition.is_remote_alone:  # otherwise the local log may exist elsewhere
         yield from _open_transactions(partition, summaries, facts, find_transactional_ids)
 
@@ -120,26 +98,24 @@ def log_end(summaries: Sequence[CheckSummary]) -> int | None:
     return last.segment.base_offset if last.end_offset is None else last.end_offset
 
 
-def _beyond_finding(
-    code: str,
-    checkpoint: str,
-    offset_name: Message,
-    *,
-    offset: int,
-    end: int,
-    facts: PartitionFacts,
-) -> Finding:
-    text = message("finding.offset_beyond_end", name=offset_name, offset=offset, end=end)
-    evidence = Evidence(
-        message(
-            "evidence.checkpointed_offset",
-            name=offset_name,
-            offset=offset,
-            file=CHECKPOINTS[checkpoint],
-        ),
-        message("evidence.offset_up_to", offset=end),
-    )
-    return facts.make_finding(code, None, text, evidence)
+def _beyond_findings(
+    checkpoints: CheckpointOffsets, end: int, facts: PartitionFacts
+) -> Iterator[Finding]:
+    for checkpoint, (code, name) in BEYOND_END.items():
+        offset = getattr(checkpoints, checkpoint)
+        if offset is None or offset <= end:
+            continue
+        file_name = CHECKPOINTS[checkpoint]
+        evidence = Evidence(
+            message("evidence.checkpointed_offset", name=name, offset=offset, file=file_name),
+            message("evidence.offset_up_to", offset=end),
+        )
+        text = message("finding.offset_beyond_end", name=name, offset=offset, end=end)
+        yield facts.make_finding(code, None, text, evidence)
+        if checkpoint == "recovery_point":
+            # one loss gets only one finding. The recovery point is a stronger sign of a loss than
+            # the high watermark, because records below it had been flushed.
+            return
 
 
 def _open_transactions(
@@ -167,24 +143,15 @@ def _open_transactions(
         segment = first_summaries[producer].segment
         age = facts.now_ms - begin.last_ms
         is_hanging = age > HANGING_MS
-        who = name_producer(producer, transactional_ids.get(producer))
-        begin_ms = _begin_ms(segment, begin.position)
-        text = message(
-            "finding.open_transaction",
-            producer=who,
-            offset=begin.offset,
-            begin=begin_ms,
-            moment=begin.last_ms,
-        )
+        values: dict[str, Any] = {
+            "producer": name_producer(producer, transactional_ids.get(producer)),
+            "offset": begin.offset,
+            "begin": _begin_ms(segment, begin.position),
+            "moment": begin.last_ms,
+        }
+        text = message("finding.open_transaction", **values)
         if is_hanging:
-            text = message(
-                "finding.hanging_transaction",
-                producer=who,
-                offset=begin.offset,
-                begin=begin_ms,
-                moment=begin.last_ms,
-                age=age,
-            )
+            text = message("finding.hanging_transaction", age=age, **values)
         evidence = Evidence(
             message("evidence.no_marker", producer=producer, offset=begin.offset),
             message("evidence.a_marker"),
@@ -239,17 +206,11 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
     if broker.may_be_running():
         text = message("finding.may_be_running", file=LOCK)
         consequence = message("consequence.may_be_running")
-    evidence = Evidence(
-        message("evidence.without_file", file=CLEAN_SHUTDOWN),
-        message("evidence.file_of_clean_stop", file=CLEAN_SHUTDOWN),
-    )
+    name = CLEAN_SHUTDOWN
+    found_text = message("evidence.without_file", file=name)
+    evidence = Evidence(found_text, message("evidence.file_of_clean_stop", file=name))
     yield finding(
-        "unclean-shutdown",
-        text,
-        evidence,
-        file=CLEAN_SHUTDOWN,
-        release=release,
-        consequence=consequence,
+        "unclean-shutdown", text, evidence, file=name, release=release, consequence=consequence
     )
 
 
@@ -280,44 +241,38 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
         if step.cause == "segment-by-name"
     }
     for step in restart.steps:
+        is_unusual = not step.is_expected and step.cause not in COVERED_CAUSES
         if step.action == "fail":
+            error = message("evidence.kafkas_text", text=step.error) if step.error else step.why
             yield _step_finding(
                 "recovery-will-fail",
                 step,
                 release,
-                found_text=message("evidence.kafkas_text", text=step.error)
-                if step.error
-                else step.why,
-                message=step.why,
+                found_text=error,
+                text=step.why,
                 next_step=step.way_out,
                 consequence=OFFLINE if restart.starts else None,
             )
         elif step.cause == "becomes-stray":
             yield _stray_finding(step, release)
         elif step.action == "truncate":
+            size_bytes = step.size_bytes
             text = message(
-                "finding.will_be_cut", n=step.size_bytes, byte=step.from_position, why=step.why
+                "finding.will_be_cut", n=size_bytes, byte=step.from_position, why=step.why
             )
-            yield _step_finding(
-                "recovery-will-truncate",
-                step,
-                release,
-                found_text=message("evidence.bytes_no_valid_batch", n=step.size_bytes),
-                message=text,
-            )
-        elif step.action == "delete" and not step.is_expected and step.cause not in COVERED_CAUSES:
-            yield _step_finding(
-                "recovery-will-delete",
-                step,
-                release,
-                found_text=step.why,
-                message=message(
-                    "finding.will_be_deleted", name=step.file or step.partition, why=step.why
-                ),
-            )
-        elif (step.log_directory, step.partition, step.segment) in named_segments:
-            continue
-        elif step.action == "rebuild" and not step.is_expected and step.cause not in COVERED_CAUSES:
+            found_text = message("evidence.bytes_no_valid_batch", n=size_bytes)
+            code = "recovery-will-truncate"
+            yield _step_finding(code, step, release, found_text=found_text, text=text)
+        elif step.action == "delete" and is_unusual:
+            name = step.file or step.partition
+            text = message("finding.will_be_deleted", name=name, why=step.why)
+            code = "recovery-will-delete"
+            yield _step_finding(code, step, release, found_text=step.why, text=text)
+        elif (
+            step.action == "rebuild"
+            and is_unusual
+            and (step.log_directory, step.partition, step.segment) not in named_segments
+        ):
             rebuild_steps[step.log_directory, step.partition].append(step)
     for steps in rebuild_steps.values():
         yield _rebuild_finding(steps, release)
@@ -329,13 +284,13 @@ def _step_finding(
     release: Release,
     *,
     found_text: Message,
-    message: Message,
+    text: Message,
     next_step: Message | None = None,
     consequence: Message | None = None,
 ) -> Finding:
     return finding(
         code,
-        message,
+        text,
         Evidence(found_text),
         partition=step.partition,
         file=step.file or step.partition,
@@ -354,21 +309,14 @@ def _stray_finding(step: StartupStep, release: Release) -> Finding:
     The severity is INFO if a log directory that was not opened may show that the partition is not
     stray.
     """
-    is_sure = is_stray_for_sure(step)
-    next_step = None if is_sure else message("next_step.restore_cluster_metadata")
-    stray = _step_finding(
-        "becomes-stray",
-        step,
-        release,
-        found_text=step.why,
-        message=step.why,
-        next_step=next_step,
-    )
-    return stray if is_sure else replace(stray, severity=INFO)
+    stray = _step_finding("becomes-stray", step, release, found_text=step.why, text=step.why)
+    if is_stray_for_sure(step):
+        return stray
+    next_step = message("next_step.restore_cluster_metadata")
+    return replace(stray, next_step=next_step, severity=INFO)
 
 
-def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
-    steps = list(steps)
+def _rebuild_finding(steps: Sequence[StartupStep], release: Release) -> Finding:
     segments = sorted({step.segment for step in steps if step.segment is not None})
     reasons = tuple(dict.fromkeys(step.why for step in steps))
     if len(segments) == 1:
@@ -409,20 +357,15 @@ def partial_copy_finding(
     a missing partition, and `trace` is the offset of this partition in a checkpoint.
     """
     because = message("evidence.missing_directory", name=f"{example[0]}-{example[1]}")
+    evidence = Evidence(_trace_text(trace, because))
+    text = message("finding.most_partitions_missing", missing=missing_count, count=present_count)
     missing_partitions = finding(
-        "partition-missing",
-        message("finding.most_partitions_missing", missing=missing_count, count=present_count),
-        Evidence(_trace_text(trace, because)),
-        file=trace.checkpoint,
-        release=release,
+        "partition-missing", text, evidence, file=trace.checkpoint, release=release
     )
     return replace(missing_partitions, severity=WARNING)
 
 
 def _trace_text(trace: Trace, because: Message) -> Message:
     return message(
-        "evidence.named_in_checkpoint",
-        file=trace.checkpoint,
-        offset=trace.offset,
-        because=because,
+        "evidence.named_in_checkpoint", file=trace.checkpoint, offset=trace.offset, because=because
     )

@@ -23,6 +23,7 @@ from kafkaviz.units import file_stem
 from kafkaviz.versions import Release
 
 HELD_STATES = (*FAILING_STATES, UploadState.WAITING)
+MISSING_PLACES = (SegmentPlace.LOST, SegmentPlace.LOCAL)
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
@@ -92,28 +93,24 @@ def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Find
 
 
 def check_partition(partition: TieredPartition, release: Release = ()) -> Iterator[Finding]:
-    missing = [
-        segment
-        for segment in partition.segments
-        if segment.state == COPY_FINISHED
-        and segment.place in (SegmentPlace.LOST, SegmentPlace.LOCAL)
-    ]
-    for segment in missing:
-        is_lost = segment.place is SegmentPlace.LOST
+    for segment in partition.segments:
+        if segment.state != COPY_FINISHED or segment.place not in MISSING_PLACES:
+            continue
+        first = segment.start_offset
+        text = message("finding.remote_segment_missing", first=first, last=segment.end_offset)
+        expected = message("evidence.remote_files", id=segment.segment_id)
+        evidence = Evidence(message("evidence.in_neither_place"), expected)
+        consequence = None
+        if segment.place is SegmentPlace.LOCAL:
+            evidence = Evidence(message("evidence.local_alone"), expected)
+            consequence = message("consequence.remote_segment_missing_local")
         yield finding(
             "remote-segment-missing",
-            message(
-                "finding.remote_segment_missing",
-                first=segment.start_offset,
-                last=segment.end_offset,
-            ),
-            Evidence(
-                message("evidence.in_neither_place" if is_lost else "evidence.local_alone"),
-                message("evidence.remote_files", id=segment.segment_id),
-            ),
+            text,
+            evidence,
             partition=partition.directory,
             release=release,
-            consequence=None if is_lost else message("consequence.remote_segment_missing_local"),
+            consequence=consequence,
         )
     for code, key, place in (
         ("remote-copy-unfinished", "remote_copy_unfinished", SegmentPlace.UNFINISHED),
