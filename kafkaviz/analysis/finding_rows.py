@@ -14,8 +14,8 @@ such findings after an unclean shutdown. For example:
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from kafkaviz.analysis import json_objects
@@ -116,9 +116,7 @@ def badges_from_rows(
     Args:
         rows: the FINDING_COLUMNS of each finding.
     """
-    offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
-        lambda: defaultdict(set)
-    )
+    offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = {}
     names_of_two = {
         (broker.directory_of(partition).text, partition.directory): name
         for partition in broker.partitions
@@ -128,7 +126,7 @@ def badges_from_rows(
         if directory is None or severity == INFO or code in RECOVERY_CODES:
             continue
         name = names_of_two.get((log_directory or "", directory), directory)
-        base_offsets = offsets_by_code[name][code, severity]
+        base_offsets = offsets_by_code.setdefault(name, {}).setdefault((code, severity), set())
         if (segment_name := names.parse_file((file or "").rpartition("/")[2])) is not None:
             base_offsets.add(segment_name.base_offset)
     return {directory: _sort_badges(codes) for directory, codes in offsets_by_code.items()}
@@ -137,25 +135,17 @@ def badges_from_rows(
 def badges_from_findings(
     findings: Iterable[Finding], broker: Broker
 ) -> dict[str, tuple[Badge, ...]]:
-    rows = (
-        (finding.partition, finding.log_directory, finding.file, finding.code, finding.severity)
-        for finding in findings
-    )
-    return badges_from_rows(rows, broker)
+    columns = attrgetter("partition", "log_directory", "file", "code", "severity")
+    return badges_from_rows(map(columns, findings), broker)
 
 
 def _sort_badges(codes: dict[tuple[str, str], set[int]]) -> tuple[Badge, ...]:
+    def sort_key(badge: Badge) -> tuple[int, int, str]:
+        family = FAMILIES.index(CODES[badge.code].family)
+        return SEVERITIES.index(badge.severity), family, badge.code
+
     badges = [
         Badge(code, severity, tuple(sorted(base_offsets)))
         for (code, severity), base_offsets in codes.items()
     ]
-    return tuple(
-        sorted(
-            badges,
-            key=lambda badge: (
-                SEVERITIES.index(badge.severity),
-                FAMILIES.index(CODES[badge.code].family),
-                badge.code,
-            ),
-        )
-    )
+    return tuple(sorted(badges, key=sort_key))

@@ -40,15 +40,14 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        parts = (
-            self._format_part("found", self.found, self.found_hex),
-            self._format_part("expected", self.expected, self.expected_hex),
-        )
-        return " ".join(filter(None, parts))
-
-    @staticmethod
-    def _format_part(label: str, text: Message | None, digits: str) -> str:
-        return f"{label} {text}{f' ({digits})' if digits else ''}." if text else ""
+        sentences = []
+        for label, value, digits in (
+            ("found", self.found, self.found_hex),
+            ("expected", self.expected, self.expected_hex),
+        ):
+            if value:
+                sentences.append(f"{label} {value}{f' ({digits})' if digits else ''}.")
+        return " ".join(sentences)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +110,9 @@ _REPLICA_STEPS = frozenset(
         "restore_segment",
     )
 )
-_SANITY = (versions.INDEXES_TRUSTED, "sanity_check")
+# a reference, and the consequence in releases that check an index before they use it
+_SANITY = ("KAFKA-7283", (versions.INDEXES_TRUSTED, "sanity_check"))
+_ZERO_TAIL = ("KAFKA-19200", _SANITY[1])
 
 
 def _code(
@@ -136,9 +137,6 @@ def _code(
         faulty: the releases with that bug; None: the check decides whether to mention `cause`.
     """
     key = name.replace("-", "_")
-    behaviour_before = None
-    if earlier:
-        behaviour_before = earlier[0], message(f"consequence.{earlier[1]}")
     return Code(
         name=name,
         severity=severity,
@@ -146,7 +144,7 @@ def _code(
         consequence=message(f"consequence.{consequence or key}"),
         next_step=message(next_step if "." in next_step else f"next_step.{next_step}"),
         reference=reference,
-        earlier_behaviour=behaviour_before,
+        earlier_behaviour=earlier and (earlier[0], message(f"consequence.{earlier[1]}")),
         cause=message(f"finding.{cause}") if cause else None,
         faulty_releases=faulty,
     )
@@ -182,19 +180,12 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family: the name of a module in ch
     ),
     "offset-index": (
         _code("index-missing", WARNING, "let_start_rebuild"),
-        _code("index-size-not-multiple", WARNING, "rebuild_indexes", "KAFKA-7283", _SANITY),
-        _code(
-            "index-zero-tail",
-            WARNING,
-            "rebuild_indexes",
-            "KAFKA-19200",
-            _SANITY,
-            cause="unflushed_trim",
-        ),
-        _code("index-not-monotonic", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
-        _code("index-position-beyond-log", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
-        _code("index-position-not-batch-start", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
-        _code("index-offset-mismatch", ERROR, "rebuild_indexes", "KAFKA-7283", _SANITY),
+        _code("index-size-not-multiple", WARNING, "rebuild_indexes", *_SANITY),
+        _code("index-zero-tail", WARNING, "rebuild_indexes", *_ZERO_TAIL, cause="unflushed_trim"),
+        _code("index-not-monotonic", ERROR, "rebuild_indexes", *_SANITY),
+        _code("index-position-beyond-log", ERROR, "rebuild_indexes", *_SANITY),
+        _code("index-position-not-batch-start", ERROR, "rebuild_indexes", *_SANITY),
+        _code("index-offset-mismatch", ERROR, "rebuild_indexes", *_SANITY),
         _code("index-coarse", INFO, "nothing", "KAFKA-806"),
         _code("index-first-offset-keys", INFO, "nothing", "KAFKA-6530"),
         _code("index-differs-from-rebuild", WARNING, "compare_with_rebuild"),
@@ -202,34 +193,29 @@ _TABLE: dict[str, tuple[Code, ...]] = {  # by family: the name of a module in ch
     ),
     "time-index": (
         _code("timeindex-missing", ERROR, "rebuild_both_indexes"),
-        _code(
-            "timeindex-size-not-multiple", WARNING, "rebuild_both_indexes", "KAFKA-7283", _SANITY
-        ),
+        _code("timeindex-size-not-multiple", WARNING, "rebuild_both_indexes", *_SANITY),
         _code(
             "timeindex-zero-tail",
             ERROR,
             "rebuild_both_indexes",
-            "KAFKA-19200",
-            _SANITY,
+            *_ZERO_TAIL,
             cause="unflushed_trim",
         ),
         _code(
             "timeindex-not-monotonic",
             ERROR,
             "rebuild_both_indexes",
-            "KAFKA-7283",
-            _SANITY,
+            *_SANITY,
             consequence="time_lookups_astray",
         ),
         _code(
             "timeindex-offset-mismatch",
             ERROR,
             "rebuild_both_indexes",
-            "KAFKA-7283",
-            _SANITY,
+            *_SANITY,
             consequence="time_lookups_astray",
         ),
-        _code("timeindex-timestamp-mismatch", ERROR, "rebuild_both_indexes", "KAFKA-7283", _SANITY),
+        _code("timeindex-timestamp-mismatch", ERROR, "rebuild_both_indexes", *_SANITY),
         _code("timeindex-deep-offset", INFO, "nothing", "KAFKA-16341"),
         _code("timeindex-max-missed", WARNING, "rebuild_both_indexes"),
         _code("timeindex-empty", INFO, "nothing"),
