@@ -11,6 +11,7 @@ For example:
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePath
 
 from kafkaviz.analysis import disk, freeing
@@ -32,13 +33,7 @@ from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.disk import DiskShare
-from kafkaviz.analysis.findings import (
-    INFO,
-    Finding,
-    as_info,
-    counts,
-    sort_findings,
-)
+from kafkaviz.analysis.findings import INFO, Finding, as_info, counts, sort_findings
 from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
 from kafkaviz.analysis.inferred_release import AssumedRelease
 from kafkaviz.analysis.json_objects import to_json_object
@@ -201,20 +196,20 @@ def check(
     findings = []
     retentions = []
     shares = []
-    for partition_log in check_plan.partitions:
+    for log in check_plan.partitions:
         if on_partition:
-            on_partition(partition_log)
-        facts = check_plan.facts(partition_log)
+            on_partition(log)
+        facts = check_plan.facts(log)
         segment_checks = []
-        for log_segment in partition_log.segments:
+        for log_segment in log.segments:
             if on_segment:
-                on_segment(partition_log, log_segment)
+                on_segment(log, log_segment)
             segment_checks.append(segment.check(log_segment, facts))
         findings += partition_findings(
-            partition_log, facts, segment_checks, lambda: check_plan.transactional_ids
+            log, facts, segment_checks, lambda: check_plan.transactional_ids
         )
-        retentions += partition_retention(check_plan, partition_log, segment_checks)
-        shares.append(partition_share(check_plan, partition_log, segment_checks))
+        retentions += partition_retention(check_plan, log, segment_checks)
+        shares.append(partition_share(check_plan, log, segment_checks))
     return compose_health(check_plan, findings, _predict_restart(check_plan), retentions, shares)
 
 
@@ -263,16 +258,8 @@ def partition_findings(
         find_transactional_ids: returns the known transactional ids by producer id. It is called
             only if a transaction is open.
     """
-    findings = [
-        segment_finding
-        for segment_check in segment_checks
-        for segment_finding in segment_check.findings
-    ]
-    summaries = [
-        segment_check.summary
-        for segment_check in segment_checks
-        if segment_check.summary is not None
-    ]
+    findings = [*chain.from_iterable(checked.findings for checked in segment_checks)]
+    summaries = _summaries(segment_checks)
     findings += log_gaps.check_partition(partition, summaries, facts)
     findings += other_files.check_partition(partition, summaries, facts)
     findings += state.check_partition(partition, summaries, facts, find_transactional_ids)
@@ -294,12 +281,7 @@ def partition_retention(
     Returns an empty list for the metadata log, and for a partition that is not in use or cannot be
     read.
     """
-    summaries = [
-        segment_check.summary
-        for segment_check in segment_checks
-        if segment_check.summary is not None
-    ]
-    summaries = _local_summaries(partition, summaries)
+    summaries = _local_summaries(partition, _summaries(segment_checks))
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
         return []
     ages = segment_ages(
@@ -340,11 +322,11 @@ def with_unstored_facts(health: Health) -> Health:
     for log in health.retention:
         partition = partitions.get((log.partition, log.log_directory or broker.main_directory.text))
         remote_offset = highest_remote_offset(partition.path) if partition else None
-        complete_log = replace(log, highest_remote_offset=remote_offset)
+        log = replace(log, highest_remote_offset=remote_offset)
         if partition and remote_offset is not None:
             plan = plan or plan_check(broker, now_ms=now_ms)
-            complete_log = with_reasons(complete_log, plan, partition)
-        logs.append(complete_log)
+            log = with_reasons(log, plan, partition)
+        logs.append(log)
     return replace(health, now_ms=now_ms, retention=tuple(logs))
 
 
@@ -352,10 +334,11 @@ def partition_share(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> DiskShare:
     share = disk.partition_share(partition, check_plan.broker.directory_of(partition).text)
-    summaries = (segment_check.summary for segment_check in segment_checks)
-    return disk.with_summaries(
-        share, partition, [summary for summary in summaries if summary is not None]
-    )
+    return disk.with_summaries(share, partition, _summaries(segment_checks))
+
+
+def _summaries(segment_checks: Sequence[SegmentFindings]) -> list[CheckSummary]:
+    return [checked.summary for checked in segment_checks if checked.summary is not None]
 
 
 def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
@@ -393,20 +376,13 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _predict_restart(check_plan: CheckPlan) -> Restart | None:
+    release = check_plan.assumed_release.release
+    log_steps = []
     try:
-        return check_plan.restart(
-            [
-                (
-                    log.path,
-                    restart_steps(
-                        log,
-                        clean=check_plan.is_partition_clean(log.partition),
-                        release=check_plan.assumed_release.release,
-                    ),
-                )
-                for log in check_plan.logs()
-            ]
-        )
+        for log in check_plan.logs():
+            is_clean = check_plan.is_partition_clean(log.partition)
+            log_steps.append((log.path, restart_steps(log, clean=is_clean, release=release)))
+        return check_plan.restart(log_steps)
     except KafkavizError:
         return None
 
@@ -436,7 +412,9 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
         elif step.action == "delete":
             yield _fit_to_deletion(finding, step)
         elif step.action == "rebuild":
-            yield _fit_to_rebuild(finding)
+            if _is_about_index(finding) and finding.code != "index-missing":
+                finding = replace(finding, consequence=REWRITTEN, next_step=LET_START_REBUILD)
+            yield finding
         elif finding.code != "unknown-file":
             yield _fit_to_failure(finding, step)
 
@@ -462,23 +440,14 @@ def _is_about_index(finding: Finding) -> bool:
     return finding.family in INDEX_FAMILIES or finding.code in INDEX_CODES
 
 
-def _fit_to_rebuild(finding: Finding) -> Finding:
-    if finding.code == "index-missing" or not _is_about_index(finding):
-        return finding
-    return replace(finding, consequence=REWRITTEN, next_step=LET_START_REBUILD)
-
-
 def _fit_to_cut(finding: Finding, step: StartupStep, *, has_deletions: bool) -> Finding:
     cut_at = step.from_position or 0
     outcome = dict(finding.consequence.values).get("outcome", finding.consequence)
     if finding.position is None or finding.position < cut_at or outcome.key in CUT_KEYS:
         return finding
     key = "start_cuts_and_deletes" if has_deletions else "start_cuts"
-    return replace(
-        finding,
-        consequence=message(f"consequence.{key}", byte=cut_at),
-        next_step=RESTORE_BEFORE_CUT,
-    )
+    consequence = message(f"consequence.{key}", byte=cut_at)
+    return replace(finding, consequence=consequence, next_step=RESTORE_BEFORE_CUT)
 
 
 def _fit_to_deletion(finding: Finding, step: StartupStep) -> Finding:
@@ -504,12 +473,17 @@ def _fit_to_failure(finding: Finding, step: StartupStep) -> Finding:
 def health_object(health: Health) -> dict:
     """Returns the health as a JSON object, as `kafkaviz check --json` prints it."""
     restart = health.restart
+    unknown_release = {}
+    if not health.assumed_release.is_known:
+        place = "missing" if health.misses_metadata_log else "elsewhere"
+        source = str(message(f"setting_source.metadata_log_{place}"))
+        unknown_release = {"value": None, "source": source}
     return {
         "directory": health.broker.sources_text,
         "kafka_version": {
             "assumed": health.assumed_release.version,
             "because": str(health.assumed_release.reason),
-            **_unknown_release(health),
+            **unknown_release,
         },
         "log_directories": [
             _directory_object(single) for single in health.broker.single_directories
@@ -532,14 +506,6 @@ def health_object(health: Health) -> dict:
         "recovery": to_json_object(health.recovery_reads()),
         "freeing": freeing.freeing_object(health.freeing_steps(), health.index_prices()),
     }
-
-
-def _unknown_release(health: Health) -> dict:
-    if health.assumed_release.is_known:
-        return {}
-    place = "missing" if health.misses_metadata_log else "elsewhere"
-    source = message(f"setting_source.metadata_log_{place}")
-    return {"value": None, "source": str(source)}
 
 
 def _directory_object(single: Broker) -> dict:

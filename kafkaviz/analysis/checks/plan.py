@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from kafkaviz import config_def, versions
@@ -14,6 +14,7 @@ from kafkaviz.analysis.restart.next_start import (
     all_logs,
     cluster_steps,
     config_lookup,
+    is_sole_voter,
     metadata_directory,
     misnamed_directories,
     missing_controller_steps,
@@ -117,8 +118,9 @@ class CheckPlan:
         if not self.has_broker:
             return None
         bases = [segment.base_offset for segment in partition.live]
-        is_metadata_log = partition.topic == METADATA_TOPIC
-        recovery_point = 0 if is_metadata_log else partition.recovery_point or 0
+        recovery_point = partition.recovery_point or 0
+        if partition.topic == METADATA_TOPIC:
+            recovery_point = 0
         return next(iter(find_unflushed(bases, recovery_point)), None)
 
     @cached_property
@@ -139,25 +141,22 @@ class CheckPlan:
         If cleanup.policy is "delete" but the log was compacted, the policy is not trusted. Then
         the result says that no segment is deleted.
         """
-        find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
+        find = partial(self.settings.find, partition.topic)
+        release = self.assumed_release.release
         policy = find("cleanup.policy")
         if self._was_compacted(partition) and self._policy(partition) == ["delete"]:
-            return RetentionLimits(
-                deletes=False, policy_source=message("setting_source.compacted_once")
-            )
+            source = message("setting_source.compacted_once")
+            return RetentionLimits(deletes=False, policy_source=source)
         is_tiered = (
-            versions.TIERED_STORAGE.applies_to(self.assumed_release.release)
+            versions.TIERED_STORAGE.applies_to(release)
             and find("remote.storage.enable").value is True
+            and not (
+                versions.TIERED_COPY_STOPPED.applies_to(release)
+                and find("remote.log.copy.disable").value is True
+            )
         )
-        is_stopped = (
-            versions.TIERED_COPY_STOPPED.applies_to(self.assumed_release.release)
-            and find("remote.log.copy.disable").value is True
-        )
-        is_tiered = is_tiered and not is_stopped
-        ms, size = (
-            self._limit(find, name, is_tiered=is_tiered)
-            for name in ("retention.ms", "retention.bytes")
-        )
+        ms = self._limit(find, "retention.ms", is_tiered=is_tiered)
+        size = self._limit(find, "retention.bytes", is_tiered=is_tiered)
         return RetentionLimits(
             deletes="delete" in self._policy(partition) if policy.is_known else None,
             policy_source=policy.source,
@@ -198,15 +197,10 @@ class CheckPlan:
         """
         if partitions is None and not self.is_whole:
             partitions = self.partitions
-        config_of = config_lookup(self.settings)
+        find_config = config_lookup(self.settings)
         release = self.assumed_release.release
-        metadata_image = self.settings.image
         partition_logs = all_logs(
-            self.broker,
-            config_of,
-            release,
-            metadata_image,
-            partitions,
+            self.broker, find_config, release, self.settings.image, partitions
         )
         return (
             self._without_metadata(log)
@@ -216,7 +210,7 @@ class CheckPlan:
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
         """Returns the log, marked as stray if the only controller has lost its metadata log."""
-        is_sole = list(self.settings.image.voters) == [self.broker.node_number]
+        is_sole = is_sole_voter(self.broker, self.settings.image)
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
         if self.settings.misses_metadata_log and is_sole and is_renamed and is_in_use:
@@ -236,25 +230,20 @@ class CheckPlan:
             for problem in self.broker.problems
         ):
             return None
+        if not self.is_whole:
+            return join_steps(log_steps, clean=self.is_clean, strange_names=self.strange_names)
         try:
-            directory_steps = self.own_steps() if self.is_whole else ()
+            own_steps = self.own_steps()
         except KafkavizError:
             return None
-        properties = self.settings.properties
-        directories = self.broker.log_directories if self.is_whole else ()
         release = self.assumed_release.release
-        later_steps = (
-            cluster_steps(self.broker, self.settings.image, release) if self.is_whole else ()
-        )
         return join_steps(
-            chain(log_steps, later_steps),
+            chain(log_steps, cluster_steps(self.broker, self.settings.image, release)),
             clean=self.is_clean,
             strange_names=self.strange_names,
-            own_steps=directory_steps,
-            log_directories=[directory.text for directory in directories],
-            metadata_directory=metadata_directory(self.broker, properties)
-            if self.is_whole
-            else None,
+            own_steps=own_steps,
+            log_directories=[directory.text for directory in self.broker.log_directories],
+            metadata_directory=metadata_directory(self.broker, self.settings.properties),
         )
 
     def own_steps(self) -> tuple[StartupStep, ...]:
@@ -297,18 +286,14 @@ def plan_check(
 
 def newest_ms(broker: Broker) -> int:
     """Returns the time at which the broker last wrote a log or a checkpoint."""
-    logs = (
-        log_segment.log.mtime_ns
-        for partition in broker.partitions
-        for log_segment in partition.live
-    )
-    checkpoints = [
+    logs = (segment.log.mtime_ns for partition in broker.partitions for segment in partition.live)
+    checkpoints = (
         own_file.mtime_ns
         for directory in broker.log_directories
         for own_file in own_files(directory.path)
         # an empty checkpoint was only created, never written
         if own_file.name in CHECKPOINTS.values() and own_file.size_bytes
-    ]
+    )
     return max(chain(logs, checkpoints), default=0) // 1_000_000
 
 
