@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.config_def import INT_MAX
@@ -73,27 +72,23 @@ def predict_restart(
     Raises:
         CannotOpen: a file cannot be read.
     """
-    settings = open_settings(broker, release) if find_config is None else None
-    metadata_image = settings.image if settings else metadata_log.read_image(broker)
-    logs = all_logs(
-        broker, find_config or config_lookup(cast(Settings, settings)), release, metadata_image
-    )
+    if find_config is None:
+        settings = open_settings(broker, release)
+        image = settings.image
+        find_config = config_lookup(settings)
+    else:
+        image = metadata_log.read_image(broker)
     strange_names = tuple(misnamed_directories(broker))
-    log_steps = (
-        (
-            log.path,
-            restart_steps(
-                log,
-                clean=broker.directory_of(log.partition).is_clean,
-                release=release,
-                on_recovered=on_recovered,
-            ),
-        )
-        for log in logs
-        if not strange_names or is_metadata(log.path)
-    )
+
+    def read_steps(log: RestartLog) -> tuple[str, tuple[StartupStep, ...]]:
+        is_clean = broker.directory_of(log.partition).is_clean
+        steps = restart_steps(log, clean=is_clean, release=release, on_recovered=on_recovered)
+        return log.path, steps
+
+    logs = all_logs(broker, find_config, release, image)
+    log_steps = (read_steps(log) for log in logs if not strange_names or is_metadata(log.path))
     return join_steps(
-        chain(log_steps, cluster_steps(broker, metadata_image, release)),
+        chain(log_steps, cluster_steps(broker, image, release)),
         clean=broker.is_clean,
         strange_names=strange_names,
         own_steps=own_file_steps(broker, release),
@@ -161,17 +156,15 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
         for key in ("listeners", "advertised.listeners")
         for listener in properties.get(key, "").split(",")
     ]
-    is_alone = bool(server) and server in listeners
-    if not settings.misses_metadata_log or has_voters or not is_alone:
-        return
-    yield StartupStep(
-        action="fail",
-        cause="metadata-log-missing",
-        why=message("start.no_controller", name=DIRECTORY),
-        file=DIRECTORY,
-        error=f"java.lang.RuntimeException: {NO_CONTROLLER}",
-        way_out=message("way_out.restore_metadata_log", name=DIRECTORY),
-    )
+    if settings.misses_metadata_log and not has_voters and server and server in listeners:
+        yield StartupStep(
+            action="fail",
+            cause="metadata-log-missing",
+            why=message("start.no_controller", name=DIRECTORY),
+            file=DIRECTORY,
+            error=f"java.lang.RuntimeException: {NO_CONTROLLER}",
+            way_out=message("way_out.restore_metadata_log", name=DIRECTORY),
+        )
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
@@ -201,12 +194,10 @@ def configured_metadata_directory(
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
     if not text:
         return None
-    exact = [directory for directory in broker.log_directories if str(directory.path) == text]
-    same_name = [
-        directory
-        for directory in broker.log_directories
-        if directory.path.name == PurePosixPath(text).name
-    ]
+    directories = broker.log_directories
+    name = PurePosixPath(text).name
+    exact = [directory for directory in directories if str(directory.path) == text]
+    same_name = [directory for directory in directories if directory.path.name == name]
     candidates = exact or same_name
     return candidates[0] if len(candidates) == 1 else None
 
@@ -219,12 +210,9 @@ def own_files(broker: Broker) -> OwnFiles:
     Raises:
         CannotOpen: a necessary file cannot be read.
     """
-    limits = {
-        names.META_PROPERTIES: file.PROPERTIES_BYTES,
-        names.BOOTSTRAP: BOOTSTRAP_BYTES,
-        QUORUM_FILE: file.TEXT_BYTES,
-    }
-    limits |= dict.fromkeys(small_files.CHECKPOINT_WAY_OUTS, file.TEXT_BYTES)
+    checkpoint_names = small_files.CHECKPOINT_WAY_OUTS
+    limits = dict.fromkeys((QUORUM_FILE, *checkpoint_names), file.TEXT_BYTES)
+    limits |= {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES}
     contents = {
         name: file.read(broker.path / name, limit_bytes=most_bytes)
         for name, most_bytes in limits.items()
@@ -235,9 +223,7 @@ def own_files(broker: Broker) -> OwnFiles:
         bootstrap=contents.get(names.BOOTSTRAP),
         has_metadata_log=any(partition.directory == DIRECTORY for partition in broker.partitions),
         quorum_state=contents.get(QUORUM_FILE),
-        checkpoints={
-            name: contents[name] for name in small_files.CHECKPOINT_WAY_OUTS if name in contents
-        },
+        checkpoints={name: contents[name] for name in checkpoint_names if name in contents},
         has_replicas=has_replicas(broker),
         is_marker_full=_is_full_folder(broker.path / names.CLEAN_SHUTDOWN),
     )
@@ -265,7 +251,11 @@ def has_replicas(broker: Broker) -> bool:
 
 
 def restart_log(broker: Broker, partition: Partition, config: IndexConfig) -> RestartLog:
-    checkpoints = _checkpoints(broker, partition)
+    checkpoints = partition.checkpoints
+    if partition.state not in ("current", "future"):
+        # a -delete or -stray directory has the offsets of the same partition's directory in use
+        key = partition.path.parent, partition.label
+        checkpoints = broker.current_checkpoints.get(key, CheckpointOffsets())
     is_in_broker = broker.shutdown_state != "unknown"
     return RestartLog(
         partition=partition,
@@ -309,20 +299,15 @@ def restart_steps(
     Raises:
         CannotOpen: a necessary file cannot be read.
     """
-    steps = steps_of(
-        stored_log(log),
-        clean=clean,
-        behaviour=release_behaviour(release),
-        on_recovered=on_recovered,
-    )
+    behaviour = release_behaviour(release)
+    steps = steps_of(stored_log(log), clean=clean, behaviour=behaviour, on_recovered=on_recovered)
     return tuple(replace(step, log_directory=log.log_directory) for step in steps)
 
 
 def stored_log(log: RestartLog) -> StoredLog:
-    files = tuple(map(file.view, log_files(log.partition)))
     return StoredLog(
         directory=log.partition.directory,
-        files=files,
+        files=tuple(map(file.view, log_files(log.partition))),
         config=log.config,
         recovery_point=log.recovery_point,
         log_start_offset=log.log_start_offset,
@@ -409,44 +394,27 @@ def _replica_steps(
             if successor and broker.directory_of(successor).directory_id == assigned_id:
                 yield from _promotion_steps(broker, successor, replica)
             elif replica is None and assigned_id in paths:
-                yield _creation_step(paths[assigned_id], f"{topic}-{number}")
+                why = message("start.replica_created")
+                name = f"{topic}-{number}"
+                yield _replica_step(paths[assigned_id], name, "create", "replica-created", why)
 
 
 def _promotion_steps(
     broker: Broker, successor: Partition, replica: Partition | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    directory = broker.directory_of(successor)
+    path = broker.directory_of(successor).text
     why = message("start.becomes_current", name=successor.label)
-    becomes_current = StartupStep(
-        partition=successor.directory,
-        action="keep",
-        cause="becomes-current",
-        why=why,
-        log_directory=directory.text,
-    )
-    yield f"{directory.text}/{successor.directory}", (becomes_current,)
-    if replica is None:
-        return
-    directory = broker.directory_of(replica)
-    why = message("start.replaced_by_future", name=successor.directory)
-    replaced = StartupStep(
-        partition=replica.directory,
-        action="delete",
-        cause="replaced-by-future",
-        why=why,
-        log_directory=directory.text,
-    )
-    yield f"{directory.text}/{replica.directory}", (replaced,)
+    yield _replica_step(path, successor.directory, "keep", "becomes-current", why)
+    if replica:
+        path = broker.directory_of(replica).text
+        why = message("start.replaced_by_future", name=successor.directory)
+        yield _replica_step(path, replica.directory, "delete", "replaced-by-future", why)
 
 
-def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
-    step = StartupStep(
-        partition=name,
-        action="create",
-        cause="replica-created",
-        why=message("start.replica_created"),
-        log_directory=path,
-    )
+def _replica_step(
+    path: str, name: str, action: str, cause: str, why: Message
+) -> tuple[str, tuple[StartupStep, ...]]:
+    step = StartupStep(partition=name, action=action, cause=cause, why=why, log_directory=path)
     return f"{path}/{name}", (step,)
 
 
@@ -519,27 +487,11 @@ def misnamed_directories(broker: Broker) -> Iterator[str]:
 
     LogManager deletes the clean-shutdown marker before it checks the names.
     """
-    for directory in broker.log_directories:
-        for name in _misnamed_in(directory.path):
-            yield f"{directory.text}/{name}"
-
-
-def _misnamed_in(root: Path) -> Iterator[str]:
     passed_over = (*names.NO_PARTITIONS, names.CLEAN_SHUTDOWN)
-    with file.translate_os_errors(root), os.scandir(root) as entries:
-        directories = sorted(entry.name for entry in entries if file.is_directory(entry))
-    yield from (
-        name for name in directories if name not in passed_over and not names.parse_directory(name)
-    )
-
-
-def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
-    """Returns the offsets of a partition directory in the checkpoint files.
-
-    For a -delete or -stray directory, these are the offsets of the same partition's directory in
-    use.
-    """
-    if partition.state in ("current", "future"):
-        return partition.checkpoints
-    key = partition.path.parent, partition.label
-    return broker.current_checkpoints.get(key, CheckpointOffsets())
+    for directory in broker.log_directories:
+        root = directory.path
+        with file.translate_os_errors(root), os.scandir(root) as entries:
+            folders = sorted(entry.name for entry in entries if file.is_directory(entry))
+        for name in folders:
+            if name not in passed_over and not names.parse_directory(name):
+                yield f"{directory.text}/{name}"

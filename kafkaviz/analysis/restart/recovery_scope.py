@@ -11,11 +11,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.search import log_view
 from kafkaviz.simulate.config import ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.segment_check import (
-    RecoveryReason,
-    find_recovery_reason,
-    find_unflushed,
-)
+from kafkaviz.simulate.segment_check import RecoveryReason, find_recovery_reason, find_unflushed
 from kafkaviz.versions import Release
 
 
@@ -35,18 +31,13 @@ def recovered_bases(
         release: the release of the broker, such as (4, 3, 1). Empty: unknown.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
-    bases = [segment.base_offset for segment in segments]
-    unflushed_bases = find_unflushed(bases, recovery_point or 0) if clean is False else []
-    return frozenset(
-        [
-            *unflushed_bases,
-            *(
-                segment.base_offset
-                for segment in segments
-                if _has_distrusted_index(segment, behaviour)
-            ),
-        ]
-    )
+    bases = {
+        segment.base_offset for segment in segments if _has_distrusted_index(segment, behaviour)
+    }
+    if clean is False:
+        all_bases = [segment.base_offset for segment in segments]
+        bases.update(find_unflushed(all_bases, recovery_point or 0))
+    return frozenset(bases)
 
 
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> RecoveryReason | None:

@@ -52,53 +52,45 @@ class RestartForecast:
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
     """Returns the effects of a broker start-up in numbers."""
-    truncations = [step for step in restart.steps if step.action == "truncate"]
-    deletions = [step for step in restart.steps if step.action == "delete"]
-    unflushed_steps = [step for step in restart.steps if step.cause == "unflushed"]
+    cuts = [step for step in restart.steps if step.action == "truncate"]
+    file_deletions = [step for step in restart.steps if step.action == "delete" and step.file]
+    by_cause: dict[str, list[StartupStep]] = defaultdict(list)
+    for step in restart.steps:
+        by_cause[step.cause].append(step)
+    unflushed_steps = by_cause["unflushed"]
+    sure_strays = list(filter(is_stray_for_sure, restart.steps))
+    possible_strays = [step for step in by_cause["becomes-stray"] if not is_stray_for_sure(step)]
+    rebuilt_segments = {
+        (step.partition, step.segment)
+        for step in restart.steps
+        if step.action == "rebuild" and step.cause in RECOVERY_CAUSES
+    }
     return RestartForecast(
         is_clean=restart.clean,
         starts=restart.starts,
         logs=logs,
-        cut_logs=len({truncation.partition for truncation in truncations}),
-        cut_bytes=sum(truncation.size_bytes or 0 for truncation in truncations),
-        deleted_files=len(
-            {deletion.file for deletion in deletions if deletion.file and not deletion.is_expected}
+        cut_logs=_count_logs(cuts),
+        cut_bytes=sum(step.size_bytes or 0 for step in cuts),
+        deleted_files=len({step.file for step in file_deletions if not step.is_expected}),
+        deleted_directories=_count_logs(
+            step for step in restart.steps if step.action == "delete" and not step.file
         ),
-        deleted_directories=len(
-            {deletion.partition for deletion in deletions if not deletion.file}
-        ),
-        read_logs=len({step.partition for step in restart.steps if step.cause == "unflushed"}),
+        read_logs=_count_logs(unflushed_steps),
         waiting_files=len(
-            {
-                deletion.file
-                for deletion in deletions
-                if deletion.file and deletion.cause == "leftover-deleted"
-            }
+            {step.file for step in file_deletions if step.cause == "leftover-deleted"}
         ),
-        snapshots=len(
-            {step.file for step in restart.steps if step.file and step.cause == "producer-state"}
-        ),
-        epochs=len({step.file for step in restart.steps if step.cause == "leader-epochs"}),
+        snapshots=len({step.file for step in by_cause["producer-state"] if step.file}),
+        epochs=len({step.file for step in by_cause["leader-epochs"]}),
         created_replicas=sum(step.action == "create" for step in restart.steps),
-        stray_directories=len(
-            {step.partition for step in restart.steps if is_stray_for_sure(step)}
-        ),
-        possible_strays=len(
-            {
-                step.partition
-                for step in restart.steps
-                if step.cause == "becomes-stray" and not is_stray_for_sure(step)
-            }
-        ),
-        is_unchanged=not truncations and bool(unflushed_steps) and is_as_before(unflushed_steps),
-        rebuilt_segments=len(
-            {
-                (step.partition, step.segment)
-                for step in restart.steps
-                if step.action == "rebuild" and step.cause in RECOVERY_CAUSES
-            }
-        ),
+        stray_directories=_count_logs(sure_strays),
+        possible_strays=_count_logs(possible_strays),
+        is_unchanged=not cuts and bool(unflushed_steps) and is_as_before(unflushed_steps),
+        rebuilt_segments=len(rebuilt_segments),
     )
+
+
+def _count_logs(steps: Iterable[StartupStep]) -> int:
+    return len({step.partition for step in steps})
 
 
 def is_as_before(steps: Iterable[StartupStep]) -> bool:
@@ -179,13 +171,8 @@ def reads_of_segments(
         bases = bases_by_log.get((directory, partition.directory), ())
         if bases and not is_metadata(partition.directory):
             segments[directory] += len(bases)
-            log_bytes[directory].append(
-                sum(
-                    segment.log.size_bytes
-                    for segment in partition.live
-                    if segment.base_offset in bases
-                )
-            )
+            read = [segment for segment in partition.live if segment.base_offset in bases]
+            log_bytes[directory].append(sum(segment.log.size_bytes for segment in read))
     return tuple(
         RecoveryReads(
             log_directory=directory,
