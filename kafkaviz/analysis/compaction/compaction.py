@@ -186,10 +186,17 @@ def compaction(
     for log in decisions.logs:
         if on_partition:
             on_partition(log.partition)
+        cleaned = None
+        exception = None
         try:
-            partitions.append(_partition_compaction(decisions, log, offset_map))
+            if log.decision.is_eligible:
+                cleaned = clean_log(decisions.plan, log, decisions.map, offset_map=offset_map)
+        except CleaningFailed as failure:
+            exception = str(failure.exception)
         except KafkavizError as error:
             unread.append(_unread(log.partition, log.log_directory, error))
+            continue
+        partitions.append(to_partition_compaction(log, cleaned, exception))
     return to_compaction(decisions, partitions, unread)
 
 
@@ -396,19 +403,6 @@ def clean_log(
     )
 
 
-def _partition_compaction(
-    decisions: CleanerDecisions, log: DecidedLog, offset_map: OffsetMap
-) -> PartitionCompaction:
-    cleaned = None
-    error = None
-    if log.decision.is_eligible:
-        try:
-            cleaned = clean_log(decisions.plan, log, decisions.map, offset_map=offset_map)
-        except CleaningFailed as failure:
-            error = str(failure.exception)
-    return to_partition_compaction(log, cleaned, error)
-
-
 def to_partition_compaction(
     log: DecidedLog, cleaned: Cleaning | None, error: str | None
 ) -> PartitionCompaction:
@@ -424,12 +418,16 @@ def to_partition_compaction(
 
 
 def cleaning_range(state: LogState, decision: CleaningDecision) -> CleaningRange:
+    return _range(state, decision.first_dirty_offset, decision.first_uncleanable_segment)
+
+
+def _range(state: LogState, first_dirty_offset: int, stop_offset: int) -> CleaningRange:
     return CleaningRange(
         segments=state.views,
         log_start_offset=state.facts.log_start_offset,
         high_watermark=state.facts.high_watermark,
-        first_dirty_offset=decision.first_dirty_offset,
-        stop_offset=decision.first_uncleanable_segment,
+        first_dirty_offset=first_dirty_offset,
+        stop_offset=stop_offset,
         producers=state.producers,
     )
 
@@ -438,14 +436,6 @@ def log_transactions(state: LogState) -> CleanedTransactions:
     """Returns the aborted transactions of the whole log, not only of the part to clean."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
-    everything = CleaningRange(
-        segments=state.views,
-        log_start_offset=start,
-        high_watermark=state.facts.high_watermark,
-        first_dirty_offset=start,
-        stop_offset=stop,
-        producers=state.producers,
-    )
     transactions = CleanedTransactions()
-    transactions.add_aborted(everything.aborted(start, stop))
+    transactions.add_aborted(_range(state, start, stop).aborted(start, stop))
     return transactions

@@ -11,6 +11,7 @@ the bytes in segments 0 and 30 than min.cleanable.dirty.ratio.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 
 import numpy as np
 
@@ -205,25 +206,23 @@ def decide(
 def _first_young_segment(
     dirty_segments: Sequence[CleanableSegment], rules: CompactionRules, now_ms: int
 ) -> int | None:
-    if rules.min_compaction_lag_ms <= 0:
-        return None
-    for segment in dirty_segments:
-        if segment.largest_timestamp_ms > now_ms - rules.min_compaction_lag_ms:
-            return segment.base_offset
+    if rules.min_compaction_lag_ms > 0:
+        for segment in dirty_segments:
+            if segment.largest_timestamp_ms > now_ms - rules.min_compaction_lag_ms:
+                return segment.base_offset
     return None
 
 
 def _first_uncleanable(
     log: LogFacts, limits: CleaningLimits, first_dirty: int
 ) -> tuple[int, Barrier]:
-    stable_barrier = Barrier.HIGH_WATERMARK
-    if log.last_stable_offset < log.high_watermark:
-        stable_barrier = Barrier.OPEN_TRANSACTION
+    is_held = log.last_stable_offset < log.high_watermark
+    stable_barrier = Barrier.OPEN_TRANSACTION if is_held else Barrier.HIGH_WATERMARK
     candidates = [(limits.active_segment, Barrier.ACTIVE_SEGMENT)]
     if limits.min_compaction_lag is not None:
         candidates.append((limits.min_compaction_lag, Barrier.MIN_COMPACTION_LAG))
     candidates.append((limits.last_stable_offset, stable_barrier))
-    offset, barrier = min(candidates, key=lambda candidate: candidate[0])
+    offset, barrier = min(candidates, key=itemgetter(0))
     if offset < first_dirty:
         return first_dirty, Barrier.CHECKPOINT
     return offset, barrier
@@ -361,8 +360,7 @@ def _oldest_transaction(producers: np.ndarray) -> OpenTransaction | None:
         return None
     oldest = open_rows[int(np.argmin(open_rows["current_txn_first_offset"]))]
     return OpenTransaction(
-        producer_id=int(oldest["producer_id"]),
-        first_offset=int(oldest["current_txn_first_offset"]),
+        producer_id=int(oldest["producer_id"]), first_offset=int(oldest["current_txn_first_offset"])
     )
 
 

@@ -33,7 +33,7 @@ from kafkaviz.simulate.cleaner.batch_chunks import (
     BatchChunks,
     CleaningFailed,
 )
-from kafkaviz.simulate.cleaner.cleaner import Cleaning, OffsetRanges
+from kafkaviz.simulate.cleaner.cleaner import Cleaning
 
 LISTED_RECORDS = 10_000  # of a key's records, at most this many of the last are listed
 NONE = -1
@@ -81,7 +81,7 @@ GOES = (Fate.TOMBSTONE_DUE, Fate.REPLACED, Fate.ABORTED, Fate.MARKER_DUE, Fate.K
 
 @dataclass(frozen=True, kw_only=True)
 class KeyRecord:
-    """A record with the key that was searched for.
+    """A record of a key.
 
     Attributes:
         segment: the base offset of the segment.
@@ -100,8 +100,8 @@ class KeyRecord:
     value_bytes: int | None
     is_aborted: bool
     delete_horizon_ms: int | None
-    replaced_by: int | None
-    fate: Fate
+    replaced_by: int | None = None
+    fate: Fate = Fate.LATEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class UnreadPart:
 
 @dataclass(frozen=True, kw_only=True)
 class KeyStory:
-    """The records of one key, by offset.
+    """The records of one key, ordered by offset.
 
     Attributes:
         records: the last LISTED_RECORDS records of the key.
@@ -137,20 +137,6 @@ class KeyStory:
         return self.key.hex()
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundRecord:
-    """A record whose replacement is not known yet. If `value_bytes` < 0, it is a tombstone."""
-
-    segment: int
-    position: int
-    offset: int
-    timestamp_ms: int
-    size_bytes: int
-    value_bytes: int
-    is_aborted: bool
-    delete_horizon_ms: int | None
-
-
 def key_story(
     log: DecidedLog, key: bytes, now_ms: int, on_read: Callable[[int], None] | None = None
 ) -> KeyStory:
@@ -166,7 +152,7 @@ def key_story(
         CannotOpen: a file cannot be read.
     """
     decision = log.decision
-    matches: list[FoundRecord] = []
+    matches: list[KeyRecord] = []  # without the replacement and the fate
     count = 0
     # the offset that the next cleaning has in its map for the key
     mapped_offset = NONE
@@ -182,20 +168,8 @@ def key_story(
     records = []
     replaced_by = None
     for match in reversed(matches[-LISTED_RECORDS:]):
-        records.append(
-            KeyRecord(
-                segment=match.segment,
-                position=match.position,
-                offset=match.offset,
-                timestamp_ms=match.timestamp_ms,
-                size_bytes=match.size_bytes,
-                value_bytes=None if match.value_bytes < 0 else match.value_bytes,
-                is_aborted=match.is_aborted,
-                delete_horizon_ms=match.delete_horizon_ms,
-                replaced_by=replaced_by,
-                fate=find_fate(match, replaced_by, mapped_offset, decision, now_ms),
-            )
-        )
+        fate = find_fate(match, replaced_by, mapped_offset, decision, now_ms)
+        records.append(replace(match, replaced_by=replaced_by, fate=fate))
         if not match.is_aborted:
             replaced_by = match.offset
     return KeyStory(
@@ -208,7 +182,7 @@ def key_story(
 
 
 def find_fate(
-    match: FoundRecord,
+    match: KeyRecord,
     replaced_by: int | None,
     mapped_offset: int,
     decision: CleaningDecision,
@@ -223,12 +197,12 @@ def find_fate(
     if match.offset < mapped_offset:
         return Fate.REPLACED
     horizon_ms = match.delete_horizon_ms
-    if match.value_bytes < 0 and horizon_ms is not None and horizon_ms <= now_ms:
+    if match.value_bytes is None and horizon_ms is not None and horizon_ms <= now_ms:
         return Fate.TOMBSTONE_DUE
     if replaced_by is not None:
         is_uncleanable = replaced_by >= decision.first_uncleanable_segment
         return Fate.REPLACED_LATER if is_uncleanable else Fate.NEITHER_IS_DIRTY
-    if match.value_bytes >= 0:
+    if match.value_bytes is not None:
         return Fate.LATEST
     return Fate.LATEST_TOMBSTONE if horizon_ms is None else Fate.TOMBSTONE_WAITS
 
@@ -240,7 +214,7 @@ class _KeySearch:
         self._key = np.frombuffer(key, np.uint8)
         self.unread_from: UnreadPart | None = None
 
-    def matches(self) -> Iterator[FoundRecord]:
+    def matches(self) -> Iterator[KeyRecord]:
         transactions = log_transactions(self._state)
         for view in self._state.views:
             position = 0
@@ -259,20 +233,21 @@ class _KeySearch:
 
 def _find_in_chunk(
     view: SegmentView, chunk: BatchChunk, can_discard: np.ndarray, key_bytes: np.ndarray
-) -> Iterator[FoundRecord]:
+) -> Iterator[KeyRecord]:
     batches = chunk.batches
     has_horizon = has_delete_horizon(batches)
     matches, fault = match_keys(chunk, key_bytes)
     for row in matches:
         batch = int(row["batch"])
         horizon_ms = int(batches["base_timestamp_ms"][batch])
-        yield FoundRecord(
+        value_bytes = int(row["value_bytes"])
+        yield KeyRecord(
             segment=view.base_offset,
             position=int(batches["position"][batch]),
             offset=int(row["offset"]),
             timestamp_ms=int(row["timestamp_ms"]),
             size_bytes=int(row["size_bytes"]),
-            value_bytes=int(row["value_bytes"]),
+            value_bytes=None if value_bytes < 0 else value_bytes,
             is_aborted=bool(can_discard[batch]),
             delete_horizon_ms=horizon_ms if has_horizon[batch] else None,
         )
@@ -376,13 +351,12 @@ def find_key(
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogRecord(FoundRecord):
+class LogRecord(KeyRecord):
     """A record of a log.
 
     Attributes:
         marker: the type of a control record, such as "COMMIT"; None for other records.
         new_horizon_ms: the delete horizon after the cleaning; None: the record has none.
-        replaced_by: the offset of the key's next record that is not aborted; None for the last one.
         is_mapped: whether this is the offset that the cleaner's map has for the key.
     """
 
@@ -390,13 +364,11 @@ class LogRecord(FoundRecord):
     value: bytes | None
     marker: str | None
     new_horizon_ms: int | None = None
-    replaced_by: int | None = None
     is_mapped: bool = False
-    fate: Fate = Fate.LATEST
 
     @property
     def is_tombstone(self) -> bool:
-        return self.value_bytes < 0 and self.marker is None
+        return self.value is None and self.marker is None
 
 
 def log_records(
@@ -443,8 +415,8 @@ def _read_batch(
     position = int(batch["position"])
     start = position - chunk.position
     data = chunk.data[start : start + int(batch["size_bytes"])].data
-    is_marker = bool(is_control(chunk.batches[row : row + 1])[0])
-    has_horizon = bool(has_delete_horizon(chunk.batches[row : row + 1])[0])
+    is_marker = bool(is_control(batch))
+    has_horizon = bool(has_delete_horizon(batch))
     for record in batch_records.iterate(data):
         yield LogRecord(
             segment=view.base_offset,
@@ -452,7 +424,7 @@ def _read_batch(
             offset=record.offset,
             timestamp_ms=record.timestamp_ms,
             size_bytes=record.size_bytes,
-            value_bytes=NONE if record.value is None else len(record.value),
+            value_bytes=None if record.value is None else len(record.value),
             is_aborted=can_discard and not is_marker,
             delete_horizon_ms=int(batch["base_timestamp_ms"]) if has_horizon else None,
             key=record.key,
@@ -465,12 +437,14 @@ def _with_fates(
     log: DecidedLog, cleaning: Cleaning | None, now_ms: int, unjudged: Sequence[LogRecord]
 ) -> tuple[LogRecord, ...]:
     decision = log.decision
+    # from this offset on, the cleaner's map has no keys
     stop = decision.first_uncleanable_segment
     removed: set[int] = set()
     new_horizons: dict[int, int | None] = {}
     if cleaning:
         stop = min(stop, cleaning.next_first_dirty_offset)
-        removed = _offsets(cleaning.removed)
+        for first, last in cleaning.removed.ranges.tolist():
+            removed.update(range(first, last + 1))
         new_horizons = dict(cleaning.tombstones_left + cleaning.markers_left)
     mapped = {
         record.key: record.offset
@@ -486,11 +460,12 @@ def _with_fates(
             fate = Fate.MARKER_DUE if record.offset in removed else Fate.MARKER
         elif record.key is None and not record.is_aborted:
             fate = Fate.KEYLESS if record.offset < stop else Fate.KEYLESS_UNCLEANABLE
+        elif stop <= record.offset < decision.first_uncleanable_segment:
+            fate = Fate.AFTER_MAP
         else:
             fate = find_fate(record, next_offset, mapped_offset, decision, now_ms)
-            fate = _limit_to_map(
-                fate, record, next_offset, stop, decision.first_uncleanable_segment
-            )
+            if fate == Fate.NEITHER_IS_DIRTY and next_offset is not None and next_offset >= stop:
+                fate = Fate.REPLACED_AFTER_MAP
         if record.offset in removed and fate not in GOES:
             fate = Fate.TOMBSTONE_DUE  # a tombstone of magic 0 or 1, which has no delete horizon
         records.append(
@@ -509,23 +484,3 @@ def _with_fates(
 
 def _has_place_in_map(record: LogRecord) -> bool:
     return record.key is not None and record.marker is None and not record.is_aborted
-
-
-def _limit_to_map(
-    fate: Fate, record: LogRecord, replaced_by: int | None, stop: int, uncleanable: int
-) -> Fate:
-    """Returns the fate of a record if the offset map has no keys from offset `stop` on.
-
-    Args:
-        fate: the record's fate if the map had room for all keys.
-        uncleanable: the base offset of the first segment that cannot be cleaned.
-    """
-    if stop <= record.offset < uncleanable:
-        return Fate.AFTER_MAP
-    if fate == Fate.NEITHER_IS_DIRTY and replaced_by is not None and replaced_by >= stop:
-        return Fate.REPLACED_AFTER_MAP
-    return fate
-
-
-def _offsets(ranges: OffsetRanges) -> set[int]:
-    return {offset for first, last in ranges.ranges.tolist() for offset in range(first, last + 1)}

@@ -8,7 +8,7 @@ import pytest
 from kafkaviz.analysis.compaction import record_fates
 from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide, read_log_state
-from kafkaviz.analysis.compaction.record_fates import GOES, Fate, FoundRecord, find_fate, key_story
+from kafkaviz.analysis.compaction.record_fates import GOES, Fate, KeyRecord, find_fate, key_story
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import is_control
 from kafkaviz.log.broker import open_broker
@@ -135,8 +135,8 @@ def test_the_example_of_the_module(tmp_path):
     assert fates == [Fate.REPLACED, Fate.REPLACED_LATER, Fate.LATEST]
 
 
-def match_at(offset: int) -> FoundRecord:
-    return FoundRecord(
+def match_at(offset: int) -> KeyRecord:
+    return KeyRecord(
         segment=0,
         position=0,
         offset=offset,
