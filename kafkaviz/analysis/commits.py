@@ -203,34 +203,27 @@ def read_commits(
         try:
             for group_record in _records(partition, group, on_progress):
                 _add_record(groups, partition.label, group_record)
-        except CleaningFailed as failure:
-            what = message("errors.unread_log", error=str(failure))
-            problems.append((partition.directory, what))
-        except KafkavizError as fault:
+        except (CleaningFailed, KafkavizError) as fault:
             problems.append((partition.directory, message("errors.unread_log", error=str(fault))))
     logs = {
         (partition.topic, partition.partition): partition
         for partition in broker.partitions
         if partition.state == "current" and partition.live
     }
-    return Commits(
-        groups=tuple(
-            GroupCommits(
-                group=name,
-                type=collected.type,
-                kept_in=collected.kept_in,
-                record_count=collected.record_count,
-                partitions=tuple(
-                    _committed_partition(
-                        broker, f"{key[0]}-{key[1]}", partition_commits, logs.get(key)
-                    )
-                    for key, partition_commits in sorted(collected.commits_by_partition.items())
-                ),
-            )
-            for name, collected in sorted(groups.items())
-        ),
-        problems=tuple(problems),
-    )
+    group_commits = [
+        GroupCommits(
+            group=name,
+            type=collected.type,
+            kept_in=collected.kept_in,
+            record_count=collected.record_count,
+            partitions=tuple(
+                _committed_partition(broker, f"{key[0]}-{key[1]}", commits, logs.get(key))
+                for key, commits in sorted(collected.commits_by_partition.items())
+            ),
+        )
+        for name, collected in sorted(groups.items())
+    ]
+    return Commits(groups=tuple(group_commits), problems=tuple(problems))
 
 
 def _records(
@@ -238,15 +231,15 @@ def _records(
 ) -> Iterator[_GroupRecord]:
     state = read_log_state(partition, now_ms=0, producer_expiration_ms=NEVER_MS)
     transactions = log_transactions(state)
-    producers = state.producers
-    is_open = producers["current_txn_first_offset"] >= 0
-    open_since = dict(
-        zip(
-            producers["producer_id"][is_open].tolist(),
-            producers["current_txn_first_offset"][is_open].tolist(),
+    open_since = {
+        producer_id: first_offset
+        for producer_id, first_offset in zip(
+            state.producers["producer_id"].tolist(),
+            state.producers["current_txn_first_offset"].tolist(),
             strict=True,
         )
-    )
+        if first_offset >= 0
+    }
     name = (group or "").encode()
     part = len(name).to_bytes(2, "big") + name if group is not None else b""
     key_part = np.frombuffer(part, np.uint8)
@@ -357,11 +350,10 @@ def _committed_partition(
         committed = lookup(
             log, offset=current.offset, as_is=True, broker=broker, isolation=READ_COMMITTED
         )
+        if uncommitted.error is not None and not isinstance(uncommitted.error, OffsetOutOfRange):
+            raise uncommitted.error
     except KafkavizError as fault:
         what = message("errors.unread_log", error=str(fault))
-        return known(state=CommitState.UNREADABLE, problem=what)
-    if uncommitted.error is not None and not isinstance(uncommitted.error, OffsetOutOfRange):
-        what = message("errors.unread_log", error=str(uncommitted.error))
         return known(state=CommitState.UNREADABLE, problem=what)
     bounds = uncommitted.bounds
     return known(

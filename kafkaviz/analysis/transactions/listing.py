@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -102,10 +103,7 @@ def abort_command(partition: str, first_offset: int) -> str:
     Args:
         partition: a partition directory, such as "payments-0".
     """
-    topic, _, number = partition.rpartition("-")
-    return (
-        f"{ABORT} --topic {shlex.quote(topic)} --partition {number} --start-offset {first_offset}"
-    )
+    return f"{_abort_partition(partition)} --start-offset {first_offset}"
 
 
 def abort_command_before_3_0(partition: str, producer: np.void) -> str:
@@ -118,13 +116,16 @@ def abort_command_before_3_0(partition: str, producer: np.void) -> str:
         producer: a row of producer_snapshot.PRODUCER. If its coordinator epoch is unknown, the
             command has epoch 0.
     """
-    topic, _, number = partition.rpartition("-")
     coordinator_epoch = max(0, int(producer["coordinator_epoch"]))
     return (
-        f"{ABORT} --topic {shlex.quote(topic)} --partition {number}"
-        f" --producer-id {producer['producer_id']} --producer-epoch {producer['producer_epoch']}"
-        f" --coordinator-epoch {coordinator_epoch}"
+        f"{_abort_partition(partition)} --producer-id {producer['producer_id']}"
+        f" --producer-epoch {producer['producer_epoch']} --coordinator-epoch {coordinator_epoch}"
     )
+
+
+def _abort_partition(partition: str) -> str:
+    topic, _, number = partition.rpartition("-")
+    return f"{ABORT} --topic {shlex.quote(topic)} --partition {number}"
 
 
 class Verdict(StrEnum):
@@ -213,9 +214,7 @@ class _TransactionScan:
     # from this offset on, all open transactions are known
     known_from: int
     open_transactions: dict[int, Transaction]
-    ended: deque[Transaction] = field(
-        default_factory=lambda: deque[Transaction](maxlen=LISTED_TRANSACTIONS)
-    )
+    ended: deque[Transaction] = field(default_factory=lambda: deque(maxlen=LISTED_TRANSACTIONS))
     counts: Counter[Outcome] = field(default_factory=Counter)
     markers_alone: int = 0
     ended_producers: set[int] = field(default_factory=set)
@@ -236,30 +235,20 @@ class _TransactionScan:
 
     def _append(self, row: np.void) -> None:
         producer_id = int(row["producer_id"])
-        last_offset = int(row["last_offset"])
         transaction = self.open_transactions.get(producer_id)
         if transaction is None:
             first_offset = int(row["base_offset"])
             is_known = first_offset >= self.known_from or producer_id in self.ended_producers
-            transaction = Transaction(
-                producer_id=producer_id,
-                producer_epoch=int(row["producer_epoch"]),
-                transactional_id=self.transactional_ids.get(producer_id),
-                first_offset=first_offset,
-                last_offset=last_offset,
-                outcome=Outcome.OPEN,
-                start_ms=start_ms(row),
+            transaction = replace(
+                _begun_transaction(row, first_offset, self.transactional_ids),
                 begins_before_log=first_offset < self.log_start_offset if is_known else None,
             )
-        else:
-            begun_ms = transaction.start_ms
-            transaction = replace(
-                transaction,
-                producer_epoch=int(row["producer_epoch"]),
-                last_offset=last_offset,
-                start_ms=start_ms(row) if begun_ms is None else begun_ms,
-            )
-        self.open_transactions[producer_id] = transaction
+        self.open_transactions[producer_id] = replace(
+            transaction,
+            producer_epoch=int(row["producer_epoch"]),
+            last_offset=int(row["last_offset"]),
+            start_ms=start_ms(row) if transaction.start_ms is None else transaction.start_ms,
+        )
 
     def _end(self, row: np.void, aborted: "_IndexedAborts | None") -> None:
         producer_id = int(row["producer_id"])
@@ -275,15 +264,7 @@ class _TransactionScan:
             if first_offset is None:
                 self.markers_alone += 1
                 return
-            transaction = Transaction(
-                producer_id=producer_id,
-                producer_epoch=int(row["producer_epoch"]),
-                transactional_id=self.transactional_ids.get(producer_id),
-                first_offset=first_offset,
-                last_offset=None,
-                outcome=Outcome.ABORTED,
-                start_ms=None,
-            )
+            transaction = _begun_transaction(row, first_offset, self.transactional_ids)
         if first_offset is not None and first_offset <= transaction.first_offset:
             is_before = first_offset < self.log_start_offset
             transaction = replace(
@@ -295,6 +276,22 @@ class _TransactionScan:
         self.ended.append(
             replace(transaction, outcome=outcome, marker_offset=marker_offset, end_ms=end_ms)
         )
+
+
+def _begun_transaction(
+    row: np.void, first_offset: int, transactional_ids: Mapping[int, str]
+) -> Transaction:
+    """Returns an open transaction of the producer of a batch or of a producer snapshot's row."""
+    producer_id = int(row["producer_id"])
+    return Transaction(
+        producer_id=producer_id,
+        producer_epoch=int(row["producer_epoch"]),
+        transactional_id=transactional_ids.get(producer_id),
+        first_offset=first_offset,
+        last_offset=None,
+        outcome=Outcome.OPEN,
+        start_ms=None,
+    )
 
 
 def start_ms(row: np.void) -> int:
@@ -379,12 +376,12 @@ def may_go_on(partition: Partition) -> bool:
     if not names.parse_directory(folder.name):
         return True
     parsed_names = (names.parse_file(info.name) for info in file.list_files(folder))
-    bases = [name.base_offset for name in parsed_names if name and _is_log_in_use(name)]
+    bases = [
+        name.base_offset
+        for name in parsed_names
+        if name and (name.kind, name.suffix) == ("log", "")
+    ]
     return max(bases, default=0) > partition.live[-1].base_offset
-
-
-def _is_log_in_use(name: names.SegmentName) -> bool:
-    return (name.kind, name.suffix) == ("log", "")
 
 
 def list_transactions(
@@ -432,7 +429,8 @@ def list_transactions(
         problem = problem or message("errors.unread_log", error=str(fault))
     if not problem and log_end != max(scan.end_offset, scan.log_start_offset):
         problem = message("transactions.ends_elsewhere", end=log_end, last=scan.end_offset)
-    open_transactions = sorted(scan.open_transactions.values(), key=_first_offset)
+    first_offset = attrgetter("first_offset")
+    open_transactions = sorted(scan.open_transactions.values(), key=first_offset)
     held_by = None
     for transaction in open_transactions:
         if max(transaction.first_offset, scan.log_start_offset) == last_stable_offset:
@@ -445,16 +443,12 @@ def list_transactions(
         log_end=log_end,
         last_stable_offset=last_stable_offset,
         held_by=held_by,
-        transactions=tuple(sorted([*scan.ended, *open_transactions], key=_first_offset)),
+        transactions=tuple(sorted([*scan.ended, *open_transactions], key=first_offset)),
         counts={outcome: counts.get(outcome, 0) for outcome in Outcome},
         markers_alone=scan.markers_alone,
         may_go_on=goes_on,
         problem=problem or index_problem,
     )
-
-
-def _first_offset(transaction: Transaction) -> int:
-    return transaction.first_offset
 
 
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
@@ -476,17 +470,9 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
             continue
         first_offsets = producers["current_txn_first_offset"]
         for row in producers[(first_offsets >= 0) & (first_offsets < first_base)]:
-            producer_id = int(row["producer_id"])
-            open_transactions[producer_id] = Transaction(
-                producer_id=producer_id,
-                producer_epoch=int(row["producer_epoch"]),
-                transactional_id=transactional_ids.get(producer_id),
-                first_offset=int(row["current_txn_first_offset"]),
-                last_offset=None,
-                outcome=Outcome.OPEN,
-                start_ms=None,
-                begins_before_log=True,
-            )
+            first_offset = int(row["current_txn_first_offset"])
+            begun = _begun_transaction(row, first_offset, transactional_ids)
+            open_transactions[begun.producer_id] = replace(begun, begins_before_log=True)
         known_from = offset
         break
     return _TransactionScan(

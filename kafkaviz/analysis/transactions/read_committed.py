@@ -256,10 +256,20 @@ def explain_committed_fetch(
     )
     if fetch.batch is None:
         return nothing
-    return _consume(_answer(nothing, committed, fetch), log, fetch)
+    answer = _answer(nothing, committed, fetch)
+    consumer = _Consumer(offset, answer.returned)
+    consumer.read(_segment(log, fetch), fetch)
+    return replace(
+        answer,
+        batches=tuple(consumer.batches),
+        batch_count=consumer.batch_count,
+        next_offset=consumer.next_offset,
+        error=consumer.error,
+    )
 
 
 def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) -> CommittedFetch:
+    """Returns the fetch with what the broker sends."""
     log, profile, bounds = committed
     search = aborted_transactions(log, fetch, profile, bounds.end_offset)
     returned = search.entries[["producer_id", "first_offset"]].tolist()
@@ -278,18 +288,6 @@ def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) ->
         steps=tuple(_steps(search, fetch.offset)),
         step_count=sum(len(index_read.entries) for _, index_read in search.reads),
         returned=tuple(AbortedRange(*aborted_range) for aborted_range in returned),
-    )
-
-
-def _consume(explained: CommittedFetch, log: LogView, fetch: Fetch) -> CommittedFetch:
-    consumer = _Consumer(explained.offset, explained.returned)
-    consumer.read(_segment(log, fetch), fetch)
-    return replace(
-        explained,
-        batches=tuple(consumer.batches),
-        batch_count=consumer.batch_count,
-        next_offset=consumer.next_offset,
-        error=consumer.error,
     )
 
 
@@ -360,7 +358,9 @@ class _Consumer:
     def _take(self, read: ReadInto, row: np.void, number: int) -> None:
         producer_id = int(row["producer_id"])
         last_offset = int(row["last_offset"])
-        _check(read, row)
+        if row["magic"] >= MAGIC_2:
+            data = np.empty(int(row["size_bytes"]), np.uint8)
+            ensure_valid(data[: read(int(row["position"]), data)].tobytes())
         newly_aborted = ()
         kind = None
         if producer_id >= 0:
@@ -399,13 +399,6 @@ class _Consumer:
             yield AbortedRange(producer_id, first_offset)
 
 
-def _check(read: ReadInto, row: np.void) -> None:
-    if row["magic"] < MAGIC_2:
-        return
-    data = np.empty(int(row["size_bytes"]), np.uint8)
-    ensure_valid(data[: read(int(row["position"]), data)].tobytes())
-
-
 class OffsetFate(StrEnum):
     DELIVERED = "delivered"
     SKIPPED = "skipped"  # the record is from an aborted transaction
@@ -428,8 +421,8 @@ class OffsetRun(NamedTuple):
 
 def count_offsets(runs: Iterable[OffsetRun]) -> Mapping[OffsetFate, int]:
     counts = Counter()
-    for run in runs:
-        counts[run.fate] += run.end_offset - run.first_offset
+    for first_offset, end_offset, fate in runs:
+        counts[fate] += end_offset - first_offset
     return {fate: counts[fate] for fate in OffsetFate if counts[fate]}
 
 
