@@ -6,7 +6,7 @@ read them, `with_summaries` divides the bytes of a .log into records, batch head
 It divides the bytes of an index into entries and preallocated slots.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -190,7 +190,7 @@ def partition_share(partition: Partition, log_directory: str) -> DiskShare:
 def _share(
     files: Iterable[FileUse], lister: FileLister, log_directory: str, partition: Partition | None
 ) -> DiskShare:
-    uses: dict[Use, int] = defaultdict(int)
+    uses: Counter[Use] = Counter()
     file_count = 0
     allocated_bytes = 0
     hole_bytes = 0
@@ -203,7 +203,7 @@ def _share(
         log_directory=log_directory,
         partition=partition.directory if partition else None,
         topic=partition.topic if partition else None,
-        uses={use: uses[use] for use in Use if uses[use]},
+        uses=_nonzero(uses),
         files=file_count,
         allocated_bytes=allocated_bytes,
         unreadable=tuple(sorted(lister.unreadable)),
@@ -220,7 +220,7 @@ def with_summaries(
     """
     if partition.state != "current":
         return share
-    uses = defaultdict(int, share.uses)
+    uses = Counter(share.uses)
     open_bytes: dict[int, int] = {}
     for summary in summaries:
         if not summary.segment.is_in_use or summary.segment.base_offset in partition.remote_bases:
@@ -229,28 +229,30 @@ def with_summaries(
         aborted_bytes = _aborted_earlier(summary, open_bytes)
         segment_uses[Use.RECORDS] -= aborted_bytes
         segment_uses[Use.ABORTED] += aborted_bytes
-        for use, size in segment_uses.items():
-            uses[use] += size
-            uses[Use.UNREAD] -= size
-    return replace(share, uses={use: uses[use] for use in Use if uses[use]})
+        uses.update(segment_uses)
+        uses[Use.UNREAD] -= segment_uses.total()
+    return replace(share, uses=_nonzero(uses))
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
     """Counts `superseded_bytes` as SUPERSEDED, not RECORDS: the next log cleaning removes them."""
-    uses = defaultdict(int, share.uses)
+    uses = Counter(share.uses)
     superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
     uses[Use.RECORDS] -= superseded_bytes
     uses[Use.SUPERSEDED] += superseded_bytes
-    return replace(share, uses={use: uses[use] for use in Use if uses[use]})
+    return replace(share, uses=_nonzero(uses))
 
 
 def total_uses(shares: Iterable[DiskShare]) -> dict[Use, int]:
     """Returns the total bytes per use, in the order of Use. Leaves out uses without bytes."""
-    totals: dict[Use, int] = defaultdict(int)
+    totals: Counter[Use] = Counter()
     for share in shares:
-        for use, size in share.uses.items():
-            totals[use] += size
-    return {use: totals[use] for use in Use if totals[use]}
+        totals.update(share.uses)
+    return _nonzero(totals)
+
+
+def _nonzero(uses: Counter[Use]) -> dict[Use, int]:
+    return {use: uses[use] for use in Use if uses[use]}
 
 
 def usage_object(shares: Sequence[DiskShare]) -> dict:
@@ -277,10 +279,9 @@ def _totals_object(shares: Sequence[DiskShare]) -> dict:
     }
 
 
-def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
+def _divide_segment(summary: CheckSummary) -> Counter[Use]:
     segment = summary.segment
-    log_bytes = segment.log.size_bytes
-    uses: dict[Use, int] = defaultdict(int)
+    uses: Counter[Use] = Counter()
     if not summary.read_fault:
         uses[Use.CONTROL_BATCHES] = summary.control_bytes
         uses[Use.BATCH_HEADERS] = summary.header_bytes
@@ -289,7 +290,7 @@ def _divide_segment(summary: CheckSummary) -> dict[Use, int]:
             summary.control_bytes + summary.header_bytes + summary.aborted_bytes
         )
         # a running broker may have appended after the .log was listed
-        rest_bytes = max(0, log_bytes - summary.sound_bytes)
+        rest_bytes = max(0, segment.log.size_bytes - summary.sound_bytes)
         uses[Use.PREALLOCATED if summary.tail_kind == "zeros" else Use.DAMAGED] += rest_bytes
     for kind, count, layout in (
         ("index", summary.entries, offset_index),
@@ -330,11 +331,8 @@ def _state_use(file_name: str) -> Use:
     parsed = names.parse_file(file_name)
     if parsed and parsed.suffix in SUFFIX_USES:
         return SUFFIX_USES[parsed.suffix]
-    if parsed and parsed.kind == "snapshot":
-        return Use.STATE
     if parsed and parsed.kind == "checkpoint":
         return Use.LEFTOVER if parsed.suffix else Use.METADATA_SNAPSHOTS
-    if file_name in STATE_FILES:
+    if (parsed and parsed.kind == "snapshot") or file_name in STATE_FILES:
         return Use.STATE
-    is_unfinished = any(file_name == name + ".tmp" for name in STATE_FILES)
-    return Use.LEFTOVER if is_unfinished else Use.FOREIGN
+    return Use.LEFTOVER if file_name.removesuffix(".tmp") in STATE_FILES else Use.FOREIGN

@@ -121,12 +121,18 @@ def freeing_steps(
     """
     files: dict[tuple[FreeingKind, str], list[FileUse]] = defaultdict(list)
     uses = {(share.log_directory, share.partition): share.uses for share in shares}
+    steps = restart.steps if restart else ()
     promoted = {
-        (step.log_directory, step.partition)
-        for step in (restart.steps if restart else ())
-        if step.cause == "becomes-current"
+        (step.log_directory, step.partition) for step in steps if step.cause == "becomes-current"
     }
-    changed = _changed_logs(restart)
+    # logs that lose records or go out of use at broker start-up
+    changed = {
+        (step.log_directory, step.partition)
+        for step in steps
+        if step.action in ("truncate", "fail")
+        or step.cause in ("becomes-stray", "replaced-by-future")
+        or (step.action == "delete" and (step.file or "").endswith(".log"))
+    }
     lasting_replicas = {
         (partition.topic, partition.partition)
         for partition in broker.partitions
@@ -150,13 +156,13 @@ def freeing_steps(
             or (partition.topic, partition.partition) not in lasting_replicas
             or place in promoted
         )
-        if _has_deletable_files(uses.get(place)) and not is_needed_copy:
+        if not KINDS.keys().isdisjoint(uses.get(place, ())) and not is_needed_copy:
             for file_use in _deletable_files(list(FileLister().partition_files(partition))):
                 files[KINDS[file_use.use], place[0]].append(file_use)
         if place in due:
             files[FreeingKind.RETENTION, place[0]] += _segment_files(partition, due[place])
     for directory in () if broker.is_lone else broker.log_directories:
-        if _has_deletable_files(uses.get((directory.text, None))):
+        if not KINDS.keys().isdisjoint(uses.get((directory.text, None), ())):
             partitions = broker.partitions_in(directory)
             for file_use in FileLister().other_files(directory, partitions):
                 name = (file_use.folder or file_use.info.path).name
@@ -168,21 +174,6 @@ def freeing_steps(
         for directory in broker.log_directories
         if files.get((kind, directory.text))
     )
-
-
-def _has_deletable_files(uses: Iterable[Use] | None) -> bool:
-    return any(use in KINDS for use in uses or ())
-
-
-def _changed_logs(restart: Restart | None) -> set[tuple[str | None, str | None]]:
-    """Returns the logs that lose records or go out of use at broker start-up."""
-    return {
-        (step.log_directory, step.partition)
-        for step in (restart.steps if restart else ())
-        if step.action in ("truncate", "fail")
-        or step.cause in ("becomes-stray", "replaced-by-future")
-        or (step.action == "delete" and (step.file or "").endswith(".log"))
-    }
 
 
 def index_prices(
@@ -204,29 +195,20 @@ def index_prices(
     return tuple(
         IndexPrice(
             log_directory=reads.log_directory,
-            files=len(indexes[reads.log_directory]),
-            length_bytes=sum(info.size_bytes for info in indexes[reads.log_directory]),
-            allocated_bytes=sum(info.allocated_bytes for info in indexes[reads.log_directory]),
+            files=len(files),
+            length_bytes=sum(info.size_bytes for info in files),
+            allocated_bytes=sum(info.allocated_bytes for info in files),
             reads=reads,
         )
         for reads in reads_of_segments(bases_by_log, broker, threads)
-        if indexes[reads.log_directory]
+        if (files := indexes[reads.log_directory])
     )
 
 
 def freeing_object(steps: Iterable[FreeingStep], prices: Iterable[IndexPrice]) -> dict:
     return {
         "steps": [
-            {
-                "kind": str(step.kind),
-                "cost": str(step.kind.cost),
-                "check": str(step.kind.check),
-                "log_directory": step.log_directory,
-                "files": step.files,
-                "length_bytes": step.length_bytes,
-                "allocated_bytes": step.allocated_bytes,
-                "paths": [archive.display_text(path) for path in step.paths],
-            }
+            {**to_json_object(step), "paths": [archive.display_text(path) for path in step.paths]}
             for step in steps
         ],
         "indexes": to_json_object(tuple(prices)),

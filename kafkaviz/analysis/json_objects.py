@@ -65,6 +65,9 @@ FIELDS = {
         superseded_bytes""",
     "CleanedSegment": """segment=base_offset replaces=sources log_bytes index_bytes=index:count
         timeindex_bytes=timeindex:count""",
+    # disk space
+    "FreeingStep": """kind cost=kind.cost check=kind.check log_directory files length_bytes
+        allocated_bytes paths""",
     # comparison of two directories
     "BrokerComparison": """a=sources.0 b=sources.1 partitions counts before_and_after=start
         problems""",

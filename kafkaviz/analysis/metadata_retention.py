@@ -120,10 +120,7 @@ def metadata_retention(
         run.delete_while(SIZE, lambda _: run.total_bytes > limits.max_bytes)
     if limits.max_ms >= 0:
         run.delete_while(TIME, lambda snapshot: _is_older(snapshot, now_ms - limits.max_ms))
-    kept_bases = {segment.base_offset for segment in run.segments}
-    deleted_segments = [
-        segment for segment in partition.live if segment.base_offset not in kept_bases
-    ]
+    deleted_segments = partition.live[: len(partition.live) - len(run.segments)]
     return MetadataRetention(
         limits=limits,
         now_ms=now_ms,

@@ -1,6 +1,7 @@
 """Sums over retention: when the bytes of a log are deleted, and what other limits would change."""
 
 from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -32,7 +33,7 @@ class DeletionSchedule:
 
 def deletion_schedule(log: LogRetention) -> DeletionSchedule:
     within_bytes = [0] * (len(SCHEDULE_MS) + 1)
-    undated_bytes: dict[str, int] = {}
+    undated_bytes: Counter[str] = Counter()
     for segment in log.segments:
         size_bytes = segment.age.size_bytes
         if segment.is_due:
@@ -42,7 +43,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
             delay_ms = cast(int, segment.gone_ms) + 1 - log.now_ms
             within_bytes[bisect_left(SCHEDULE_MS, delay_ms)] += size_bytes
         else:
-            undated_bytes[segment.state] = undated_bytes.get(segment.state, 0) + size_bytes
+            undated_bytes[segment.state] += size_bytes
     return DeletionSchedule(
         due_bytes=log.due_bytes,
         within_bytes=tuple(within_bytes[:-1]),
@@ -95,16 +96,13 @@ def retention_changes(
     `proposed_logs` are the same logs in the same order. `name_of` returns the name of a log's
     group.
     """
-    sizes: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
+    current_bytes: dict[str, Counter[str]] = defaultdict(Counter)
+    proposed_bytes: dict[str, Counter[str]] = defaultdict(Counter)
     for log, proposed in zip(logs, proposed_logs, strict=True):
-        totals = sizes.setdefault(name_of(log), ({}, {}))
-        for total, by_state in zip(
-            totals, (log.bytes_by_state(), proposed.bytes_by_state()), strict=True
-        ):
-            for state, size_bytes in by_state.items():
-                total[state] = total.get(state, 0) + size_bytes
+        current_bytes[name_of(log)].update(log.bytes_by_state())
+        proposed_bytes[name_of(log)].update(proposed.bytes_by_state())
     changes = [
-        RetentionChange(name=name, current_bytes=current, proposed_bytes=proposed)
-        for name, (current, proposed) in sizes.items()
+        RetentionChange(name=name, current_bytes=current, proposed_bytes=proposed_bytes[name])
+        for name, current in current_bytes.items()
     ]
     return sorted(changes, key=lambda change: (-change.log_bytes, natural_sort_key(change.name)))
