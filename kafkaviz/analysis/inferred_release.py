@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
-from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
@@ -67,16 +68,16 @@ class InferredRelease:
     @property
     def text(self) -> Message:
         """The range in words: "4.3 or later", "2.8 to 3.6", "an unknown version"."""
+        first = versions.text(self.first) if self.first else None
+        last = versions.text(self.last) if self.last else None
         if self.first and self.last and self.last > self.first:
-            return message(
-                "release.between", first=versions.text(self.first), last=versions.text(self.last)
-            )
-        if self.first and self.last:
-            return message("release.one", release=versions.text(self.first))
-        if self.first:
-            return message("release.or_later", release=versions.text(self.first))
-        if self.last:
-            return message("release.or_earlier", release=versions.text(self.last))
+            return message("release.between", first=first, last=last)
+        if first and last:
+            return message("release.one", release=first)
+        if first:
+            return message("release.or_later", release=first)
+        if last:
+            return message("release.or_earlier", release=last)
         return message("release.unknown")
 
 
@@ -116,19 +117,17 @@ class AssumedRelease:
 
 
 def infer_release(broker: Broker) -> InferredRelease:
-    traces = list(_find_traces(broker))
-    first = max(
-        (trace for trace in traces if trace.first),
-        key=lambda trace: cast(Release, trace.first),
-        default=None,
-    )
-    last = min(
-        (trace for trace in traces if trace.last),
-        key=lambda trace: cast(Release, trace.last),
-        default=None,
-    )
-    reasons = tuple(dict.fromkeys(trace.reason for trace in (first, last) if trace))
-    return InferredRelease(first.first if first else None, last.last if last else None, reasons)
+    firsts = []
+    lasts = []
+    for trace in _find_traces(broker):
+        if trace.first:
+            firsts.append((trace.first, trace.reason))
+        if trace.last:
+            lasts.append((trace.last, trace.reason))
+    first, first_reason = max(firsts, key=itemgetter(0), default=(None, None))
+    last, last_reason = min(lasts, key=itemgetter(0), default=(None, None))
+    reasons = dict.fromkeys(filter(None, (first_reason, last_reason)))
+    return InferredRelease(first, last, tuple(reasons))
 
 
 def assume_release(broker: Broker | None, version: str | None = None) -> AssumedRelease:
@@ -159,17 +158,10 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     # the release that introduced the newest metadata.version in the files
     levels = _levels(broker)
     agreed = versions.release_of_metadata_version(levels[-1][1]) if levels else None
-    release = next(
-        (
-            candidate
-            for candidate in (inferred.last, agreed)
-            if candidate and candidate >= (inferred.first or candidate)
-        ),
-        None,
-    )
-    if release is None:
-        return AssumedRelease(newest, (*inferred.traces, NOTHING_DECIDES))
-    return AssumedRelease(versions.recorded_patch(release), inferred.traces)
+    for release in (inferred.last, agreed):
+        if release and release >= (inferred.first or release):
+            return AssumedRelease(versions.recorded_patch(release), inferred.traces)
+    return AssumedRelease(newest, (*inferred.traces, NOTHING_DECIDES))
 
 
 def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
@@ -188,12 +180,7 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
         yield ReleaseTrace(message("release.directory_id"), first=(3, 7))
     if broker.properties.get("version", "0") == "0" and broker.properties:
         yield ReleaseTrace(message("release.zookeeper_properties"), last=(3, 9))
-    file_names = {
-        extra_file.name
-        for partition in broker.partitions
-        for extra_file in partition.other_files
-        if extra_file.name in (PARTITION_METADATA, LEADER_EPOCHS)
-    }
+    file_names = {info.name for partition in broker.partitions for info in partition.other_files}
     if PARTITION_METADATA in file_names:
         yield ReleaseTrace(message("release.topic_ids"), first=(2, 8))
     elif LEADER_EPOCHS in file_names:
@@ -207,12 +194,9 @@ def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     }
     for name, version in versions_by_file.items():
         if re.fullmatch("[0-9]{1,9}", str(version)) and int(str(version)) > KNOWN_VERSIONS[name]:
-            yield ReleaseTrace(
-                message(
-                    "release.unknown_version", name=name, version=version, newest=versions.NEWEST
-                ),
-                first=LATER,
-            )
+            newest = versions.NEWEST
+            reason = message("release.unknown_version", name=name, version=version, newest=newest)
+            yield ReleaseTrace(reason, first=LATER)
     file, features = _snapshot_features(broker)
     for name, level in features.items():
         if name != METADATA_VERSION and not versions.knows_level(name, level):
@@ -220,31 +204,20 @@ def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _unknown_level_trace(file: str, name: str, level: int) -> ReleaseTrace:
-    return ReleaseTrace(
-        message("release.unknown_level", file=file, name=name, level=level, newest=versions.NEWEST),
-        first=LATER,
-    )
+    newest = versions.NEWEST
+    reason = message("release.unknown_level", file=file, name=name, level=level, newest=newest)
+    return ReleaseTrace(reason, first=LATER)
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
-        yield ReleaseTrace(
-            message("release.first_snapshot"),
-            first=(4, 4),
-        )
-    log = next(
-        (
-            partition
-            for partition in broker.partitions
-            if partition.path == broker.path / metadata_log.DIRECTORY
-        ),
-        None,
-    )
-    if broker.main_directory.is_clean and log and log.live and is_untrimmed(log.live[-1]):
-        yield ReleaseTrace(
-            message("release.untrimmed_indexes"),
-            first=(4, 4),
-        )
+    path = broker.path / metadata_log.DIRECTORY
+    if METADATA_VERSION in _features(path / FIRST_SNAPSHOT):
+        yield ReleaseTrace(message("release.first_snapshot"), first=(4, 4))
+    if not broker.main_directory.is_clean:
+        return
+    for log in broker.partitions:
+        if log.path == path and log.live and is_untrimmed(log.live[-1]):
+            yield ReleaseTrace(message("release.untrimmed_indexes"), first=(4, 4))
 
 
 def is_untrimmed(segment: Segment) -> bool:
@@ -274,15 +247,9 @@ def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
         if not versions.knows_level(METADATA_VERSION, level):
             yield _unknown_level_trace(file, METADATA_VERSION, level)
         elif release := versions.release_of_metadata_version(level):
-            yield ReleaseTrace(
-                message(
-                    "release.metadata_version",
-                    file=file,
-                    level=level,
-                    release=versions.text(release),
-                ),
-                first=release,
-            )
+            text = versions.text(release)
+            reason = message("release.metadata_version", file=file, level=level, release=text)
+            yield ReleaseTrace(reason, first=release)
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
@@ -290,12 +257,9 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
     The first pair is the version at formatting. The second is the newest, if it is different.
     """
-    formatting = _formatting_level(broker)
-    newest = _newest_level(broker)
-    file_levels = [formatting] if formatting is not None else []
-    if newest is None or (formatting and newest[1] == formatting[1]):
-        return file_levels
-    return [*file_levels, newest]
+    file_levels = list(filter(None, (_formatting_level(broker), _newest_level(broker))))
+    has_changed = len({level for _, level in file_levels}) > 1
+    return file_levels if has_changed else file_levels[:1]
 
 
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
@@ -317,11 +281,11 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
     The file is bootstrap.checkpoint or, since 4.4, the first snapshot. This file never changes.
     """
-    first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
-    file_levels = (
-        (name, _features(broker.path / name).get(METADATA_VERSION)) for name in (BOOTSTRAP, first)
-    )
-    return next(((name, level) for name, level in file_levels if level is not None), None)
+    for name in (BOOTSTRAP, f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"):
+        level = _features(broker.path / name).get(METADATA_VERSION)
+        if level is not None:
+            return name, level
+    return None
 
 
 def _snapshot_features(broker: Broker) -> tuple[str, dict[str, int]]:
@@ -343,15 +307,12 @@ def _features(path: Path) -> dict[str, int]:
     compiled code, because compiled code takes time to load, and every lookup calls this function.
     """
     levels: dict[str, int] = {}
-    try:
+    with suppress(KafkavizError):
         data = read(path, 0, MAX_BYTES)
         while METADATA_VERSION not in levels and len(data) > HEADER_BYTES:
             batch = bytes(batch_records.batch_bytes(data))
-            features = (
-                metadata.feature_level(value or b"") for value in batch_records.values(batch)
-            )
+            values = batch_records.values(batch)
+            features = [metadata.feature_level(value or b"") for value in values]
             levels |= {feature.name: feature.level for feature in features if feature}
             data = data[len(batch) :]
-    except KafkavizError:
-        pass
     return levels

@@ -56,11 +56,8 @@ class IntervalEvidence:
     per_append: bool = False
 
     def merge(self, other: "IntervalEvidence") -> "IntervalEvidence":
-        least = [
-            evidence_bytes
-            for evidence_bytes in (self.least_indexed_bytes, other.least_indexed_bytes)
-            if evidence_bytes is not None
-        ]
+        both = (self.least_indexed_bytes, other.least_indexed_bytes)
+        least = [indexed_bytes for indexed_bytes in both if indexed_bytes is not None]
         return IntervalEvidence(
             min(least, default=None),
             _largest(self.longest_unindexed_bytes + other.longest_unindexed_bytes),
@@ -77,13 +74,12 @@ class IntervalEvidence:
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
         high = self.least_indexed_bytes - 1
-        longest = (
-            self.longest_after_append_bytes if self.per_append else self.longest_unindexed_bytes
-        )
+        longest = self.longest_unindexed_bytes
+        if self.per_append:
+            longest = self.longest_after_append_bytes
         fitting = [gap_bytes for gap_bytes in longest if gap_bytes <= high]
-        return IntervalBounds(
-            max(fitting, default=None), high, self.per_append, len(longest) - len(fitting)
-        )
+        low = max(fitting, default=None)
+        return IntervalBounds(low, high, self.per_append, len(longest) - len(fitting))
 
 
 def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
@@ -140,10 +136,8 @@ def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarr
     The batch before such a batch ends with the offset in an index entry.
     """
     starts = np.zeros(len(batches), bool)
-    has_entry = slots_before[1:] >= 0
-    starts[1:][has_entry] = (
-        batches["last_offset"][:-1][has_entry] == key[slots_before[1:][has_entry]]
-    )
+    rows = 1 + np.flatnonzero(slots_before[1:] >= 0)
+    starts[rows] = batches["last_offset"][rows - 1] == key[slots_before[rows]]
     return starts
 
 
@@ -321,7 +315,7 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     }
     fitting = {roll: high for roll, high in reached_bytes.items() if high >= largest}
     if fitting:
-        return _FittingCause(RollCause.SIZE, frozenset(fitting), largest, min(fitting.values()))
+        return _FittingCause(SIZE, frozenset(fitting), largest, min(fitting.values()))
     return None
 
 
@@ -331,14 +325,12 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     It explains a roll if the time from the segment's first batch to the next segment's first batch
     exceeds the limit. The limit is at least the time span of the longest segment.
     """
-    longest_ms = max(
-        (
-            segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms
-            for segment in segments
-            if _has_timestamp(segment)
-        ),
-        default=0,
-    )
+    spans_ms = [
+        segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms
+        for segment in segments
+        if _has_timestamp(segment)
+    ]
+    longest_ms = max(spans_ms, default=0)
     waited_ms = {
         roll: next_segment.first_batch_max_timestamp_ms - segment.first_batch_max_timestamp_ms
         for roll, (segment, next_segment) in enumerate(pairwise(segments))
@@ -346,9 +338,7 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     }
     fitting = {roll: high for roll, high in waited_ms.items() if high > max(longest_ms, 0)}
     if fitting:
-        return _FittingCause(
-            RollCause.TIME, frozenset(fitting), longest_ms, min(fitting.values()) - 1
-        )
+        return _FittingCause(TIME, frozenset(fitting), longest_ms, min(fitting.values()) - 1)
     return None
 
 
@@ -358,45 +348,28 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
     An index counts as full in the segments with the most entries in this index. It explains rolls
     only if it was full in several segments.
     """
-    closed_segments = list(segments[:-1])
-    most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
-    most_time_entries = max((segment.time_entries for segment in segments), default=0)
+    closed = list(enumerate(segments[:-1]))
+    most_entries = max((segment.offset_entries for segment in segments), default=0)
+    most_times = max((segment.time_entries for segment in segments), default=0)
     by_offset = frozenset(
-        roll
-        for roll, segment in enumerate(closed_segments)
-        if segment.offset_entries == most_offset_entries
+        roll for roll, segment in closed if segment.offset_entries == most_entries
     )
     # Kafka reserves the last slot for the entry that the roll adds. If the roll adds none, a full
     # time index has one entry less.
     by_time = frozenset(
         roll
-        for roll, segment in enumerate(closed_segments)
-        if segment.time_entries in (most_time_entries, most_time_entries - 1)
-        and _pairs_entries(segment)
+        for roll, segment in closed
+        if segment.time_entries in (most_times, most_times - 1) and _pairs_entries(segment)
     )
     causes = []
-    if (
-        len(by_offset) > 1
-        and most_offset_entries
-        and most_time_entries <= most_offset_entries * OFFSET_ENTRY_BYTES // TIME_ENTRY_BYTES - 1
-    ):
-        causes.append(
-            _FittingCause(
-                RollCause.OFFSET_INDEX_FULL,
-                by_offset,
-                most_offset_entries * OFFSET_ENTRY_BYTES,
-                (most_offset_entries + 1) * OFFSET_ENTRY_BYTES - 1,
-            )
-        )
-    if len(by_time) > 1 and most_time_entries >= MIN_FULL:
-        causes.append(
-            _FittingCause(
-                RollCause.TIME_INDEX_FULL,
-                by_time,
-                most_time_entries * TIME_ENTRY_BYTES,
-                (most_time_entries + 2) * TIME_ENTRY_BYTES - 1,
-            )
-        )
+    low = most_entries * OFFSET_ENTRY_BYTES
+    if len(by_offset) > 1 and most_entries and most_times <= low // TIME_ENTRY_BYTES - 1:
+        high = low + OFFSET_ENTRY_BYTES - 1
+        causes.append(_FittingCause(OFFSET_INDEX, by_offset, low, high))
+    if len(by_time) > 1 and most_times >= MIN_FULL:
+        low = most_times * TIME_ENTRY_BYTES
+        high = low + 2 * TIME_ENTRY_BYTES - 1
+        causes.append(_FittingCause(TIME_INDEX, by_time, low, high))
     return causes
 
 
@@ -417,17 +390,11 @@ def _likeliness(reason: RollCause, low: int, high: int) -> int:
 
     3: the default. 2: a power of two, or whole hours. 1: a round number. 0: none of these.
     """
+    powers = [1 << power for power in range(14, 31)]
+    hours = [HOUR_MS * hours for hours in (1, 6, 12, 24, 48)]
     default, round_values, round_steps = {
-        RollCause.SIZE: (
-            DEFAULT_SEGMENT_BYTES,
-            [1 << power for power in range(14, 31)],
-            [1024, 1000],
-        ),
-        RollCause.TIME: (
-            DEFAULT_SEGMENT_MS,
-            [3_600_000 * hours for hours in (1, 6, 12, 24, 48)],
-            [60_000, 10_000],
-        ),
+        SIZE: (DEFAULT_SEGMENT_BYTES, powers, [1024, 1000]),
+        TIME: (DEFAULT_SEGMENT_MS, hours, [60_000, 10_000]),
     }.get(reason, (-1, [], [1]))
     if low <= default <= high:
         return 3
