@@ -119,17 +119,11 @@ class Replay:
     grown_pages: float
     lookups: tuple[int, int]
     faults: tuple[int, int]
-    pages_read: tuple[int, int]
     most_pages: tuple[int, int]
     touched: np.ndarray
     faulted: np.ndarray
     first_faults: np.ndarray
     idle_bytes: np.ndarray
-
-    @property
-    def faults_per_new_page(self) -> float:
-        """Page faults of all readers per page that was added to the index."""
-        return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_per_thousand(self, reader: int) -> float | None:
         """Returns the page faults per 1000 lookups of TAIL or LAGGING readers. None: no lookups."""
@@ -160,29 +154,22 @@ def replay(
     touched = np.zeros((pages, columns), np.int32)
     faulted = np.zeros((pages, columns), np.int32)
     fault_rows = np.zeros((MAX_FAULTS, 4), np.int64)
-    counts = np.zeros((4, 2), np.int64)
+    counts = np.zeros((3, 2), np.int64)
     idle_bytes = np.zeros(pages, np.int64)
     clock_bytes = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
-    warm_entries = (
-        NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)
-    )
-    around = memory.read_around_bytes // memory.page_bytes
-    sizes = np.array(
-        [
-            growth.entry_bytes,
-            memory.page_bytes,
-            memory.cold_after_bytes,
-            around,
-            growth.counted_from,
-        ],
-        np.int64,
-    )
+    warm_entries = NEVER
+    if warm_bytes is not None:
+        warm_entries = slots.warm_entries(growth.entry_bytes, warm_bytes)
     count = _replay(
         clock_bytes,
         entry_counts,
         target_slots,
         is_lagging,
-        sizes,
+        growth.entry_bytes,
+        memory.page_bytes,
+        memory.cold_after_bytes,
+        memory.read_around_bytes // memory.page_bytes,
+        growth.counted_from,
         warm_entries,
         touched,
         faulted,
@@ -192,16 +179,13 @@ def replay(
     )
     first = np.array(list(map(tuple, fault_rows[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown_pages = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
-    lookups, faults, pages_read, most_pages = (
-        cast("tuple[int, int]", tuple(int(number) for number in row)) for row in counts
-    )
+    lookups, faults, most_pages = (cast("tuple[int, int]", tuple(row)) for row in counts.tolist())
     return Replay(
         entries=growth.entries,
         pages=pages,
         grown_pages=grown_pages,
         lookups=lookups,
         faults=faults,
-        pages_read=pages_read,
         most_pages=most_pages,
         touched=touched,
         faulted=faulted,
@@ -266,7 +250,11 @@ def _replay(
     entry_counts: np.ndarray,
     target_slots: np.ndarray,
     is_lagging: np.ndarray,
-    sizes: np.ndarray,
+    entry_bytes: int,
+    page_bytes: int,
+    cold_after: int,
+    around: int,
+    counted_from: int,
     warm_entries: int,
     touched: np.ndarray,
     faulted: np.ndarray,
@@ -275,11 +263,6 @@ def _replay(
     idle_bytes: np.ndarray,
 ) -> int:
     """Replays all lookups into the last five arrays; returns the number of filled `fault_rows`."""
-    entry_bytes = sizes[0]
-    page_bytes = sizes[1]
-    cold_after = sizes[2]
-    around = sizes[3]
-    counted_from = sizes[4]
     entries = len(clock)
     columns = touched.shape[1]
     last_used = np.full(len(touched), NEVER, np.int64)
@@ -323,8 +306,7 @@ def _replay(
         if count > counted_from:
             counts[0, reader] += 1
             counts[1, reader] += cold_pages
-            counts[2, reader] += fresh_pages
-            counts[3, reader] = max(counts[3, reader], fresh_pages)
+            counts[2, reader] = max(counts[2, reader], fresh_pages)
     return fault_count
 
 
@@ -369,12 +351,9 @@ def _load_around(
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
     """Returns the search for a target above the last key, as by a reader at the log's end."""
+    is_warm = warm_bytes is not None
     return slots.floor(
-        np.arange(entries),
-        entries,
-        ENTRY_BYTES,
-        warm=warm_bytes is not None,
-        warm_bytes=warm_bytes or 0,
+        np.arange(entries), entries, ENTRY_BYTES, warm=is_warm, warm_bytes=warm_bytes or 0
     )
 
 
