@@ -147,14 +147,11 @@ def broker_around(partition: Partition) -> Broker | None:
 def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | None]:
     root = archive.unpack_if_archive(path)
     paths_inside = _list_directory(root)
-    has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)
-    if has_log and not names.parse_directory(root.name):
+    has_log = any(inside.suffix == ".log" for inside in paths_inside)
+    is_partition = names.parse_directory(root.name) is not None
+    if has_log and not is_partition:
         return open_partition(root, PartitionName(root.name, 0)), None
-    if (
-        not has_log
-        and names.parse_directory(root.name)
-        and not any(path_inside.is_dir() for path_inside in paths_inside)
-    ):
+    if is_partition and not has_log and not any(inside.is_dir() for inside in paths_inside):
         raise CannotOpen(root, message("errors.holds_no_log"), advice, kind="missing")
     broker = read_broker(path, root)
     if len(broker.partitions) > 1:
@@ -165,13 +162,9 @@ def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | No
         )
         is_below = example.path.is_relative_to(root)
         place = path / example.path.relative_to(root) if is_below else path / example.directory
+        what = message("errors.holds_partitions", count=len(broker.partitions))
         hint = message("errors.name_one_partition", path=place)
-        raise CannotOpen(
-            path,
-            message("errors.holds_partitions", count=len(broker.partitions)),
-            hint,
-            kind="not-kafka",
-        )
+        raise CannotOpen(path, what, hint, kind="not-kafka")
     partition = _sole_partition(broker, advice)
     if partition.live and partition.path == root:
         return partition, broker
@@ -180,22 +173,21 @@ def _open_directory(path: Path, advice: Message) -> tuple[Partition, Broker | No
 
 def _open_around(path: Path) -> tuple[Partition, Broker | None]:
     directory = path.parent
-    if names.parse_directory(directory.name) and any(
-        file_path.suffix == ".log" for file_path in _list_directory(directory)
+    if not names.parse_directory(directory.name) or not any(
+        inside.suffix == ".log" for inside in _list_directory(directory)
     ):
-        broker = open_broker(directory)
-        partition = _sole_partition(broker)
-        return partition, broker if partition.live else None
-    return open_partition(directory, PartitionName(directory.name, 0)), None
+        return open_partition(directory, PartitionName(directory.name, 0)), None
+    broker = open_broker(directory)
+    partition = _sole_partition(broker)
+    return partition, broker if partition.live else None
 
 
 def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
     if broker.partitions:
         return broker.partitions[0]
     if broker.problems:
-        raise CannotOpen(
-            broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind
-        )
+        problem = broker.problems[0]
+        raise CannotOpen(problem.path, problem.what, kind=problem.kind)
     raise CannotOpen(broker.path, message("errors.holds_no_partition"), advice, kind="missing")
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker, Problem
@@ -49,16 +50,7 @@ SEGMENT: np.dtype = np.dtype(
         ("max_timestamp_ms", "i8"),
     ]
 )
-COUNT_COLUMNS = (
-    "batches",
-    "records",
-    "valid_bytes",
-    "torn_bytes",
-    "last_offset",
-    "max_timestamp_ms",
-    "offset_entries",
-    "time_entries",
-)
+COUNT_COLUMNS = field_names(SEGMENT)[field_names(SEGMENT).index("offset_entries") :]
 COUNT_FILES = {  # the file from which each count comes; if the file is missing, the count is 0
     "batches": "log",
     "records": "log",
@@ -221,16 +213,6 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 def inventory(broker: Broker) -> BrokerOverview:
     """Returns the overview that a directory listing gives. Opens no file."""
     rows = [
-        row
-        for partition_number, partition in enumerate(broker.partitions)
-        for row in _segment_rows(partition_number, partition)
-    ]
-    return BrokerOverview(broker, np.array(rows, SEGMENT), problems=broker.problems)
-
-
-def _segment_rows(partition_number: int, partition: Partition) -> list[tuple]:
-    unread_counts = (UNKNOWN,) * len(COUNT_COLUMNS)
-    return [
         (
             partition_number,
             segment.base_offset,
@@ -239,10 +221,12 @@ def _segment_rows(partition_number: int, partition: Partition) -> list[tuple]:
             sum(info.size_bytes for info in segment.files),
             sum(info.allocated_bytes for info in segment.files),
             False,
-            *unread_counts,
+            *(UNKNOWN for _ in COUNT_COLUMNS),
         )
+        for partition_number, partition in enumerate(broker.partitions)
         for segment in partition.segments
     ]
+    return BrokerOverview(broker, np.array(rows, SEGMENT), problems=broker.problems)
 
 
 def segment_kind(partition: Partition, segment: Segment) -> str:
@@ -265,25 +249,21 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
     Segments with an unreadable index are marked in the column "left_out".
     """
     segments = overview.segments.copy()
-    positions_by_partition = []
+    partition_numbers = [np.empty(0, np.int32)]
+    entry_positions = [np.empty(0, np.int64)]
     problems = list(overview.problems)
     for partition_number, partition in enumerate(overview.broker.partitions):
         log_bytes_before = 0
-        for row, segment in zip(
-            segments[overview.starts[partition_number] : overview.starts[partition_number + 1]],
-            partition.segments,
-            strict=True,
-        ):
+        first, end = overview.starts[partition_number : partition_number + 2]
+        for row, segment in zip(segments[first:end], partition.segments, strict=True):
             try:
-                positions, row["time_entries"] = _read_positions(segment)
+                copy = replace(segment)  # a segment keeps the bytes that it has read
+                positions = copy.offset_index["position"]
+                row["time_entries"] = len(copy.time_index)
                 row["offset_entries"] = len(positions)
-                positions_by_partition.append(
-                    (
-                        partition_number,
-                        positions[(positions >= 0) & (positions < row["log_bytes"])]
-                        + log_bytes_before,
-                    )
-                )
+                positions = positions[(positions >= 0) & (positions < row["log_bytes"])]
+                entry_positions.append(positions + log_bytes_before)
+                partition_numbers.append(np.full(len(positions), partition_number, np.int32))
             except CannotOpen as error:
                 row["left_out"] = True
                 problems.append(Problem(error.path, error.what))
@@ -291,29 +271,8 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
     return replace(
         overview,
         segments=segments,
-        entries=_join_entries(positions_by_partition),
+        entries=EntryPositions(np.concatenate(partition_numbers), np.concatenate(entry_positions)),
         problems=tuple(problems),
-    )
-
-
-def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
-    copy = replace(segment)  # a segment keeps the bytes that it has read
-    return copy.offset_index["position"], len(copy.time_index)
-
-
-def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> EntryPositions:
-    partition_numbers = [
-        np.full(len(positions), partition_number, np.int32)
-        for partition_number, positions in positions_by_partition
-    ]
-    return EntryPositions(
-        np.concatenate([np.empty(0, np.int32), *partition_numbers]),
-        np.concatenate(
-            [
-                np.empty(0, np.int64),
-                *(entry_positions for _, entry_positions in positions_by_partition),
-            ]
-        ),
     )
 
 
@@ -355,24 +314,15 @@ def _count(segment: Segment, name: str, value: int | None) -> int:
     return 0 if name in COUNT_FILES and getattr(segment, COUNT_FILES[name]) is None else UNKNOWN
 
 
-def _catalog_keys(broker: Broker) -> list[tuple[tuple, Segment]]:
-    return [
-        (
-            (
-                broker.partition_name(partition),
-                segment.base_offset,
-                "" if segment.is_in_use else segment.state,
-                *_size_and_mtime(segment),
-            ),
-            segment,
-        )
-        for partition in broker.partitions
-        for segment in partition.segments
-    ]
-
-
-def _size_and_mtime(segment: Segment) -> tuple[int | None, int | None]:
-    return (segment.log.size_bytes, segment.log.mtime_ns) if segment.log else (None, None)
+def _catalog_keys(broker: Broker) -> Iterator[tuple[tuple, Segment]]:
+    """Yields pairs of a segment's CATALOG_KEY and the segment."""
+    for partition in broker.partitions:
+        name = broker.partition_name(partition)
+        for segment in partition.segments:
+            suffix = "" if segment.is_in_use else segment.state
+            log = segment.log
+            size_and_mtime = (log.size_bytes, log.mtime_ns) if log else (None, None)
+            yield (name, segment.base_offset, suffix, *size_and_mtime), segment
 
 
 def _sums(rows: np.ndarray) -> Sums:
@@ -413,17 +363,16 @@ def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegme
     """Yields the segments that are in a renamed directory, have a suffix, or lack a .log."""
     for partition in partitions:
         for segment in partition.segments:
-            if partition.state != "current":
-                directory_mark = f"-{partition.state}"
-            elif segment.log:
-                directory_mark = ""
+            if not segment.is_in_use:
+                mark = f".{segment.state}"
+            elif partition.state != "current":
+                mark = f"-{partition.state}"
+            elif not segment.log:
+                mark = NO_LOG
             else:
-                directory_mark = NO_LOG
-            mark = directory_mark if segment.is_in_use else f".{segment.state}"
-            if mark:
-                yield InactiveSegment(
-                    escape_controls(f"{partition.directory}/{segment.files[0].path.name}"), mark
-                )
+                continue
+            path = f"{partition.directory}/{segment.files[0].path.name}"
+            yield InactiveSegment(escape_controls(path), mark)
 
 
 def distinct_marks(inactive: Iterable[InactiveSegment]) -> tuple[str | Message, ...]:

@@ -76,27 +76,24 @@ class RebuildSource:
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
         """Returns why each segment was rolled. None: no known cause fits."""
+        live = self.partition.live
+        if len(self.base_offsets) != len(live):
+            return [roll_history.roll_reason(self.partition, base) for base in self.base_offsets]
+        facts = []
         try:
-            if len(self.base_offsets) != len(self.partition.live):
-                return [
-                    roll_history.roll_reason(self.partition, base) for base in self.base_offsets
-                ]
-            return roll_reasons(
-                [
-                    replace(
-                        roll_history.segment_facts(segment),
-                        log_bytes=rebuilt_segment.recovered_segment.valid_bytes,
-                        max_timestamp_ms=rebuilt_segment.recovered_segment.max_timestamp_ms,
-                        offset_entries=len(rebuilt_segment.recovered_segment.offset_entries),
-                        time_entries=len(rebuilt_segment.recovered_segment.time_entries),
-                    )
-                    for segment, rebuilt_segment in zip(
-                        self.partition.live, rebuilt_segments, strict=True
-                    )
-                ]
-            )
+            for segment, rebuilt_segment in zip(live, rebuilt_segments, strict=True):
+                recovered_segment = rebuilt_segment.recovered_segment
+                rebuilt_facts = replace(
+                    segment_facts(segment),
+                    log_bytes=recovered_segment.valid_bytes,
+                    max_timestamp_ms=recovered_segment.max_timestamp_ms,
+                    offset_entries=len(recovered_segment.offset_entries),
+                    time_entries=len(recovered_segment.time_entries),
+                )
+                facts.append(rebuilt_facts)
         except KafkavizError:
             return [None] * len(rebuilt_segments)
+        return roll_reasons(facts)
 
 
 def open_rebuild_source(opened: OpenedPath, overrides: Mapping[str, str]) -> RebuildSource:
@@ -184,12 +181,9 @@ def open_replay_source(opened: OpenedPath) -> ReplaySource:
         for name, value in _inferred_settings(partition).items()
         if name not in known_settings
     }
-    return ReplaySource(
-        stored_log(RestartLog(partition=partition, config=IndexConfig())),
-        known_settings | inferred_settings,
-        inferred_settings,
-        (partition.path,),
-    )
+    log = stored_log(RestartLog(partition=partition, config=IndexConfig()))
+    settings = known_settings | inferred_settings
+    return ReplaySource(log, settings, inferred_settings, (partition.path,))
 
 
 def _inferred_settings(partition: Partition) -> dict[str, Value]:
@@ -201,9 +195,8 @@ def _inferred_settings(partition: Partition) -> dict[str, Value]:
         facts = [segment_facts(segment) for segment in partition.live]
     except KafkavizError:
         return {}
-    return {
-        name: limit.value for name, limit in inferred_limits(facts, roll_reasons(facts)).items()
-    }
+    limits = inferred_limits(facts, roll_reasons(facts))
+    return {name: limit.value for name, limit in limits.items()}
 
 
 @dataclass(frozen=True)
@@ -224,36 +217,28 @@ def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDi
     Zeros at the end of a file are ignored. An index that the replay does not write is compared as
     an empty file.
     """
-    replayed_files = {
-        replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
-    }
-    copied_indexes = [
-        copied_file
-        for copied_file in source.log.files
-        if (name := names.parse_file(copied_file.name)) and name.kind in INDEXES and not name.suffix
-    ]
-    return [
-        IndexFileDiff(
-            copied_file.name, _first_difference(copied_file, replayed_files.get(copied_file.name))
-        )
-        for copied_file in copied_indexes
-    ]
+    replayed_files = {file.name.rpartition("/")[2]: file for file in simulated.files}
+    diffs = []
+    for copied_file in source.log.files:
+        name = names.parse_file(copied_file.name)
+        if name and name.kind in INDEXES and not name.suffix:
+            replayed_file = replayed_files.get(copied_file.name)
+            position = _first_difference(copied_file, replayed_file)
+            diffs.append(IndexFileDiff(copied_file.name, position))
+    return diffs
 
 
 def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> int | None:
-    contents = [
-        stored_file.content().rstrip(b"\0") if stored_file else b""
-        for stored_file in (copied_file, replayed_file)
-    ]
-    if contents[0] == contents[1]:
+    copied_bytes = copied_file.content().rstrip(b"\0")
+    replayed_bytes = replayed_file.content().rstrip(b"\0") if replayed_file else b""
+    if copied_bytes == replayed_bytes:
         return None
-    common_bytes = min(map(len, contents))
-    copied_bytes, replayed_bytes = (
-        np.frombuffer(content, np.uint8, common_bytes) for content in contents
+    common_bytes = min(len(copied_bytes), len(replayed_bytes))
+    is_different = np.not_equal(
+        np.frombuffer(copied_bytes, np.uint8, common_bytes),
+        np.frombuffer(replayed_bytes, np.uint8, common_bytes),
     )
-    if (copied_bytes != replayed_bytes).any():
-        return int(np.argmax(copied_bytes != replayed_bytes))
-    return common_bytes
+    return int(np.argmax(is_different)) if is_different.any() else common_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,18 +301,15 @@ def replay(
         raise KafkavizError(message("errors.kafka_ends_in", exception=str(failure))) from None
     log = log or UnifiedLog(config, behaviour, now_ms=0, start_offset=start_offset)
     log.close(now_ms)
-    rolls = Counter(
-        str(closed_segment.roll_reason.cause)
-        for closed_segment in log.segments
-        if closed_segment.roll_reason
-    )
+    segments = log.segments
+    reasons = [segment.roll_reason for segment in segments if segment.roll_reason]
     return WhatIf(
         config=config,
-        segments=len(log.segments),
-        rolls=dict(rolls),
-        log_bytes=sum(closed_segment.log_bytes for closed_segment in log.segments),
-        offset_entries=sum(closed_segment.index.count for closed_segment in log.segments),
-        time_entries=sum(closed_segment.timeindex.count for closed_segment in log.segments),
+        segments=len(segments),
+        rolls=dict(Counter(str(reason.cause) for reason in reasons)),
+        log_bytes=sum(segment.log_bytes for segment in segments),
+        offset_entries=sum(segment.index.count for segment in segments),
+        time_entries=sum(segment.timeindex.count for segment in segments),
     )
 
 
@@ -348,28 +330,22 @@ def compare(
         changed_settings: the changed values, by the field names of LogConfig.
     """
     changed_config = replace(config, **changed_settings)
-    outcome_now, outcome_changed = (
-        _sum_outcomes(
-            [
-                replay(chunks(), log_config, behaviour, start, is_leader=is_leader)
-                for chunks, start in logs
-            ],
-            log_config,
+
+    def replay_all(log_config: LogConfig) -> WhatIf:
+        outcomes = [
+            replay(chunks(), log_config, behaviour, start, is_leader=is_leader)
+            for chunks, start in logs
+        ]
+        rolls: Counter[str] = Counter()
+        for outcome in outcomes:
+            rolls.update(outcome.rolls)
+        return WhatIf(
+            config=log_config,
+            segments=sum(outcome.segments for outcome in outcomes),
+            rolls=dict(rolls),
+            log_bytes=sum(outcome.log_bytes for outcome in outcomes),
+            offset_entries=sum(outcome.offset_entries for outcome in outcomes),
+            time_entries=sum(outcome.time_entries for outcome in outcomes),
         )
-        for log_config in (config, changed_config)
-    )
-    return outcome_now, outcome_changed
 
-
-def _sum_outcomes(outcomes: Sequence[WhatIf], config: LogConfig) -> WhatIf:
-    rolls: Counter[str] = Counter()
-    for outcome in outcomes:
-        rolls.update(outcome.rolls)
-    return WhatIf(
-        config=config,
-        segments=sum(outcome.segments for outcome in outcomes),
-        rolls=dict(rolls),
-        log_bytes=sum(outcome.log_bytes for outcome in outcomes),
-        offset_entries=sum(outcome.offset_entries for outcome in outcomes),
-        time_entries=sum(outcome.time_entries for outcome in outcomes),
-    )
+    return replay_all(config), replay_all(changed_config)

@@ -15,7 +15,7 @@ The last segment is rolled and deleted like the others, unless it is empty.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import accumulate
+from functools import partial
 from typing import cast
 
 from kafkaviz.analysis.checks.summary import CheckSummary
@@ -204,23 +204,13 @@ def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
     size_bytes = summary.end_bytes if is_recovered and not summary.read_fault else log.size_bytes
     if summary.read_fault or ("timeindex" in summary.unreadable_indexes and not is_recovered):
         return SegmentAge(base_offset, size_bytes, None, "unknown")
-    if not is_recovered:
-        largest_ms = summary.last_time_ms
-    elif newest:
-        largest_ms = newest[0]
-    else:
-        largest_ms = None
-    if largest_ms is None or largest_ms < 0:
-        return SegmentAge(base_offset, size_bytes, log.mtime_ns // 1_000_000, "mtime")
-    if newest and newest[0] == largest_ms:
-        return SegmentAge(
-            base_offset,
-            size_bytes,
-            largest_ms,
-            "record",
-            newest[1] if summary.newest_offset is None else summary.newest_offset,
-        )
-    return SegmentAge(base_offset, size_bytes, largest_ms, "entry" if largest_ms else "unwritten")
+    largest_ms = summary.last_time_ms
+    if is_recovered:
+        largest_ms = newest[0] if newest else None
+    if newest and newest[0] == largest_ms and largest_ms >= 0:
+        offset = newest[1] if summary.newest_offset is None else summary.newest_offset
+        return SegmentAge(base_offset, size_bytes, largest_ms, "record", offset)
+    return _age(base_offset, size_bytes, -1 if largest_ms is None else largest_ms, log.mtime_ns)
 
 
 def segment_ages(
@@ -275,15 +265,18 @@ def log_retention(
     def is_not_empty(number: int) -> bool:
         return number + 1 < len(segments) or segments[number].size_bytes > 0
 
-    def is_below_watermark(number: int) -> bool:
+    def is_replicated(number: int) -> bool:
         end = end_offsets[number]
-        return high_watermark is None or end is None or end <= high_watermark
+        is_below_watermark = high_watermark is None or end is None or end <= high_watermark
+        return is_not_empty(number) and is_below_watermark
 
-    def is_uploaded(number: int) -> bool:
+    def is_deletable(number: int) -> bool:
         """Returns whether retention may delete the segment: it is uploaded, or need not be.
 
         The rule is UnifiedLog.isSegmentEligibleForDeletion.
         """
+        if not is_replicated(number):
+            return False
         if not limits.is_tiered or highest_remote_offset is None:
             return True
         if number + 1 == len(segments):
@@ -291,43 +284,25 @@ def log_retention(
         end = segments[number + 1].base_offset
         return end - 1 <= highest_remote_offset or end <= log_start
 
-    due = _due_rules(
-        segments,
-        limits,
-        now_ms,
-        log_start,
-        lambda number: is_not_empty(number) and is_below_watermark(number) and is_uploaded(number),
-    )
-    due_if_uploaded = _due_rules(
-        segments,
-        limits,
-        now_ms,
-        log_start,
-        lambda number: is_not_empty(number) and is_below_watermark(number),
-    )
-    due_without_watermark = _due_rules(segments, limits, now_ms, log_start, is_not_empty)
-    kept_segments = segments[len(due) :]
-    due_retentions = [
-        SegmentRetention(
-            age=segment,
-            state=rule,
-            until_ms=_until_ms(segment, limits),
-            gone_ms=_until_ms(segment, limits),
+    find_due = partial(_due_rules, segments, limits, now_ms, log_start)
+    due = find_due(is_deletable)
+    retentions = []
+    for segment, rule in zip(segments, due, strict=False):
+        until_ms = _until_ms(segment, limits)
+        retentions.append(
+            SegmentRetention(age=segment, state=rule, until_ms=until_ms, gone_ms=until_ms)
         )
-        for segment, rule in zip(segments, due, strict=False)
-    ]
-    kept_retentions = _kept_retentions(
-        kept_segments,
+    retentions += _kept_retentions(
+        segments[len(due) :],
         limits,
-        upload_count=len(due_if_uploaded) - len(due),
-        watermark_count=len(due_without_watermark) - len(due),
+        upload_count=len(find_due(is_replicated)) - len(due),
+        watermark_count=len(find_due(is_not_empty)) - len(due),
     )
-    retentions = (*due_retentions, *kept_retentions)
     return LogRetention(
         partition,
         limits,
         now_ms,
-        retentions,
+        tuple(retentions),
         log_directory=log_directory,
         log_start_offset=log_start_offset,
         high_watermark=high_watermark,
@@ -367,9 +342,8 @@ def _due_rules(
         due.append("log-start")
     if not limits.deletes:
         return due
-    over_bytes = sum(segment.size_bytes for segment in segments[len(due) :]) - (
-        limits.retention_bytes or 0
-    )
+    over_bytes = sum(segment.size_bytes for segment in segments[len(due) :])
+    over_bytes -= limits.retention_bytes or 0
     while limits.has_size_limit and len(due) < len(segments) and is_deletable(len(due)):
         over_bytes -= segments[len(due)].size_bytes
         if over_bytes < 0:
@@ -414,9 +388,9 @@ def _kept_retentions(
     latest_ms = None
     blocking_offset = 0
     is_known = True
-    for number, (segment, bytes_up_to) in enumerate(
-        zip(segments, accumulate(segment.size_bytes for segment in segments), strict=True)
-    ):
+    bytes_up_to = 0
+    for number, segment in enumerate(segments):
+        bytes_up_to += segment.size_bytes
         until_ms = _until_ms(segment, limits)
         is_known = is_known and segment.timestamp_ms is not None
         if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
@@ -424,9 +398,8 @@ def _kept_retentions(
             blocking_offset = segment.base_offset
         gone_ms = latest_ms if is_known else None
         more_bytes = max(0, bytes_up_to - over_bytes) if limits.has_size_limit else None
-        blocked_by = (
-            blocking_offset if gone_ms is not None and gone_ms > cast(int, until_ms) else None
-        )
+        is_blocked = gone_ms is not None and gone_ms > cast(int, until_ms)
+        blocked_by = blocking_offset if is_blocked else None
         if number < upload_count:
             state = "not-uploaded"
         elif number < watermark_count:
@@ -508,12 +481,7 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
 
 
 def segment_retention(
-    partition: Partition,
-    anatomy: Anatomy,
-    limits: RetentionLimits,
-    *,
-    clean: bool,
-    now_ms: int,
+    partition: Partition, anatomy: Anatomy, limits: RetentionLimits, *, clean: bool, now_ms: int
 ) -> tuple[LogRetention, SegmentRetention] | None:
     """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
@@ -523,7 +491,7 @@ def segment_retention(
     Returns None if the segment or its directory is not in use, or belongs to the metadata log.
     """
     live = partition.live
-    bases = [live_segment.base_offset for live_segment in live]
+    bases = [segment.base_offset for segment in live]
     if (
         anatomy.segment.base_offset not in bases
         or not anatomy.segment.is_in_use
@@ -533,10 +501,10 @@ def segment_retention(
         return None
     number = bases.index(anatomy.segment.base_offset)
     is_recovered = not clean and anatomy.segment.state == "active"
-    later_ages = (
-        SegmentAge(live_segment.base_offset, live_segment.log.size_bytes, None, "unknown")
-        for live_segment in live[number + 1 :]
-    )
+    later_ages = [
+        SegmentAge(later.base_offset, later.log.size_bytes, None, "unknown")
+        for later in live[number + 1 :]
+    ]
     last = anatomy.counts.last
     end_offset = anatomy.segment.base_offset if last is None else int(last["last_offset"]) + 1
     log = log_retention(

@@ -30,6 +30,7 @@ from kafkaviz.analysis.inferred_settings import (
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
@@ -61,23 +62,16 @@ APPEND: np.dtype = np.dtype(
 def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
     """Returns why the segment with this base offset was rolled, or None if no cause fits."""
     live = partition.live
-    number = next(
-        (
-            place
-            for place, live_segment in enumerate(live)
-            if live_segment.base_offset == base_offset
-        ),
-        None,
-    )
-    if number is None:
+    bases = [segment.base_offset for segment in live]
+    if base_offset not in bases:
         return None
-    neighbours = live[max(0, number - NEIGHBOURS) : number + NEIGHBOURS + 1]
+    number = bases.index(base_offset)
+    first = max(0, number - NEIGHBOURS)
     try:
-        return roll_reasons([segment_facts(neighbour) for neighbour in neighbours])[
-            neighbours.index(live[number])
-        ]
+        facts = [segment_facts(segment) for segment in live[first : number + NEIGHBOURS + 1]]
     except KafkavizError:
         return None
+    return roll_reasons(facts)[number - first]
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
@@ -266,11 +260,7 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
     # the row of the batch that starts at each entry's position
     points = np.searchsorted(size, positions, "right")
     newest_at_points = newest[np.minimum(points, len(rows) - 1)]
-    samples = (
-        np.linspace(0, len(rows) - 1, POINTS).astype(int)
-        if len(rows) > POINTS
-        else np.arange(len(rows))
-    )
+    samples = _sample(len(rows))
     fills = np.empty(len(samples), FILL)
     fills["at_ms"] = rows["now_ms"][samples]
     fills["log_bytes"] = size[samples]
@@ -278,17 +268,15 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
     clock = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     fills["waited_ms"] = np.maximum(rows[clock][samples] - rows[clock][0], 0)
     fills["offset_entries"] = np.searchsorted(points, samples, "right")
-    last_newest_ms = (
-        np.where(
-            fills["offset_entries"] > 0,
-            newest_at_points[np.maximum(fills["offset_entries"] - 1, 0)],
-            -1,
-        )
-        if len(points)
-        else -1
-    )
+    # -1 before the first entry
+    last_newest_ms = np.append(newest_at_points, -1)[fills["offset_entries"] - 1]
     fills["time_entries"] = np.searchsorted(timestamps_ms, last_newest_ms, "right")
     return fills
+
+
+def _sample(count: int) -> np.ndarray:
+    """Returns at most POINTS of the numbers from 0 to `count` - 1, evenly spaced."""
+    return np.arange(count) if count <= POINTS else np.linspace(0, count - 1, POINTS).astype(int)
 
 
 # ---- the history of a partition on disk
@@ -310,9 +298,9 @@ def history_of_partition(
     facts = [segment_facts(segment) for segment in live_segments]
     reasons = roll_reasons(facts)
     contradicted_settings = {
-        SETTING[cause]
-        for cause, roll in _rolls(facts, reasons, config)
-        if roll and not exceeds_limit(roll) and cause in SETTING
+        SETTING[roll.cause]
+        for roll in _rolls(facts, reasons, config)
+        if roll and not exceeds_limit(roll) and roll.cause in SETTING
     }
     bounds = {
         name: limit
@@ -322,21 +310,16 @@ def history_of_partition(
     config = replace(
         config, **{name.replace(".", "_"): limit.value for name, limit in bounds.items()}
     )
-    rolls = [roll for _, roll in _rolls(facts, reasons, config)]
-    followers = [*facts[1:], None]
-    ends = [*rolls, None]
-    histories = [
-        _history_on_disk(*segment_row)
-        for segment_row in zip(live_segments, facts, followers, ends, strict=False)
-    ]
+    rolls = [*_rolls(facts, reasons, config), None]
+    histories = map(_history_on_disk, live_segments, facts, [*facts[1:], None], rolls)
     return RollHistory(tuple(histories), config, bounds)
 
 
 def _rolls(
     facts: Sequence[SegmentFacts], reasons: Sequence[RollCause | None], config: LogConfig
-) -> list[tuple[RollCause | None, RollReason | None]]:
+) -> list[RollReason | None]:
     return [
-        (reason, _reason(reason, fact, next_facts, config) if reason else None)
+        _reason(reason, fact, next_facts, config) if reason else None
         for (fact, next_facts), reason in zip(pairwise(facts), reasons, strict=False)
     ]
 
@@ -346,16 +329,13 @@ def _history_on_disk(
 ) -> SegmentHistory:
     fills = _fills_on_disk(segment, fact)
     opened_ms = fact.first_batch_max_timestamp_ms
-    last_ms = max(fact.max_timestamp_ms, opened_ms)
-    ended_ms = (
-        max(next_facts.first_batch_max_timestamp_ms, opened_ms)
-        if next_facts and next_facts.first_batch_max_timestamp_ms >= 0
-        else last_ms
-    )
+    ended_ms = fact.max_timestamp_ms
+    if next_facts and next_facts.first_batch_max_timestamp_ms >= 0:
+        ended_ms = next_facts.first_batch_max_timestamp_ms
     return SegmentHistory(
         base_offset=segment.base_offset,
         opened_ms=opened_ms,
-        ended_ms=ended_ms,
+        ended_ms=max(ended_ms, opened_ms),
         log_bytes=fact.log_bytes,
         offset_entries=fact.offset_entries,
         time_entries=fact.time_entries,
@@ -368,21 +348,15 @@ def _history_on_disk(
 def _reason(
     cause: RollCause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
 ) -> RollReason:
+    waited_ms = next_facts.first_batch_max_timestamp_ms - fact.first_batch_max_timestamp_ms
+    relative_offset = next_facts.first_batch_last_offset - fact.base_offset
+    time_slots = config.usable_time_slots
     value, limit = {
         RollCause.SIZE: (fact.log_bytes, config.segment_bytes),
-        RollCause.TIME: (
-            next_facts.first_batch_max_timestamp_ms - fact.first_batch_max_timestamp_ms,
-            config.most_segment_ms,
-        ),
+        RollCause.TIME: (waited_ms, config.most_segment_ms),
         RollCause.OFFSET_INDEX_FULL: (fact.offset_entries, config.offset_slots),
-        RollCause.TIME_INDEX_FULL: (
-            min(fact.time_entries, config.usable_time_slots),
-            config.usable_time_slots,
-        ),
-        RollCause.OFFSET_OVERFLOW: (
-            next_facts.first_batch_last_offset - fact.base_offset,
-            2**31 - 1,
-        ),
+        RollCause.TIME_INDEX_FULL: (min(fact.time_entries, time_slots), time_slots),
+        RollCause.OFFSET_OVERFLOW: (relative_offset, MAX_RELATIVE_OFFSET),
     }[cause]
     return RollReason(cause, value, limit, next_facts.first_batch_bytes)
 
@@ -404,17 +378,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
     times = segment.time_index
     opened_ms = fact.first_batch_max_timestamp_ms
     shown_times = times[(times["timestamp_ms"] >= opened_ms) & (times["timestamp_ms"] > 0)]
-    shown_times = (
-        shown_times[
-            np.unique(
-                np.linspace(0, max(len(shown_times) - 1, 0), min(POINTS, len(shown_times))).astype(
-                    int
-                )
-            )
-        ]
-        if len(shown_times)
-        else shown_times
-    )
+    shown_times = shown_times[_sample(len(shown_times))]
     # the offset entry of the batch that holds the time entry's offset, or of a later batch
     point = np.searchsorted(offsets["offset"], shown_times["offset"])
     is_inside = point < len(offsets)
@@ -425,13 +389,8 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
     fills["time_entries"][:-1] = np.searchsorted(
         times["timestamp_ms"], shown_times["timestamp_ms"][is_inside], "right"
     )
-    fills[-1] = (
-        max(fact.max_timestamp_ms, opened_ms),
-        fact.log_bytes,
-        0,
-        fact.offset_entries,
-        fact.time_entries,
-    )
+    ended_ms = max(fact.max_timestamp_ms, opened_ms)
+    fills[-1] = (ended_ms, fact.log_bytes, 0, fact.offset_entries, fact.time_entries)
     fills["waited_ms"] = np.maximum(fills["at_ms"] - opened_ms, 0)
     return fills
 

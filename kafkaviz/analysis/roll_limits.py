@@ -28,12 +28,7 @@ from kafkaviz.simulate.writer.roll_reason import RollCause
 CAUSES = tuple(RollCause)
 # The causes that can end a segment while a log is written. An offset overflow is not among them,
 # because a writer does not skip offsets.
-ENDS = (
-    RollCause.SIZE,
-    RollCause.TIME,
-    RollCause.OFFSET_INDEX_FULL,
-    RollCause.TIME_INDEX_FULL,
-)
+ENDS = (RollCause.SIZE, RollCause.TIME, RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 MAX_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # number of offsets that fit in one segment
 HALVINGS = 30  # steps of a binary search, enough for ten digits
