@@ -305,7 +305,7 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Returns a Health from a catalog, completed with values that a catalog does not store.
+    """Completes a Health from a catalog with values that a catalog does not store.
 
     These values are `now_ms`, the last remote offset of tiered logs, and why segments are
     not uploaded.
@@ -420,7 +420,7 @@ def fit_to_start(findings: Iterable[Finding], restart: Restart) -> Iterator[Find
 
 
 def _steps_by_file(restart: Restart) -> dict[tuple[str | None, str | None], StartupStep]:
-    """Returns the last change per (log directory, file), or the failure that the file causes."""
+    """Returns the last change or the failure of each file, by (log directory, file)."""
     steps: dict[tuple[str | None, str | None], StartupStep] = {}
     for step in restart.steps:
         place = step.log_directory, step.file

@@ -56,7 +56,7 @@ STATE_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE
 
 @dataclass(frozen=True, kw_only=True)
 class DiskShare:
-    """The uses of the bytes in a partition, or in a log directory outside partitions.
+    """The uses of a partition's bytes, or of a log directory's bytes outside partitions.
 
     - The values of `uses` are positive and add up to `length_bytes`.
 

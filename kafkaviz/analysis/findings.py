@@ -52,7 +52,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One fact about a directory that a user may want to know, such as a fault.
+    """A fact about a directory that a user may want to know.
 
     `position` and `length` are in bytes; None: the whole file, a directory or a setting.
     """

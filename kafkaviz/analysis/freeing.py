@@ -1,4 +1,4 @@
-"""Lists files that may be deleted by hand to free disk space while the broker is stopped.
+"""Lists the files of a stopped broker that may be deleted to free space.
 
 Kafka would delete some of these files itself, but with a full disk the broker may not start.
 
@@ -179,7 +179,7 @@ def freeing_steps(
 def index_prices(
     broker: Broker, threads: int | None = None, restart: Restart | None = None
 ) -> tuple[IndexPrice, ...]:
-    """Returns the cost of deleting all .index files in use, per log directory with such files."""
+    """Returns the cost of deleting all .index files in use, per log directory."""
     indexes: dict[str, list[FileInfo]] = defaultdict(list)
     bases_by_log: dict[tuple[str | None, str | None], Collection[int]] = {}
     if restart is not None:

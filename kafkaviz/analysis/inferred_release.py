@@ -112,7 +112,7 @@ class AssumedRelease:
 
     @property
     def is_known(self) -> bool:
-        """Returns False if the release may be in a metadata log that was not opened."""
+        """False if the release may be in a metadata log that was not opened."""
         return METADATA_LOG_ELSEWHERE not in self.traces
 
 

@@ -250,7 +250,7 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
-    """Sizes, timestamps and entry counts of a segment, from which the cause of a roll is inferred.
+    """The numbers of a segment from which the cause of a roll is inferred.
 
     Timestamps are -1 if unknown.
     """
@@ -374,7 +374,7 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 
 
 def _pairs_entries(segment: SegmentFacts) -> bool:
-    """Returns whether the numbers of time entries and offset entries differ by at most 1.
+    """Returns whether both indexes have the same number of entries, plus or minus 1.
 
     This is so in every segment that rolled because its time index was full.
     """
@@ -386,7 +386,7 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """Returns how likely it is that a limit was set to a value from `low` to `high`.
+    """Returns how likely a setting has a value from `low` to `high`.
 
     3: the default. 2: a power of two, or whole hours. 1: a round number. 0: none of these.
     """
@@ -456,7 +456,7 @@ def _bounds(
 
 
 def _roundest(low: int, high: int) -> int:
-    """Returns a power of two in the range, or else the number with the most trailing zeros."""
+    """Returns a power of two, or else the number with the most trailing zeros."""
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power

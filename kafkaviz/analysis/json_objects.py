@@ -1,4 +1,4 @@
-"""Converts results to JSON objects for `--json`, for downloads from the pages and for the catalog.
+"""Converts results to JSON objects for `--json`, for downloads and for the catalog.
 
     to_json_object(TruncationStep(...))    {"epoch": 4, "fetch_offset": 900, "answer": {...}, ...}
 

@@ -86,7 +86,7 @@ def open_path(
     *,
     advice: Message = ADVICE_ANY,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of a partition directory, or a file of a segment.
+    """Opens a partition directory, an archive of one, or a file of a segment.
 
     Args:
         version: the release that the user typed. None: inferred from the directory.
@@ -120,7 +120,7 @@ def open_log_path(
     *,
     advice: Message = ADVICE_LOG,
 ) -> OpenedPath:
-    """Opens a partition directory, an archive of a partition directory, or a .log in use.
+    """Opens a partition directory, an archive of one, or a .log in use.
 
     Raises:
         CannotOpen: the path is something else, or the partition has no .log in use.

@@ -1,4 +1,4 @@
-"""Lists the segments of a broker directory in a table, with sums, and the sizes of its topics.
+"""A table of a broker's segments with sums, and the sizes of its topics.
 
 Names and sizes come from the directory listing. `with_entries` reads the numbers of index entries,
 and `with_batches` reads the numbers of batches from a catalog. Until then these are UNKNOWN. A sum
@@ -137,7 +137,7 @@ class BrokerOverview:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The first row of each topic-partition in `segments`, and then the number of all rows."""
+        """The first row of each topic-partition in `segments`; then the number of rows."""
         return np.searchsorted(
             self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
         )
@@ -190,7 +190,7 @@ class BrokerOverview:
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Returns a mask of the segments with a .log that ends with an incomplete batch.
+    """Returns a mask of the segments whose .log ends with an incomplete batch.
 
     The mask is False for segments that the broker deletes.
     """
@@ -360,7 +360,7 @@ class InactiveSegment(NamedTuple):
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
-    """Yields the segments that are in a renamed directory, have a suffix, or lack a .log."""
+    """Yields segments with a suffix, in a renamed directory, or without a .log."""
     for partition in partitions:
         for segment in partition.segments:
             if not segment.is_in_use:
@@ -384,7 +384,7 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class TopicSize:
-    """The size of a topic's files in all its partition directories, even those to be deleted.
+    """The size of a topic's files in all partition directories, even in -delete ones.
 
     Preallocated index files may take less space on disk than `index_bytes`.
     """

@@ -1,4 +1,4 @@
-"""Replays lookups in a growing index, and counts the memory pages that have left the page cache.
+"""Replays lookups in a growing index, and counts pages that left the page cache.
 
 This is the problem in KAFKA-6432. A reader at the log's end looks up an offset after every append.
 Plain binary search reads the middle of the index, its three-quarter point and so on. As the index
@@ -200,7 +200,7 @@ def hot_pages(
     warm_bytes: int | None = WARM_BYTES,
     clock: np.ndarray | None = None,
 ) -> tuple[int, ...]:
-    """Returns the pages in memory after the last entry is appended, before it is looked up.
+    """Returns the pages in memory just before the last entry is looked up.
 
     A reader at the tail looks up every entry. Lookups from more than `cold_after_bytes` earlier are
     not replayed: their pages have left memory. `memory.read_around_bytes` must be 0.
@@ -350,7 +350,7 @@ def _load_around(
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """Returns the search for a target above the last key, as by a reader at the log's end."""
+    """Returns the search of a reader at the log's end: the target is above the last key."""
     is_warm = warm_bytes is not None
     return slots.floor(
         np.arange(entries), entries, ENTRY_BYTES, warm=is_warm, warm_bytes=warm_bytes or 0

@@ -149,7 +149,7 @@ class ReplaySource:
 
 
 def open_replay_source(opened: OpenedPath) -> ReplaySource:
-    """Returns the log in a partition directory, or in an archive of a partition directory.
+    """Returns the log in a partition directory or in an archive of one.
 
     Raises:
         CannotOpen: the path is something else.
@@ -281,7 +281,7 @@ def replay(
     *,
     is_leader: bool = True,
 ) -> WhatIf:
-    """Appends all batches, each at its own time, then closes the log and returns the result.
+    """Appends each batch at its own time, closes the log, and returns the result.
 
     Raises:
         KafkavizError: an append fails. The message has Kafka's exception.

@@ -1,4 +1,4 @@
-"""Computes which rule deletes each segment of a log, or what keeps it, and until when.
+"""Computes which rule deletes each segment of a log, or what keeps the segment.
 
 In a retention pass, a broker deletes the oldest segments and stops at the first segment that is too
 young. For example, retention.ms is 7 days, and the first segment has a record of 2027-11-25. All
@@ -250,7 +250,7 @@ def log_retention(
     highest_remote_offset: int | None = None,
     log_directory: str | None = None,
 ) -> LogRetention:
-    """Returns what a retention pass at `now_ms` deletes, and why it keeps the other segments.
+    """Returns which segments a retention pass at `now_ms` deletes, and why others stay.
 
     None for an offset means unknown. A rule that needs this offset is not applied.
 

@@ -54,7 +54,7 @@ def deletion_schedule(log: LogRetention) -> DeletionSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionChange:
-    """The .log bytes in each of STATES, with the current limits and with proposed limits."""
+    """The .log bytes in each of STATES, with the current and with proposed limits."""
 
     name: str
     current_bytes: Mapping[str, int]

@@ -60,7 +60,7 @@ APPEND: np.dtype = np.dtype(
 
 
 def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
-    """Returns why the segment with this base offset was rolled, or None if no cause fits."""
+    """Returns why the segment with this base offset was rolled. None: no cause fits."""
     live = partition.live
     bases = [segment.base_offset for segment in live]
     if base_offset not in bases:
@@ -75,7 +75,7 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Returns the numbers of a segment from which the cause of a roll is inferred.
+    """Reads the numbers of a segment from which a roll's cause is inferred.
 
     Reads the first batch and the last index entries. A roll adds a time entry with the segment's
     largest timestamp.
@@ -275,7 +275,7 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
 
 
 def _sample(count: int) -> np.ndarray:
-    """Returns at most POINTS of the numbers from 0 to `count` - 1, evenly spaced."""
+    """Returns at most POINTS numbers from 0 to `count` - 1, evenly spaced."""
     return np.arange(count) if count <= POINTS else np.linspace(0, count - 1, POINTS).astype(int)
 
 
@@ -396,7 +396,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """Returns the value at which a segment rolls, by the column of FILL that has the limit."""
+    """Returns the value at which a segment rolls, by the column of FILL."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,

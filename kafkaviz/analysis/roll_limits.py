@@ -79,7 +79,7 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
-    """Returns the .log bytes between two index entries, if all batches have the same size.
+    """Returns the .log bytes between two index entries, for batches of one size.
 
     For example, 5000 for an interval of 4096 bytes and batches of 1000 bytes.
     """
@@ -122,9 +122,9 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """Returns how many seconds a segment takes to reach each limit, per speed in `bytes_per_s`.
+    """Returns the seconds until a segment reaches each limit, per speed in `bytes_per_s`.
 
-    The time is infinite if the limit is never reached.
+    Infinite if the limit is never reached.
     """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
@@ -160,7 +160,7 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Returns ranges of write speeds (bytes per second), each with the limit that is reached first.
+    """Returns ranges of write speeds, in bytes per second, with the limit reached first.
 
     At a limit, Kafka rolls the segment. The ranges are in ascending order.
     """
@@ -222,7 +222,7 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """Returns how much of a limit is used at each append; 1 or more if the limit is reached."""
+        """Returns the used share of a limit at each append; 1 or more: reached."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))
@@ -283,7 +283,7 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 
 
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
-    """Returns the number (from 0) of the first append that makes a segment roll, or None.
+    """Returns the number (from 0) of the first append that rolls a segment. None: none does.
 
     A segment rolls when an index has `limit` entries. For other causes, the amount must be larger
     than `limit`.

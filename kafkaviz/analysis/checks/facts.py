@@ -67,7 +67,7 @@ class PartitionFacts:
 
     @property
     def may_have_record_offsets(self) -> bool:
-        """Whether a time entry may point to any record, not only to the last record of a batch."""
+        """Whether time entries may point to any record, not only to a batch's last."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property

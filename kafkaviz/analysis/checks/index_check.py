@@ -1,4 +1,4 @@
-"""The parts that the checks of an .index and of a .timeindex have in common."""
+"""The common parts of the checks of an .index and of a .timeindex."""
 
 from collections.abc import Iterator
 

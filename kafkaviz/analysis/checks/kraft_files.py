@@ -135,7 +135,7 @@ class _CheckpointFile:
         )
 
     def check(self) -> Iterator[Finding]:
-        """Yields a finding if a batch is unreadable, or if bytes follow the last batch."""
+        """Yields a finding about an unreadable batch, or about bytes after the last batch."""
         name = self.path.name
         size_bytes = file.info(self.path).size_bytes
         if _is_sound(self.path, size_bytes):

@@ -108,7 +108,7 @@ class ProducerOrder:
             self._keep(OutOfOrderBatch(rows[place + 1], previous_epoch, int(last[place])))
 
     def _is_comparable(self, rows: np.ndarray) -> np.ndarray:
-        """Returns for each row except the last whether it can be compared with the next row.
+        """Returns whether each row, except the last, can be compared with the next row.
 
         True if one producer wrote both batches less than `expiration_ms` apart. After that time,
         Kafka forgets a producer.

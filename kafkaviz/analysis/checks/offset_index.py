@@ -176,7 +176,7 @@ class OffsetIndexCheck(IndexCheck):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """Returns the text about the offsets that a search from the entry in `slot` skips.
+        """Describes the offsets that a search from the entry in `slot` skips.
 
         None: no offset is skipped, or brokers of this release check the index before they use it.
         """
@@ -371,10 +371,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         return self._unindexed_bytes[stretch] > 2 * high_bytes + self._largest_bytes
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Returns the field `name` of the entry before a stretch and of the entry after it.
+        """Returns the field `name` of the entries before and after a stretch.
 
-        Without an entry before, the first value is `least`. Without one after, the second is
-        `most`.
+        Without an entry, the first value is `least`, and the second is `most`.
         """
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least

@@ -198,7 +198,7 @@ def _check_snapshots(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Returns whether a batch begins at an offset or may have begun there before compaction."""
+    """Returns whether a batch begins at an offset, or may have before a compaction."""
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
         None,
@@ -248,7 +248,7 @@ def check_snapshot(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Findin
 
 
 def leftover_finding(suffix: str, files: Sequence[FileInfo], facts: PartitionFacts) -> Finding:
-    """Returns a finding about the files of one segment with one of the suffixes in LEFTOVERS."""
+    """Returns a finding about files of one segment, with a suffix in LEFTOVERS."""
     file_names = tuple(file_info.name for file_info in files)
     length = sum(file_info.size_bytes for file_info in files)
     text = message("finding.files_of_bytes", names=file_names, n=length)

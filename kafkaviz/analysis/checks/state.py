@@ -1,4 +1,4 @@
-"""The checks of a broker's state after its last shutdown, and of its next start-up.
+"""The checks of a broker's state after a shutdown, and of its next start-up.
 
 For example, orders-0 has the recovery point 200, but its log ends at 180. Flushed records are
 missing: recovery-point-beyond-end.
@@ -215,7 +215,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """Yields a finding that lists the codes which a check of this level does not find."""
+    """Yields a finding with the codes that a check of this level cannot find."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",

@@ -1,4 +1,4 @@
-"""The checks of timestamps, and of segments that are kept longer than their records suggest."""
+"""The checks of timestamps, and of segments that are kept unexpectedly long."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast

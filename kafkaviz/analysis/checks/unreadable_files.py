@@ -1,4 +1,4 @@
-"""The findings about files that could not be read here, and what a broker would do.
+"""The findings about unreadable files, and what a broker would do with such files.
 
 For example:
 

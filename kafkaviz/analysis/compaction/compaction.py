@@ -68,7 +68,7 @@ class CleanerMap:
 
 @dataclass(frozen=True, kw_only=True)
 class DecidedLog:
-    """A compacted log, and whether the cleaner would clean it now."""
+    """A compacted log, and the decision whether the cleaner would clean it now."""
 
     partition: str
     log_directory: str | None
@@ -79,7 +79,7 @@ class DecidedLog:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionCompaction:
-    """A compacted log, whether the cleaner would clean it now, and the result of the cleaning.
+    """A compacted log, the cleaner's decision about it, and the result of the cleaning.
 
     Attributes:
         oldest_transaction: the open transaction that began first; None: none is open.
@@ -128,7 +128,7 @@ def _order(decisions: Iterable[tuple[str, CleaningDecision]]) -> tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerDecisions:
-    """The compacted logs of a broker, and for each whether the cleaner would clean it now."""
+    """The compacted logs of a broker, each with the cleaner's decision."""
 
     plan: CheckPlan
     map: CleanerMap
@@ -433,7 +433,7 @@ def _range(state: LogState, first_dirty_offset: int, stop_offset: int) -> Cleani
 
 
 def log_transactions(state: LogState) -> CleanedTransactions:
-    """Returns the aborted transactions of the whole log, not only of the part to clean."""
+    """Returns the aborted transactions of the whole log, even outside the part to clean."""
     start = state.facts.log_start_offset
     stop = state.facts.log_end_offset
     transactions = CleanedTransactions()

@@ -1,4 +1,4 @@
-"""The state of a log, and the decision whether the log cleaner would clean it now.
+"""The state of a log, and whether the cleaner would clean the log now.
 
 The state is what the broker would know after its next start-up. It is computed from the files. The
 rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.

@@ -99,7 +99,7 @@ def predict_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that start-up loads, and what other files of the broker say about it.
+    """A partition directory that start-up loads, and facts about it from other files.
 
     Attributes:
         stray: why start-up considers the partition stray. None: not stray.
@@ -142,7 +142,7 @@ def own_file_steps(
 
 
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
-    """Yields a failing step if the only controller of the cluster lost its metadata log.
+    """Yields a failing step if the cluster's only controller lost its metadata log.
 
     With controller.quorum.bootstrap.servers, the metadata log has the voters, so no controller is
     elected without it. A 4.4.0 broker then stopped after initial.broker.registration.timeout.ms.
@@ -292,7 +292,7 @@ def restart_steps(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the start-up steps for one log, as if the broker had no other log.
+    """Returns the start-up steps for a log, as if the broker had no other.
 
     simulate.startup.restart.join_steps combines the steps of all logs.
 

@@ -281,7 +281,7 @@ class _TransactionScan:
 def _begun_transaction(
     row: np.void, first_offset: int, transactional_ids: Mapping[int, str]
 ) -> Transaction:
-    """Returns an open transaction of the producer of a batch or of a producer snapshot's row."""
+    """Returns an open transaction of the producer in a batch or a snapshot's row."""
     producer_id = int(row["producer_id"])
     return Transaction(
         producer_id=producer_id,
@@ -343,7 +343,7 @@ def open_committed_log(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedLog:
-    """Returns a log after broker start-up, and up to which offset a read_committed consumer reads.
+    """Returns a log after broker start-up, with the offsets that limit a consumer.
 
     The high watermark is ignored, as if all records were replicated.
 
@@ -486,7 +486,7 @@ def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _
 def _take_segment(
     scan: _TransactionScan, segment: LogSegment, aborted: _IndexedAborts
 ) -> Message | None:
-    """Adds a segment's batches to the scan; returns why the segment is unreadable, or None."""
+    """Adds a segment's batches to the scan. Returns why the segment is unreadable, or None."""
     scan.end_offset = max(scan.end_offset, segment.base_offset)
     try:
         with file.reader(segment.log.path) as read:

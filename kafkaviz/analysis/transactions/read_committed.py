@@ -227,7 +227,7 @@ def explain_committed_fetch(
     as_is: bool = False,
     broker: Broker | None = None,
 ) -> CommittedFetch:
-    """Returns one fetch by a read_committed consumer, with the decisions that lead to its result.
+    """Returns one fetch by a read_committed consumer, with the broker's decisions.
 
     `open_committed_log` explains the other arguments.
 
@@ -459,7 +459,7 @@ class _RunBuilder:
         self.end_offset = first_offset
 
     def append(self, end_offset: int, fate: OffsetFate) -> None:
-        """Adds a run from the last run's end to `end_offset`, or extends the last run."""
+        """Adds a run from the last run's end to `end_offset`. Joins runs with one fate."""
         if end_offset <= self.end_offset:
             return
         first_offset = self.end_offset
