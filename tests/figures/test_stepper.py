@@ -269,7 +269,7 @@ def test_typed_keys_have_no_log():
         log=log,
         batches=lambda base_offset: table_of_rows(np.empty(0, lesson_logs.ROW)),
         records=lambda base_offset, position: (),
-        is_index_alone=True,
+        is_index_only=True,
     )
     steps = words(context)
     assert [phase for phase, _ in steps] == ["offset"] * 4 and steps[-1][

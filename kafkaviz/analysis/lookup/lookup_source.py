@@ -53,13 +53,13 @@ class LookupSource:
     first_ms: int | None
     last_ms: int | None
     segment: SegmentView  # the segment that the page shows
-    # last_of_segment, last_ms_of_segment: the last targets that are searched in `segment`
-    last_of_segment: int
+    # last_offset_of_segment, last_ms_of_segment: the last targets that are searched in `segment`
+    last_offset_of_segment: int
     last_ms_of_segment: int
-    # offset, timestamp_ms: initial targets in `segment`, used if no target shows the effect of the
-    # warm section
-    offset: int
-    timestamp_ms: int
+    # default_offset, default_timestamp_ms: the targets in `segment` shown first, if no target shows
+    # the effect of the warm section
+    default_offset: int
+    default_timestamp_ms: int
     # called with a base offset; returns the segment's batches
     batches: Callable[[int], BatchTable]
     # called with a base offset and the position of a batch; returns the batch's records
@@ -77,7 +77,8 @@ class LookupSource:
         warm_bytes = warm_section_bytes(warm_entries, target_kind)
         bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
         first, last = bounds.get(self.segment.base_offset, (0, -1))
-        last_here = self.last_ms_of_segment if target_kind == TIMESTAMP else self.last_of_segment
+        is_time = target_kind == TIMESTAMP
+        last_here = self.last_ms_of_segment if is_time else self.last_offset_of_segment
         column, base = key_column(self.segment, target_kind)
         return search_race.choose_targets(
             column.astype(np.int64) + base,

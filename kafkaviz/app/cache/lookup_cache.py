@@ -56,8 +56,9 @@ from kafkaviz.versions import PLAIN, WARM, SearchProfile
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 # the behaviour that distinguishes each release from the next older one
 FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
-OWN_SET = "real"
-KEYS_SET = "keys"
+# the names of the sources: the visitor's own log, an index of typed keys, and the practice logs
+OWN_LOG = "real"
+TYPED_KEYS = "keys"
 PRACTICE = {
     "pages": lesson_logs.fourteen_pages,
     "full": lesson_logs.full,
@@ -65,7 +66,7 @@ PRACTICE = {
     "twenty": lesson_logs.twenty,
 }
 EXAMPLE = "pages"  # an index in which plain binary search meets a cold page
-SETS = (*PRACTICE, KEYS_SET)
+SOURCES = (*PRACTICE, TYPED_KEYS)
 # bytes of .log; the batches of an entire partition are read only up to this size
 READ_BYTES = 256 << 20
 KEPT_ROWS = 1 << 18  # batches; of a partition with more, only windows of them are kept
@@ -100,7 +101,7 @@ def default_target(source: LookupSource, target_kind: str) -> int:
     target = choose_targets(source, target_kind, source.warm_entries).default
     if target is not None:
         return target
-    return source.timestamp_ms if target_kind == TIMESTAMP else source.offset
+    return source.default_timestamp_ms if target_kind == TIMESTAMP else source.default_offset
 
 
 def open_partition(
@@ -131,17 +132,17 @@ def open_partition(
         first_ms=_earliest_ms(partition, low_ms),
         last_ms=max(high_ms, max(segment.max_timestamp[0] for segment in log.segments)),
         segment=segment_view,
-        last_of_segment=last,
+        last_offset_of_segment=last,
         last_ms_of_segment=high_ms,
-        offset=first + (last - first) * 3 // 8,
-        timestamp_ms=low_ms + (high_ms - low_ms) * 3 // 8 + 1,
+        default_offset=first + (last - first) * 3 // 8,
+        default_timestamp_ms=low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         batches=lambda base_offset: _rows(partition, log, base_offset),
         records=_record_reader(partition),
         times=_batch_reader(snapshot, partition, open_segment, log),
     )
 
 
-def open_lone_indexes(segment: Segment) -> LookupSource:
+def open_index_only(segment: Segment) -> LookupSource:
     """Returns an .index or .timeindex that was opened without a .log. Raises CannotOpen."""
     lone_files = {OFFSET: segment.index, TIMESTAMP: segment.timeindex}
     slots_read = {OFFSET: segment.offset_slots, TIMESTAMP: segment.time_slots}
@@ -160,18 +161,18 @@ def open_lone_indexes(segment: Segment) -> LookupSource:
         timeindex=views.get(TIMESTAMP),
     )
     log = LogView(segment.name, (view,))
-    return index_source(segment_cache.key(segment), log, tuple(views))
+    return index_only_source(segment_cache.key(segment), log, tuple(views))
 
 
-def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
+def index_only_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> LookupSource:
     """Returns the indexes of a segment without .log as a source of lookups.
 
     Args:
         kinds: OFFSET if the segment has an .index, TIMESTAMP if it has a .timeindex.
     """
     segment = log.segments[0]
-    first_offset, last_offset, offset = _index_targets(segment, OFFSET)
-    first_ms, last_ms, timestamp_ms = _index_targets(segment, TIMESTAMP)
+    first_offset, last_offset, default_offset = _index_targets(segment, OFFSET)
+    first_ms, last_ms, default_timestamp_ms = _index_targets(segment, TIMESTAMP)
     return LookupSource(
         key=key,
         title=say_count("lookup.keys_title", len(key_column(segment, kinds[0])[0])),
@@ -182,10 +183,10 @@ def index_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)) -> 
         first_ms=first_ms,
         last_ms=last_ms,
         segment=segment,
-        last_of_segment=last_offset,
+        last_offset_of_segment=last_offset,
         last_ms_of_segment=last_ms,
-        offset=offset,
-        timestamp_ms=timestamp_ms,
+        default_offset=default_offset,
+        default_timestamp_ms=default_timestamp_ms,
         batches=lambda _base_offset: table_of_rows(np.empty(0, lesson_logs.ROW)),
         records=lambda _base_offset, _position: (),
         times=lambda _base_offset: None,
@@ -326,10 +327,10 @@ def practice_source(name: str) -> LookupSource:
         first_ms=int(rows["max_timestamp_ms"][0]),
         last_ms=int(rows["max_timestamp_ms"][-1]),
         segment=practice_log.log.segments[0],
-        last_of_segment=int(rows["last_offset"][-1]),
+        last_offset_of_segment=int(rows["last_offset"][-1]),
         last_ms_of_segment=int(rows["max_timestamp_ms"][-1]),
-        offset=practice_log.offset,
-        timestamp_ms=practice_log.timestamp_ms,
+        default_offset=practice_log.offset,
+        default_timestamp_ms=practice_log.timestamp_ms,
         batches=lambda _base_offset: table,
         records=records,
         times=lambda _base_offset: table,
@@ -409,7 +410,7 @@ def lookup_context(
         batches=source.batches,
         records=source.records,
         page_bytes=lookup_source.drawn_page_bytes(search_profile.warm_bytes, target_kind),
-        is_index_alone=source.is_index_only,
+        is_index_only=source.is_index_only,
         lagging_target=lagging_target,
     )
 

@@ -13,7 +13,7 @@ from kafkaviz.analysis.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.analysis.lookup.lookups import lookup_object
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import EXAMPLE, OWN_SET, PRACTICE, SETS
+from kafkaviz.app.cache.lookup_cache import EXAMPLE, OWN_LOG, PRACTICE, SOURCES
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import lookup_controls
 from kafkaviz.app.pages.lookup_controls import LookupQuery, open_source
@@ -58,36 +58,36 @@ def render_page() -> None:
     location = frame("Lookup", get_subject=_practice_name)
     apply_print_style()
     choice.open_by_address(VIEW_PARAMETERS)
-    chosen_set, sets = _choose_set(location)
-    if chosen_set == OWN_SET:
-        return _render_partition(location, sets)
+    source_name, labels = _choose_source(location)
+    if source_name == OWN_LOG:
+        return _render_partition(location, labels)
     _render_lookup(
-        lookup_cache.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
-        sets,
+        lookup_cache.practice_source(source_name) if source_name in PRACTICE else open_source(),
+        labels,
         versions.NEWEST,
     )
 
 
-def _choose_set(location: Location) -> tuple[str, dict[str, str]]:
-    sets = {name: say(f"lookup.set_{name}") for name in SETS}
+def _choose_source(location: Location) -> tuple[str, dict[str, str]]:
+    labels = {name: say(f"lookup.set_{name}") for name in SOURCES}
     is_log_missing = False
     if isinstance(location, SegmentLocation) and location.segment.files:
         name = units.escape_controls(location.partition.directory)
-        sets = {OWN_SET: elements.cut_middle(name, LABEL_CHARACTERS)} | sets
+        labels = {OWN_LOG: elements.cut_middle(name, LABEL_CHARACTERS)} | labels
         is_log_missing = location.segment.log is None
     if not (location.fault or is_log_missing):
         _begin_with_example()
-    chosen_set = choice.take_from_address(
-        page_state.SET, sets.keys(), OWN_SET, lookup_controls.parse_set
+    source_name = choice.take_from_address(
+        page_state.SET, labels.keys(), OWN_LOG, lookup_controls.parse_source
     )
-    if OWN_SET not in sets and page_state.SET not in st.query_params:
-        chosen_set = OWN_SET if location.fault or location.segment else chosen_set
-    return chosen_set, sets
+    if OWN_LOG not in labels and page_state.SET not in st.query_params:
+        source_name = OWN_LOG if location.fault or location.segment else source_name
+    return source_name, labels
 
 
 def _practice_name(location: Location) -> str:
-    chosen_set, sets = _choose_set(location)
-    return "" if chosen_set == OWN_SET else say("lookup.practice", name=sets[chosen_set])
+    source_name, labels = _choose_source(location)
+    return "" if source_name == OWN_LOG else say("lookup.practice", name=labels[source_name])
 
 
 def _begin_with_example() -> None:
@@ -98,12 +98,12 @@ def _begin_with_example() -> None:
         st.query_params[page_state.SET] = EXAMPLE
 
 
-def _render_partition(location: Location, sets: dict[str, str]) -> None:
+def _render_partition(location: Location, labels: dict[str, str]) -> None:
     location_of_segment = faults.require_segment(location)
     segment = location_of_segment.segment
     if segment.log is None and (segment.index or segment.timeindex):
-        source = lookup_cache.open_lone_indexes(segment)
-        return _render_lookup(source, sets, versions.NEWEST)
+        source = lookup_cache.open_index_only(segment)
+        return _render_lookup(source, labels, versions.NEWEST)
     if segment.log is None:
         with elements.state(
             "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1
@@ -119,15 +119,15 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
     except KafkavizError as fault:
         return _render_damage(fault)
     _render_lookup(
-        source, sets, lookup_cache.default_version(location_of_segment.snapshot), location
+        source, labels, lookup_cache.default_version(location_of_segment.snapshot), location
     )
 
 
 def _render_lookup(
-    source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
+    source: LookupSource, labels: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    _render_title(source, sets)
-    query = lookup_controls.render_controls(source, sets, assumed)
+    _render_title(source, labels)
+    query = lookup_controls.render_controls(source, labels, assumed)
     is_projected = projector.is_on()
     sought_target = lookup_controls.require_target(source, query.target_kind)
     if sought_target is None:
@@ -196,13 +196,13 @@ def _render_context(
     cost = remote_cost(location, context) if isinstance(location, PartitionLocation) else None
     if cost:
         render_remote_reads(cost)
-    has_log = not (is_failed or context.is_index_alone)
+    has_log = not (is_failed or context.is_index_only)
     if target_kind == TIMESTAMP and not context.special_timestamp and has_log:
         render_why_offset(source, context, query.search_profile, key)
     render_steps(view, context, cost)
 
 
-def _render_title(source: LookupSource, sets: dict[str, str]) -> None:
+def _render_title(source: LookupSource, labels: dict[str, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = say(
             "common.titled" if source.note else "lookup.alone",
@@ -210,7 +210,7 @@ def _render_title(source: LookupSource, sets: dict[str, str]) -> None:
             below=source.note,
         )
         elements.title(say("common.page_lookup"), lead, gap=0)
-        lookup_controls.render_sets(sets)
+        lookup_controls.render_sources(labels)
 
 
 def _render_damage(fault: KafkavizError) -> None:

@@ -16,7 +16,7 @@ from kafkaviz.analysis.lookup.lookup_source import KAFKAS_WARM, OFFSET, TIMESTAM
 from kafkaviz.analysis.page_replay import COLD_AFTER_BYTES
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.cache.lookup_cache import FEW_WARM, KEYS_SET, OWN_SET, SETS, VERSIONS
+from kafkaviz.app.cache.lookup_cache import FEW_WARM, OWN_LOG, SOURCES, TYPED_KEYS, VERSIONS
 from kafkaviz.app.frontend import chosen_slot
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.lookup import LookupContext
@@ -49,16 +49,16 @@ class LookupQuery:
 
 
 def render_controls(
-    source: LookupSource, sets: dict[str, str], default_version: str
+    source: LookupSource, labels: dict[str, str], default_version: str
 ) -> LookupQuery:
     """Draws the controls and returns their values.
 
     Args:
-        sets: the label of each index that can be chosen, by the index's name.
+        labels: the label of each source that can be chosen, by the name of the source.
     """
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.bind_to_address(page_state.BY, source.kinds, source.kinds[0])
-    name = choice.bind_to_address(page_state.SET, sets.keys(), OWN_SET, parse_set)
+    name = choice.bind_to_address(page_state.SET, labels.keys(), OWN_LOG, parse_source)
     version = choice.bind_to_address(
         page_state.SEARCH, VERSIONS.keys(), own_version, lookup_cache.equivalent_version
     )
@@ -77,7 +77,7 @@ def render_controls(
         )
         _render_field(source, target_kind, name)
         lagging_target = _render_warm_targets(source, target_kind, warm_entries)
-        help_text = say("lookup.search_about", version=default_version) if name == OWN_SET else None
+        help_text = say("lookup.search_about", version=default_version) if name == OWN_LOG else None
         choice.draw_bound(
             st.selectbox,
             say("lookup.search_as"),
@@ -88,7 +88,7 @@ def render_controls(
             help=help_text,
             width=160,
         )
-        if name == KEYS_SET:
+        if name == TYPED_KEYS:
             st.text_input(
                 say("lookup.own_keys"),
                 DEFAULT_KEYS,
@@ -102,7 +102,7 @@ def render_controls(
             warm_entries, isolation = _render_more(
                 source, target_kind, name, warm_entries, is_warm=is_warm
             )
-    if name == KEYS_SET:
+    if name == TYPED_KEYS:
         render_fault()
     return LookupQuery(
         target_kind,
@@ -114,32 +114,23 @@ def render_controls(
     )
 
 
-def render_sets(sets: dict[str, str]) -> None:
+def render_sources(labels: dict[str, str]) -> None:
     choice.draw_bound(
         st.segmented_control,
         say("common.index"),
-        sets,
-        OWN_SET,
+        labels,
+        OWN_LOG,
         page_state.SET,
-        format_func=sets.__getitem__,
+        format_func=labels.__getitem__,
         on_change=_reset_target_and_warm,
         required=True,
     )
 
 
-def parse_set(set_text: str) -> str | None:
-    """Returns the name of the index with this English label, or None.
-
-    A link may contain a label instead of a name.
-    """
-    return next(
-        (
-            name
-            for name in SETS
-            if text_in("en", f"lookup.set_{name}").casefold() == set_text.casefold()
-        ),
-        None,
-    )
+def parse_source(label: str) -> str | None:
+    """Returns the name of the source with this English label, which a link may contain, or None."""
+    labels = {text_in("en", f"lookup.set_{name}").casefold(): name for name in SOURCES}
+    return labels.get(label.casefold())
 
 
 def _reset_target_and_warm() -> None:
@@ -449,7 +440,7 @@ def open_source() -> LookupSource:
     except ValueError:
         keys = parse_keys(DEFAULT_KEYS)
     key = f"keys {' '.join(map(str, keys))}"
-    return lookup_cache.index_source(key, lesson_logs.log_of_keys(keys))
+    return lookup_cache.index_only_source(key, lesson_logs.log_of_keys(keys))
 
 
 def parse_keys(text: str) -> list[int]:

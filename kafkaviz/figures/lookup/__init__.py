@@ -26,7 +26,7 @@ class LookupContext:
     # called with a base offset and the position of a batch; returns the batch's records
     records: Callable[[int, int], Iterable[LookupRecord]]
     page_bytes: int = PAGE_BYTES  # smaller in a lesson
-    is_index_alone: bool = False  # whether the lookup has an index but no .log
+    is_index_only: bool = False  # whether the lookup has an index but no .log
     lagging_target: int | None = None  # what a lagging reader looks up, to compare costs
 
     @property

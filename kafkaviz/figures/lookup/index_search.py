@@ -75,7 +75,7 @@ def view(context: LookupContext, search: IndexSearch) -> SearchView:
     is_small = slot_search.entries <= DRAWN_SLOTS
     return SearchView(
         search=search,
-        steps=(*steps, _result_step(search, has_log=not context.is_index_alone, lines=lines)),
+        steps=(*steps, _result_step(search, has_log=not context.is_index_only, lines=lines)),
         rows=tuple(_rows(search, context.page_bytes)),
         page_slots=context.page_bytes / entry_bytes,
         pages=slots.page_count(slot_search.entries, entry_bytes, context.page_bytes),
@@ -100,7 +100,7 @@ def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, s
     entries = segment.time_slots if is_time else segment.offset_slots
     if is_time:
         cell_kind = "time"
-    elif context.is_index_alone:
+    elif context.is_index_only:
         cell_kind = "alone"
     else:
         cell_kind = "offset"

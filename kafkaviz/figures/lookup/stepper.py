@@ -205,7 +205,7 @@ class LookupSteps:
     def build(self) -> Iterator[LookupStep]:
         context = self._context
         result = self._context.result
-        if not context.is_index_alone:
+        if not context.is_index_only:
             yield self._step("segment", _start_text(context))
         search_number = scan_number = 0
         for part in result.path:
@@ -217,7 +217,7 @@ class LookupSteps:
                 yield self._step("segment", _next_segment_text(context, search_number))
             yield from self._search_steps(search_number)
             search_number += 1
-        if result.outcome and not context.is_index_alone:
+        if result.outcome and not context.is_index_only:
             yield self._step("record", _outcome_text(context, result.outcome))
 
     def _search_steps(self, number: int) -> Iterator[LookupStep]:
@@ -526,7 +526,7 @@ def _scan_code_object(context: LookupContext) -> dict:
     if context.is_by_time:
         code_name = "largest" if context.special_timestamp else "time"
     title = say("index_search.code_scan_time" if context.is_by_time else "index_search.code_scan")
-    return {"title": title, "code": () if context.is_index_alone else code_lines(code_name)}
+    return {"title": title, "code": () if context.is_index_only else code_lines(code_name)}
 
 
 def _entry_text(context: LookupContext, segment: int) -> str:

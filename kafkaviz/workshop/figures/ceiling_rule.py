@@ -367,7 +367,7 @@ def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]
 def _to_lookup(block: LessonBlock) -> Destination:
     keys = block["keys"]
     return "Lookup", {
-        page_state.SET: lookup_cache.KEYS_SET,
+        page_state.SET: lookup_cache.TYPED_KEYS,
         page_state.KEYS: " ".join(map(str, keys)),
         page_state.BY: "offset",
         page_state.TARGET: str(keys[len(keys) // 2] + 1),
