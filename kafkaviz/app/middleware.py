@@ -19,25 +19,21 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 from urllib.parse import quote
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from kafkaviz.app.frontend import read_svg
+from kafkaviz.app.frontend import FRONTEND_FOLDER, read_svg
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import tokens
 from kafkaviz.html import Html, tag
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
 STREAMLIT_FILES = Path(st.__file__).parent / "static"
-APP_FOLDER = Path(__file__).parent
-FRONTEND_FOLDER = APP_FOLDER / "frontend"
 LARGE_SCRIPTS = ("PlotlyChart", "DataFrame")  # scripts of charts and of tables
 ROUTES = ("/_stcore/", "/media/", "/component/")
 ROOT = b'<div id="root">'  # the element that Streamlit draws into
@@ -64,10 +60,7 @@ def stylesheet() -> str:
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(read_svg(name).strip())}");'
         for name in elements.SEVERITIES
     )
-    rules = (
-        (APP_FOLDER / name).read_text(encoding="utf-8")
-        for name in ("look.css", "narrow.css", "paper.css")
-    )
+    rules = map(elements.read_css, ("look.css", "narrow.css", "paper.css"))
     return f"{tokens.STYLESHEET}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
 
 
@@ -77,11 +70,11 @@ class HtmlShell:
     # if False, as under `streamlit run`, each run sends the stylesheet
     in_use: ClassVar = False
 
-    def __init__(self, app: "ASGIApp") -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
         HtmlShell.in_use = True
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET" or not _is_page(scope["path"]):
             await self._app(scope, receive, send)
             return
@@ -90,7 +83,7 @@ class HtmlShell:
         start: Message = {}
         parts: list[bytes] = []
 
-        async def send_filled(message: "Message") -> None:
+        async def send_filled(message: Message) -> None:
             nonlocal start
             if message["type"] == "http.response.start":
                 content_type = Headers(raw=message["headers"]).get("content-type", "")
@@ -112,7 +105,7 @@ def _is_page(path: str) -> bool:
     return "." not in path.rpartition("/")[2] and not any(route in path for route in ROUTES)
 
 
-async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip: bool) -> None:
+async def _send_page(start: Message, body: bytes, send: Send, *, takes_gzip: bool) -> None:
     headers = MutableHeaders(scope=start)
     for name in ("etag", "last-modified"):  # both describe Streamlit's original file
         if name in headers:
@@ -156,6 +149,8 @@ def _look() -> bytes:
 
 # ---- compression
 
+Answer = tuple[MutableHeaders, bytes]  # headers and body of a response
+
 
 class StaticCompression:
     """Sends Streamlit's static files with gzip, if the browser accepts it.
@@ -164,11 +159,11 @@ class StaticCompression:
     existing files with a hash in their name, so the number of kept responses is limited.
     """
 
-    def __init__(self, app: "ASGIApp") -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._answers: dict[str, asyncio.Future[tuple[MutableHeaders, bytes] | None]] = {}
+        self._answers: dict[str, asyncio.Future[Answer | None]] = {}
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = await self._answer(scope, receive) if self._may_compress(scope) else None
         if answer is None:
             await self._app(scope, receive, send)
@@ -178,7 +173,7 @@ class StaticCompression:
         await send({"type": "http.response.body", "body": body})
 
     @staticmethod
-    def _may_compress(scope: "Scope") -> bool:
+    def _may_compress(scope: Scope) -> bool:
         if scope["type"] != "http" or scope["method"] != "GET" or FOLDER not in scope["path"]:
             return False
         headers = Headers(scope=scope)
@@ -186,9 +181,7 @@ class StaticCompression:
             {"range", "if-none-match", "if-modified-since"} & set(headers.keys())
         )
 
-    async def _answer(
-        self, scope: "Scope", receive: "Receive"
-    ) -> tuple[MutableHeaders, bytes] | None:
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
         """Returns headers and body of the compressed file, or None to send the file uncompressed.
 
         Browsers that request the file while it is compressed wait for the result.
@@ -206,14 +199,12 @@ class StaticCompression:
                 del self._answers[path]
         return result
 
-    async def _compress(
-        self, scope: "Scope", receive: "Receive"
-    ) -> tuple[MutableHeaders, bytes] | None:
+    async def _compress(self, scope: Scope, receive: Receive) -> Answer | None:
         status = 0
         headers = MutableHeaders()
         parts = []
 
-        async def collect(message: "Message") -> None:
+        async def collect(message: Message) -> None:
             nonlocal status, headers
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -248,11 +239,11 @@ class StaticCompression:
 class HostCheck:
     """Refuses requests and connections whose Host header does not name this server."""
 
-    def __init__(self, app: "ASGIApp", names: Sequence[str]) -> None:
+    def __init__(self, app: ASGIApp, names: Sequence[str]) -> None:
         self._app = app
         self._names = frozenset(name.lower().rstrip(".") for name in names)
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         host = (
             Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
         )
@@ -279,10 +270,10 @@ class HostCheck:
 class FrameGuard:
     """Forbids other sites to show a page in a frame. Hides the server's metrics."""
 
-    def __init__(self, app: "ASGIApp") -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -290,7 +281,7 @@ class FrameGuard:
             await PlainTextResponse("Not found\n", status_code=404)(scope, receive, send)
             return
 
-        async def send_guarded(message: "Message") -> None:
+        async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(NO_FRAMES)
             await send(message)

@@ -7,7 +7,6 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -19,9 +18,6 @@ from kafkaviz import environment
 from kafkaviz.app import access, registry, scheduling
 from kafkaviz.app.middleware import FrameGuard, HostCheck, HtmlShell, StaticCompression
 from kafkaviz.errors import KafkavizError
-
-if TYPE_CHECKING:
-    pass
 
 ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # allowed host names, separated by commas
 # options that `streamlit run` reads from the environment, but st.App does not

@@ -268,12 +268,12 @@ def describe_writer(release: InferredRelease) -> str:
 
 
 def apply_print_style() -> None:
-    draw_style(_print_style())
+    draw_style(read_css("print.css"))
 
 
 @cache
-def _print_style() -> str:
-    return Path(__file__).parents[1].joinpath("print.css").read_text(encoding="utf-8")
+def read_css(name: str) -> str:
+    return (Path(__file__).parents[1] / name).read_text(encoding="utf-8")
 
 
 def draw_style(css: str) -> None:

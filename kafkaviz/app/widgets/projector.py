@@ -1,8 +1,5 @@
 """The projector view: only the title, the question and the figure of a page, enlarged."""
 
-from functools import cache
-from pathlib import Path
-
 import streamlit as st
 
 from kafkaviz.app import page_state
@@ -10,7 +7,6 @@ from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
 
-CSS = Path(__file__).parents[1] / "projector.css"
 _projector = register_component("projector", "hidden")
 
 
@@ -40,10 +36,5 @@ def _toggle() -> None:
 
 def apply() -> None:
     if is_on():
-        elements.draw_style(_stylesheet())
+        elements.draw_style(elements.read_css("projector.css"))
         _projector(key="kv_projector_keys", data={}, width="content")
-
-
-@cache
-def _stylesheet() -> str:
-    return CSS.read_text(encoding="utf-8")
