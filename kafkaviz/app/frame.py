@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,7 +28,6 @@ from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, format_count
 
 APP_FOLDER = Path(__file__).parent
-NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
 MAX_MENU_ENTRIES = 60  # for a longer list, a button that opens Go to replaces the menu
 FOOT_CHARACTERS = 21
@@ -110,18 +108,16 @@ def _sidebar(current: str, location: Location) -> None:
         st.html(tag("div", mark, tag("span", "kafkaviz"), class_="kv-brand"))
         with st.container(key="kv_nav"):
             previous_group = 1
+            addresses = _link_addresses(location)
             for name, page in pages().items():
                 if page.group != previous_group:
                     heading = tag("div", say("frame.more"), class_="kv-nav-more")
                     st.html(join((tag("hr"), heading if page.group == MORE else "")))
                 previous_group = page.group
-                address = _link_address(
-                    page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
-                )
                 with st.container(key="kv_nav_current") if name == current else nullcontext():
                     st.page_link(
                         page.script,
-                        query_params=address,
+                        query_params=addresses[name],
                         label=_label(name, location),
                         icon=f":material/{page.icon}:",
                         width="stretch",
@@ -165,11 +161,13 @@ def _location_parameters(location: Location) -> dict[str, str]:
     return {name: value for name, value in location.address.items() if name != page_state.LANGUAGE}
 
 
-def _link_address(
-    page: Page,
-    location: Location,
-    previous: dict[str, Any] | MappingProxyType[str, Any] = NO_ADDRESS,
-) -> dict[str, Any]:
+def _link_addresses(location: Location) -> dict[str, dict[str, Any]]:
+    """Returns the address parameters for a link to each page."""
+    previous = st.session_state.get(page_state.LOCATION, {})
+    return {name: _link_address(page, location, previous) for name, page in pages().items()}
+
+
+def _link_address(page: Page, location: Location, previous: dict[str, Any]) -> dict[str, Any]:
     """Returns the address parameters for a link to another page.
 
     Args:
@@ -418,17 +416,8 @@ def _dialog(current: str, location: Location) -> None:
     if dialog == "keys":
         st.dialog(say("frame.keys"), on_dismiss=_close_dialog)(help_keys)()
     else:
-        links = {
-            name: (
-                page,
-                _link_address(
-                    page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
-                ),
-            )
-            for name, page in pages().items()
-        }
         st.dialog(say("frame.go_to"), on_dismiss=_close_dialog)(go_to.dialog)(
-            location, text, links, current
+            location, text, _link_addresses(location), current
         )
 
 

@@ -53,7 +53,7 @@ def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, address):
     place = Location(
         "/k", BrokerSnapshot(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0]
     )
-    assert list(frame._link_address(frame.PAGES[page], place)) == address
+    assert list(frame._link_address(frame.PAGES[page], place, {})) == address
 
 
 LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}

@@ -8,7 +8,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, NamedTuple, cast
 
 import streamlit as st
@@ -16,7 +15,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend import focus
-from kafkaviz.app.registry import GoToEntry, Page
+from kafkaviz.app.registry import PAGES, GoToEntry
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements
@@ -51,12 +50,10 @@ class Visit(NamedTuple):
     address: dict[str, Any]
 
 
-def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
-    """Draws the search field and the results.
-
-    Args:
-        pages: the pages that a result may open, by name: (page, address parameters that it keeps).
-    """
+def dialog(
+    location: Location, text: str, pages: Mapping[str, dict[str, str]], current: str
+) -> None:
+    """Draws the search field and the results. `pages` is as in `find_targets`."""
     query = (
         st.text_input(
             say("go_to.field"),
@@ -71,20 +68,13 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
     with st.container(key="kv_found", gap=None):
         focus()
         heading = None
-        addresses = {name: address for name, (_, address) in pages.items()}
-        for number, entry in enumerate(
-            find_entries(
-                location,
-                query,
-                addresses,
-                other_visits(current, location),
-                directories(location),
-            )
-        ):
+        visits = other_visits(current, location)
+        entries = find_entries(location, query, pages, visits, directories(location))
+        for number, entry in enumerate(entries):
             if entry.heading != heading:
                 st.html(tag("div", entry.heading, class_="kv-group"))
             heading = entry.heading
-            _entry(number, entry, query, pages[entry.page][0], is_current=entry.page == current)
+            _entry(number, entry, query, is_current=entry.page == current)
         if heading is None:
             st.html(tag("div", say("go_to.nothing"), class_="kv-group"))
         # after Enter, keys.js waits until this element has the typed text
@@ -97,12 +87,13 @@ def directories(location: Location) -> list[str]:
     return [directory for directory in candidates if directory != location.directory]
 
 
-def _entry(number: int, entry: GoToEntry, query: str, page: Page, *, is_current: bool) -> None:
+def _entry(number: int, entry: GoToEntry, query: str, *, is_current: bool) -> None:
     """Draws a result as a link. Draws a button if the result is on the current page.
 
     A link would only change the address of this page. Streamlit 1.67 reports such a change to
     components too late.
     """
+    page = PAGES[entry.page]
     label = elements.escape_markdown(entry.words)
     if entry.aside:
         label += f" :gray[{_emphasize(entry.aside, query)}]"
@@ -203,7 +194,7 @@ def _nearest(
 def _visit_entries(
     location: Location, visits: Sequence[Visit], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
+    for visit in [visit for visit in visits if visit.page in pages][:MAX_ENTRIES]:
         directory = page_state.directory_in(visit.address)
         stem = page_state.number(visit.address.get(page_state.SEGMENT))
         words = visit.address[page_state.TOPIC_PARTITION] + (
@@ -227,16 +218,11 @@ def _offset_entries(
     location: Location, partitions: list[Partition], offset: int, pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
     """Yields the segments in which a broker would look for an offset, then links to a lookup."""
-    candidates = list(
-        islice(
-            (
-                candidate
-                for candidate in partitions
-                if candidate.live and candidate.live[0].base_offset <= offset
-            ),
-            MAX_ENTRIES,
-        )
-    )
+    candidates = [
+        candidate
+        for candidate in partitions
+        if candidate.live and candidate.live[0].base_offset <= offset
+    ][:MAX_ENTRIES]
     number = units.format_count(offset)
     for partition in candidates:
         segment = page_location.find_segment(partition, offset)
@@ -246,9 +232,8 @@ def _offset_entries(
         words = say("go_to.offset_in", offset=number, partition=partition.directory)
         yield GoToEntry(say("common.offsets"), words, _size(segment), SEGMENT_PAGE, address)
     for partition in candidates if "Lookup" in pages else []:
-        address = page_state.address(location.directory, _name(location, partition)) | {
-            page_state.TARGET: str(offset)
-        }
+        address = page_state.address(location.directory, _name(location, partition))
+        address[page_state.TARGET] = str(offset)
         words = say("go_to.lookup_offset", offset=number, partition=partition.directory)
         yield GoToEntry(say("go_to.lookups"), words, "", "Lookup", address)
 
@@ -256,9 +241,7 @@ def _offset_entries(
 def _partition_entries(location: Location, partitions: list[Partition]) -> Iterator[GoToEntry]:
     broker = cast(Broker, location.broker)
     names = broker.directory_names
-    for partition in islice(
-        (partition for partition in partitions if partition.segments), MAX_ENTRIES
-    ):
+    for partition in [partition for partition in partitions if partition.segments][:MAX_ENTRIES]:
         address = page_state.address(location.directory, broker.partition_name(partition))
         aside = [units.format_bytes(partition.log_bytes)]
         if len(names) > 1:
@@ -280,7 +263,7 @@ def _best_match_entries(
     location: Location, partitions: list[Partition], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
     for partition in partitions:
-        for segment in islice(reversed(partition.live), MAX_ENTRIES):
+        for segment in reversed(partition.live[-MAX_ENTRIES:]):
             address = page_state.address(
                 location.directory, _name(location, partition), segment.base_offset
             )
@@ -300,9 +283,8 @@ def _best_match_entries(
 
 
 def _directory_entries(name: str, directories: Sequence[str]) -> Iterator[GoToEntry]:
-    for directory in islice(
-        (directory for directory in directories if name in directory.lower()), MAX_ENTRIES
-    ):
+    matches = [directory for directory in directories if name in directory.lower()]
+    for directory in matches[:MAX_ENTRIES]:
         yield GoToEntry(
             say("go_to.directories"),
             elements.cut_middle(directory, PATH_CHARACTERS),
