@@ -22,7 +22,8 @@ INDEX = "00000000000000000858.index"
 @pytest.fixture
 def built(damaged) -> dict[str, bytes]:
     """Returns the indexes that recovery builds for the damaged bookings-0."""
-    return health._rebuild(broker_cache.open_snapshot(damaged), b"bookings-0", "4.3.1")
+    snapshot = broker_cache.open_snapshot(damaged)
+    return health._rebuild(snapshot, snapshot.broker.partition("bookings-0"), "4.3.1")
 
 
 def test_damaged_indexes_come_first(damaged):

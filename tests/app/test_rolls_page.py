@@ -278,9 +278,10 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     config = config_of(workload, {})
     (tmp_path / "made.tar.gz").write_bytes(simulation_cache.archive(workload, config))
     snapshot = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
+    partition = snapshot.broker.partition(workload.directory)
     reasons = [
         segment_history.reason
-        for segment_history in rolls_on_disk(snapshot, workload.directory).history.segments
+        for segment_history in rolls_on_disk(snapshot, partition).history.segments
     ]
     truth = [
         segment_history.reason

@@ -29,6 +29,7 @@ from kafkaviz.format.names import OWN_FILES, SERVER_PROPERTIES
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker, open_root
 from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
 from kafkaviz.units import escape_controls
 
 if TYPE_CHECKING:
@@ -154,7 +155,11 @@ class BrokerSnapshot(NamedTuple):
 
 # how Streamlit's caches hash an argument of each type
 HashFuncs = dict[str | type[Any], Callable[[Any], object]]
-HASH_FUNCS: HashFuncs = {BrokerSnapshot: attrgetter("key")}
+HASH_FUNCS: HashFuncs = {
+    BrokerSnapshot: attrgetter("key"),
+    # used together with the snapshot, whose key changes with the files
+    Partition: lambda partition: os.fsencode(partition.path),
+}
 
 
 def broker(directory: str | Path) -> Broker:

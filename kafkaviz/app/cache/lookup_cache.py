@@ -5,7 +5,6 @@ practice log of a lesson. A lookup searches as one of the three Kafka releases i
 The warm section of the index has Kafka's size, except in lessons, which use a smaller one.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
@@ -112,8 +111,7 @@ def open_partition(
     The default target is in `open_segment`, the segment that the page shows.
     """
     partition_name = snapshot.broker.partition_name(partition)
-    directory = os.fsencode(partition_name)
-    log = _log_view(snapshot, directory)
+    log = _log_view(snapshot, partition)
     rows = _rows(partition, log, open_segment.base_offset)
     segment_view = next(
         (segment for segment in log.segments if segment.base_offset == open_segment.base_offset),
@@ -236,10 +234,9 @@ def _note(log: LogView) -> str:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
+def _log_view(snapshot: BrokerSnapshot, partition: Partition) -> LogView:
     """Returns the topic-partition as a broker sees it after start-up, with recovery if needed."""
-    broker = snapshot.broker
-    return lookups.open_log_view(broker.partition(os.fsdecode(directory)), broker=broker)
+    return lookups.open_log_view(partition, broker=snapshot.broker)
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:
@@ -284,19 +281,16 @@ def _batch_reader(
         )
 
     def times(base_offset: int) -> BatchTable | None:
-        directory = os.fsencode(snapshot.broker.partition_name(partition))
-        batches = _all_batches(snapshot, directory)
-        rows = batches.get(base_offset)
+        rows = _all_batches(snapshot, partition).get(base_offset)
         return None if rows is None else rows.until(_end_position(log, base_offset))
 
     return times
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _all_batches(snapshot: BrokerSnapshot, directory: bytes) -> dict[int, BatchTable]:
-    live = snapshot.broker.partition(os.fsdecode(directory)).live
-    kept_rows = KEPT_ROWS // len(live)
-    return {segment.base_offset: batch_table.read(segment, kept_rows) for segment in live}
+def _all_batches(snapshot: BrokerSnapshot, partition: Partition) -> dict[int, BatchTable]:
+    kept_rows = KEPT_ROWS // len(partition.live)
+    return {segment.base_offset: batch_table.read(segment, kept_rows) for segment in partition.live}
 
 
 def _label(key: bytes | None) -> str:

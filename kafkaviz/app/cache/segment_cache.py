@@ -123,16 +123,13 @@ def _browser_payload(
 
 
 def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> FactGroups:
-    return _facts(
-        snapshot, os.fsencode(snapshot.broker.partition_name(partition)), anatomy, language()
-    )
+    return _facts(snapshot, partition, anatomy, language())
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _facts(
-    snapshot: BrokerSnapshot, directory: bytes, anatomy: Anatomy, language_code: str
+    snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy, language_code: str
 ) -> FactGroups:
-    partition = snapshot.broker.partition(os.fsdecode(directory))
     reason = roll_reason(snapshot, partition, anatomy.segment)
     retention = _retention(snapshot, partition, anatomy)
     return segment_facts.file_facts(anatomy, reason, partition.state, retention)
@@ -183,30 +180,17 @@ def newest_ms(snapshot: BrokerSnapshot) -> int | None:
         return None
 
 
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
 def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int) -> CommittedFetch:
     """Returns one fetch of a read_committed consumer, from `offset` on. Raises KafkavizError."""
-    directory = os.fsencode(snapshot.broker.partition_name(partition))
-    return _committed_fetch(snapshot, directory, offset)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _committed_fetch(snapshot: BrokerSnapshot, directory: bytes, offset: int) -> CommittedFetch:
-    partition = snapshot.broker.partition(os.fsdecode(directory))
     return explain_committed_fetch(partition, offset, broker=snapshot.broker)
 
 
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
     """Returns why a closed segment was rolled, inferred from its neighbours. Otherwise None."""
     if segment.state == "closed":
-        return _roll_reason(
-            snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset
-        )
+        return roll_history.roll_reason(partition, segment.base_offset)
     return None
-
-
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _roll_reason(snapshot: BrokerSnapshot, directory: bytes, base_offset: int) -> RollCause | None:
-    partition = snapshot.broker.partition(os.fsdecode(directory))
-    return roll_history.roll_reason(partition, base_offset)

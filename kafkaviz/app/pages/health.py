@@ -6,7 +6,6 @@ compares them with the disk, and offers a download.
 
 import io
 import json
-import os
 import tarfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -281,9 +280,7 @@ def _render_indexes(
 ) -> None:
     try:
         with st.spinner(say("health.recovering")):
-            rebuilt_files = _rebuild(
-                snapshot, os.fsencode(snapshot.broker.partition_name(partition)), version
-            )
+            rebuilt_files = _rebuild(snapshot, partition, version)
     except KafkavizError as fault:
         with elements.state(
             "rebuild",
@@ -353,11 +350,10 @@ def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> l
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _rebuild(snapshot: BrokerSnapshot, directory: bytes, version: str) -> dict[str, bytes]:
+def _rebuild(snapshot: BrokerSnapshot, partition: Partition, version: str) -> dict[str, bytes]:
     from kafkaviz.analysis.opened_path import OpenedPath
     from kafkaviz.analysis.rebuild import open_rebuild_source
 
-    partition = snapshot.broker.partition(os.fsdecode(directory))
     opened = OpenedPath(
         path=partition.path, partition=partition, broker=snapshot.broker, typed_version=version
     )

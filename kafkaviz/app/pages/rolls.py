@@ -1,6 +1,5 @@
 """The Rolls page: when and why the segments of a simulated or real log were rolled."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -99,7 +98,7 @@ def _render_simulated_log(tab: str) -> None:
 def _render_partition(tab: str, location: Location) -> None:
     location = faults.require_partition(location)
     try:
-        log_rolls = rolls_on_disk(location.snapshot, location.partition_name)
+        log_rolls = rolls_on_disk(location.snapshot, location.partition)
     except KafkavizError as fault:
         with elements.state("unread", "error", say("rolls.untold"), describe_error_sentence(fault)):
             st.page_link(
@@ -216,9 +215,6 @@ def _disk_lead(location: PartitionLocation) -> str:
     )
 
 
-CACHE_ENTRIES = 24
-
-
 @dataclass(frozen=True)
 class RollsOnDisk:
     """The roll history of a topic-partition on disk.
@@ -235,14 +231,9 @@ class RollsOnDisk:
     origins: Mapping[str, Origin]
 
 
-def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=HASH_FUNCS)
+def rolls_on_disk(snapshot: BrokerSnapshot, partition: Partition) -> RollsOnDisk:
     """Returns the roll history of a topic-partition. Raises KafkavizError."""
-    return _rolls_on_disk(snapshot, os.fsencode(directory))
-
-
-@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
-    partition = snapshot.broker.partition(os.fsdecode(directory))
     settings = log_settings.open_settings(snapshot.broker).topic_settings(partition.topic)
     config = log_config({name: setting.value for name, setting in settings.items()})
     explicit_names = [name for name, setting in settings.items() if setting.is_given]
