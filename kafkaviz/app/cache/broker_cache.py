@@ -107,7 +107,7 @@ def _quick_state(broker: Broker) -> tuple:
     return (
         tuple(map(mtime_ns, folders)),
         tuple(map(mtime_ns, own_files)),
-        tuple(map(_size_bytes, active_logs)),
+        tuple(status and status.st_size for status in map(_stat, active_logs)),
     )
 
 
@@ -127,15 +127,13 @@ def _is_same(info: FileInfo) -> bool:
 
 
 def mtime_ns(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return None
+    status = _stat(path)
+    return status.st_mtime_ns if status else None
 
 
-def _size_bytes(path: Path) -> int | None:
+def _stat(path: Path) -> os.stat_result | None:
     try:
-        return os.stat(path).st_size
+        return os.stat(path)
     except OSError:
         return None
 
@@ -207,9 +205,9 @@ def _quick_overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
+def _full_overview(snapshot: BrokerSnapshot, stamp: int | None) -> BrokerOverview:
     quick = _quick_overview(snapshot)
-    catalog = _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
+    catalog = _open_catalog(snapshot)
     if catalog is None:
         return quick
     try:
@@ -223,8 +221,7 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 
     The sources are the listing, the index files if they are small, and the catalog if it exists.
     """
-    stamp = catalog_stamp(snapshot.broker)
-    return _quick_overview(snapshot) if stamp is None else _full_overview(snapshot, stamp)
+    return _full_overview(snapshot, catalog_stamp(snapshot.broker))
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
@@ -280,17 +277,16 @@ def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
     """Returns the findings of each topic-partition as badges. {} without an up-to-date catalog."""
-    stamp = catalog_stamp(snapshot.broker)
-    return {} if stamp is None else _badges(snapshot, stamp)
+    return _badges(snapshot, catalog_stamp(snapshot.broker))
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ...]]:
-    from kafkaviz.analysis import finding_rows
-
+def _badges(snapshot: BrokerSnapshot, stamp: int | None) -> dict[str, tuple["Badge", ...]]:
     catalog = _fresh_catalog(snapshot)
     if catalog is None:
         return {}
+    from kafkaviz.analysis import finding_rows
+
     columns = list(finding_rows.FINDING_COLUMNS)
     try:
         rows = catalog.table("findings", columns=columns, filters=[("severity", "!=", "info")])
@@ -354,31 +350,34 @@ def _catalog(path: bytes, stamp: int) -> "Catalog | None":
         return None
 
 
+def _open_catalog(snapshot: BrokerSnapshot) -> "Catalog | None":
+    stamp = catalog_stamp(snapshot.broker)
+    path = os.fsencode(catalog_path(snapshot.broker))
+    return None if stamp is None else _catalog(path, stamp)
+
+
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _is_fresh(snapshot: BrokerSnapshot, stamp: int) -> bool:
+def _is_fresh(snapshot: BrokerSnapshot, stamp: int | None) -> bool:
+    catalog = _open_catalog(snapshot)
+    if catalog is None:
+        return False
     from kafkaviz.pipeline.read import inventory
 
-    catalog = _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
-    return bool(catalog and inventory.is_fresh(catalog, [snapshot.broker]))
+    return inventory.is_fresh(catalog, [snapshot.broker])
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:
     """Returns whether the catalog describes the current state of the directory."""
-    stamp = catalog_stamp(snapshot.broker)
-    return stamp is not None and _is_fresh(snapshot, stamp)
+    return _is_fresh(snapshot, catalog_stamp(snapshot.broker))
 
 
 def _fresh_catalog(snapshot: BrokerSnapshot) -> "Catalog | None":
-    stamp = catalog_stamp(snapshot.broker)
-    if stamp is None or not _is_fresh(snapshot, stamp):
-        return None
-    return _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
+    return _open_catalog(snapshot) if is_fresh(snapshot) else None
 
 
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
     """Returns the description of the catalog, or None if it cannot be read."""
-    stamp = catalog_stamp(snapshot.broker)
-    catalog = None if stamp is None else _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
+    catalog = _open_catalog(snapshot)
     return catalog.info if catalog else None
 
 
@@ -397,12 +396,11 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
 
 
 def catalog_error_count(snapshot: BrokerSnapshot) -> int:
-    stamp = catalog_stamp(snapshot.broker)
-    return 0 if stamp is None else _catalog_error_count(snapshot, stamp)
+    return _catalog_error_count(snapshot, catalog_stamp(snapshot.broker))
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _catalog_error_count(snapshot: BrokerSnapshot, stamp: int) -> int:
+def _catalog_error_count(snapshot: BrokerSnapshot, stamp: int | None) -> int:
     catalog = _fresh_catalog(snapshot)
     try:
         # reads a single column: every page shows this number, and few show the findings
