@@ -10,7 +10,8 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.compaction.compaction import compaction
 from kafkaviz.app.cache.broker_cache import open_snapshot
 from kafkaviz.app.pages.disk_compaction import cleaning_json
-from kafkaviz.app.state import check_jobs, cleaning_jobs
+from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.figures.disk import cleaning_figure
 from kafkaviz.jobs import Job, ReadProgress
 from tests.analysis.compaction.recorded import lines, write_broker
@@ -29,8 +30,7 @@ BY_ID = {line["id"]: line for line in lines()}
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waits for its jobs, so that no progress is drawn."""
-    monkeypatch.setattr(cleaning_jobs, "QUICK_S", 60)
-    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 @pytest.fixture

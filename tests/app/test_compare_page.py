@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison
-from kafkaviz.app.pages import compare as compare_page
 from kafkaviz.app.pages.compare import comparison_json, partitions_csv
 from kafkaviz.app.pages.compare_logs import offsets_of_interest
 from kafkaviz.app.state.comparisons import comparisons
+from kafkaviz.app.widgets import progress_strip
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import (
     assert_no_exception,
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """Lets the page wait for the comparison on a busy machine."""
-    monkeypatch.setattr(compare_page, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 def page(**query: object):

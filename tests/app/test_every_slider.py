@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
-from kafkaviz.app.state import check_jobs
+from kafkaviz.app.widgets import progress_strip
 from tests.support.pages import ROOT, open_page
 
 ADDRESSES = [
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that needs a check waits for it, else it has no slider."""
-    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 def stops(at: AppTest, most: int) -> Iterator[tuple[str, object, object]]:

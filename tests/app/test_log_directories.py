@@ -15,9 +15,9 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.findings import Finding
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages import compare as compare_page
 from kafkaviz.app.pages.tuning_scopes import directory_request
-from kafkaviz.app.state import check_jobs, measure_jobs, page_location
+from kafkaviz.app.state import measure_jobs, page_location
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import health_view
 from kafkaviz.figures.broker import broker_map
@@ -243,7 +243,7 @@ def test_retention_is_unknown_away_from_the_metadata_log(disks):
 
 @pytest.mark.usefixtures("starts")
 def test_compare_takes_several_directories_a_side(disks, monkeypatch):
-    monkeypatch.setattr(compare_page, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
     paths = [str(disks / name) for name in NAMES]
     at = opened("compare", disks, **{"with": paths, "tp": "audit-1"})
     assert at.query_params[page_state.COMPARED_DIRECTORY] == paths
@@ -257,7 +257,7 @@ def test_compare_takes_several_directories_a_side(disks, monkeypatch):
 
 @pytest.mark.usefixtures("starts")
 def test_a_copied_command_names_all_directories(disks, monkeypatch):
-    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
     monkeypatch.setattr(Finding, "needs_replica", True)
     paths = [str(disks / name) for name in NAMES]
     at = opened("health", disks)

@@ -7,6 +7,7 @@ import pytest
 from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.disk import FileLister
 from kafkaviz.app.state import check_jobs
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.units import format_bytes, format_count
 from tests.support.brokers import copy_partitions
 from tests.support.pages import open_page, page_html
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 @pytest.fixture
 def is_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waits for its check."""
-    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 @pytest.mark.usefixtures("is_patient")

@@ -8,7 +8,8 @@ import pytest
 
 from kafkaviz.analysis.compaction.compaction import compaction
 from kafkaviz.app.cache.broker_cache import open_snapshot
-from kafkaviz.app.state import check_jobs, cleaning_jobs
+from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.format.names import CLEANER_CHECKPOINT
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.units import format_bytes
@@ -28,8 +29,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waits for a check and for cleanings, so that no progress is drawn."""
-    monkeypatch.setattr(check_jobs, "QUICK_S", 60)
-    monkeypatch.setattr(cleaning_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import pytest
 
 from kafkaviz.analysis.checks import plan
 from kafkaviz.app.state import transaction_jobs
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.jobs import Job, ReadProgress
 from kafkaviz.log.broker import open_broker
@@ -22,7 +23,7 @@ FIELD = "fetch"
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waits for its jobs, so that no progress is drawn."""
-    monkeypatch.setattr(transaction_jobs, "QUICK_S", 60)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 60)
 
 
 def opened(directory, partition="payments-0", segment=15904, **query):
@@ -93,7 +94,7 @@ def test_a_log_that_cannot_be_read_to_its_end(clean, tmp_path):
 def test_a_read_that_takes_longer_shows_its_progress_and_can_be_cancelled(clean, monkeypatch):
     job = Job(lambda _report: Event().wait(), ReadProgress(1 << 20, 4 << 20))
     monkeypatch.setattr(transaction_jobs, "get_or_start", lambda *_: job)
-    monkeypatch.setattr(transaction_jobs, "QUICK_S", 0)
+    monkeypatch.setattr(progress_strip, "QUICK_S", 0)
     at = opened(clean)
     assert say("health.read_of", done="1 MiB", total="4 MiB") in page_html(at)
     press_button(at, "kv_job_cancel")

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.start_changes import StartComparison
     from kafkaviz.app.state.page_location import Location
 
-QUICK_S = 0.8  # a comparison that takes no longer shows no progress
 TABLE = "kv_compared_table"  # the key of the table
 ROW_PX = 31
 HEAD_PX = 33
@@ -84,7 +83,7 @@ def render_page() -> None:
         return render_head(location, None, None)
     pair = snapshot, other
     job = comparisons.get_or_start(pair)
-    is_over = job.wait_until_over(QUICK_S)
+    is_over = job.wait_until_over(progress_strip.QUICK_S)
     render_head(location, pair, job.result if is_over else None)
     if not is_over:
         get_job = partial(comparisons.get_or_start, pair)

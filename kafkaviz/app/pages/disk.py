@@ -66,7 +66,7 @@ def _checked(snapshot: BrokerSnapshot) -> "Health | None":
         progress_strip.render_ingest_strip(snapshot)
         return None
     job = check_jobs.get_or_start(snapshot, "")
-    if job.wait_until_over(check_jobs.QUICK_S) and job.error is None:
+    if job.wait_until_over(progress_strip.QUICK_S) and job.error is None:
         return cast("Health", job.result)
     progress_strip.render_unfinished_check(snapshot, "")
     return None

@@ -3,7 +3,8 @@
 import json
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -33,22 +34,13 @@ NUMBERS_PX = 560
 
 
 def render(snapshot: BrokerSnapshot) -> None:
-    job = cleaning_jobs.decide(snapshot)
-    if not job.wait_until_over(cleaning_jobs.QUICK_S):
-        progress_strip.render_running_job(
-            lambda: cleaning_jobs.decide(snapshot), say("compaction.deciding")
-        )
+    decisions = progress_strip.wait_for_result(
+        partial(cleaning_jobs.decide, snapshot),
+        say("compaction.deciding"),
+        partial(_render_undecided, snapshot),
+    )
+    if decisions is None:
         return
-    if isinstance(job.error, CannotOpen):
-        _render_empty(render_message(job.error.what))
-        return
-    if job.error is not None:
-        jobs = cleaning_jobs.decision_jobs()
-        progress_strip.render_failure(
-            job.error, lambda: jobs.forget(lambda key: key == snapshot.key)
-        )
-        return
-    decisions = cast("CleanerDecisions", job.result)
     if not decisions.logs and not decisions.unread:
         _render_empty(say("compaction.empty_below"))
         return
@@ -56,6 +48,13 @@ def render(snapshot: BrokerSnapshot) -> None:
     if decisions.logs:
         st.space(32)
         _render_log(snapshot, decisions)
+
+
+def _render_undecided(snapshot: BrokerSnapshot, error: Exception) -> None:
+    if isinstance(error, CannotOpen):
+        return _render_empty(render_message(error.what))
+    jobs = cleaning_jobs.decision_jobs()
+    progress_strip.render_failure(error, lambda: jobs.forget(lambda key: key == snapshot.key))
 
 
 def _render_empty(reason: str) -> None:
@@ -118,27 +117,31 @@ def _render_cleaning(
     if job is None and starts_now:
         job = cleaning_jobs.get_or_start(snapshot, log)
     if job is None:
-        _render_figure(decisions, log, None)
-        st.space(12)
-        _render_start(snapshot, log)
-        return
-    if not job.wait_until_over(cleaning_jobs.QUICK_S):
-        progress_strip.render_running_job(
-            lambda: cleaning_jobs.get_or_start(snapshot, log),
-            say("health.reading_partition", partition=units.escape_controls(log.partition)),
-        )
-        return
-    if job.error is not None or job.result is None:
-        assert job.error is not None
-        _render_figure(decisions, log, None)
-        st.space(12)
-        elements.paragraph(to_sentence(progress_strip.failure_text(job.error)))
-        _render_start(snapshot, log)
-        return
-    _render_result(snapshot, decisions, log, job.result)
+        return _render_start(snapshot, decisions, log)
+    cleaned = progress_strip.wait_for_result(
+        partial(cleaning_jobs.get_or_start, snapshot, log),
+        _reading_text(log),
+        partial(_render_start, snapshot, decisions, log),
+    )
+    if cleaned is not None:
+        _render_result(snapshot, decisions, log, cleaned)
 
 
-def _render_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
+def _reading_text(log: "DecidedLog") -> str:
+    return say("health.reading_partition", partition=units.escape_controls(log.partition))
+
+
+def _render_start(
+    snapshot: BrokerSnapshot,
+    decisions: "CleanerDecisions",
+    log: "DecidedLog",
+    error: Exception | None = None,
+) -> None:
+    """Draws the log, the error of the last cleaning if any, and a button that starts a cleaning."""
+    _render_figure(decisions, log, None)
+    st.space(12)
+    if error is not None:
+        elements.paragraph(to_sentence(progress_strip.failure_text(error)))
     key = "compaction.start" if log.decision.is_eligible else "compaction.start_anyway"
     st.button(
         say(key, size=cleaning_jobs.bytes_to_read(log)),
@@ -172,7 +175,6 @@ def _render_result(
     log: "DecidedLog",
     cleaned: "CleanedLog",
 ) -> None:
-
     if not log.decision.is_eligible:
         elements.paragraph(say("compaction.what_if", setting=DIRTY_RATIO))
         st.space(8)
@@ -279,29 +281,26 @@ def _render_story(
     if key is None:
         elements.paragraph(say("key_story.no_hex", text=text), above_px=8)
         return
-    job = cleaning_jobs.story(snapshot, log, key)
-    if not job.wait_until_over(cleaning_jobs.QUICK_S):
-        progress_strip.render_running_job(
-            lambda: cleaning_jobs.story(snapshot, log, key),
-            say("health.reading_partition", partition=units.escape_controls(log.partition)),
+    jobs = cleaning_jobs.story_jobs()
+    place = (snapshot.key, log.partition, key)
+    story = progress_strip.wait_for_result(
+        partial(cleaning_jobs.story, snapshot, log, key),
+        _reading_text(log),
+        lambda error: progress_strip.render_failure(
+            error, lambda: jobs.forget(lambda known: known == place)
+        ),
+    )
+    if story is None:
+        return
+    _render_records(story, units.escape_controls(log.partition))
+    if unread := story.unread_from:
+        unread_text = say(
+            "key_story.unread_from", segment=unread.segment, position=unread.position
         )
-    elif job.error is not None:
-        jobs = cleaning_jobs.story_jobs()
-        place = (snapshot.key, log.partition, key)
-        progress_strip.render_failure(job.error, lambda: jobs.forget(lambda known: known == place))
-    else:
-        story = cast("KeyStory", job.result)
-        _render_records(story, units.escape_controls(log.partition))
-        if story.unread_from:
-            unread_text = say(
-                "key_story.unread_from",
-                segment=story.unread_from.segment,
-                position=story.unread_from.position,
-            )
-            elements.paragraph(unread_text, above_px=8)
-        options = ("--hex",) if form == HEX_KEY else ()
-        command = _command("key", snapshot, decisions, log, text, *options)
-        st.code(command, language="bash", wrap_lines=True)
+        elements.paragraph(unread_text, above_px=8)
+    options = ("--hex",) if form == HEX_KEY else ()
+    command = _command("key", snapshot, decisions, log, text, *options)
+    st.code(command, language="bash", wrap_lines=True)
 
 
 def _parse_key(text: str, *, is_hex: bool) -> bytes | None:

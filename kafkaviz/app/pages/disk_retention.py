@@ -307,7 +307,7 @@ def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
         elif started := cleaning_jobs.get(snapshot, log.partition):
             jobs[log.partition] = started
     for job in jobs.values():
-        job.wait_until_over(cleaning_jobs.QUICK_S)
+        job.wait_until_over(progress_strip.QUICK_S)
     eligible = [log for log in logs if log.decision.is_eligible]
     freed = {name: _freed_bytes(job) for name, job in jobs.items()}
     known = [size for size in freed.values() if size is not None]

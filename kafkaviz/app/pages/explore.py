@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.sql import ErrorLocation, QueryError
 
 WIDTHS = (236, 768)
-QUICK_S = 0.8  # an answer that takes no longer shows no progress
 SHORT_TYPES = {
     "string": "text",
     "int32": "int",
@@ -217,7 +216,7 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
         return None
     query = queries().get_or_start(snapshot, text)
     with suppress(KafkavizError):  # the error is shown below
-        query.wait(QUICK_S)
+        query.wait(progress_strip.QUICK_S)
     return query
 
 

@@ -72,7 +72,7 @@ def render_page() -> None:
 def _render_check(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
     error_count = check_jobs.error_count(snapshot)
     job = check_jobs.get_or_start(snapshot, checked_release)
-    is_over = job.wait_until_over(check_jobs.QUICK_S)
+    is_over = job.wait_until_over(progress_strip.QUICK_S)
     if is_over and check_jobs.error_count(snapshot) != error_count:
         st.rerun()  # the sidebar, which shows this number, was drawn before the number was known
     render_head(snapshot, job.result if is_over else None, checked_release)

@@ -30,20 +30,14 @@ if TYPE_CHECKING:
 
 
 def render(location: PartitionLocation, segment: Segment) -> None:
-    job = transaction_jobs.get_or_start(location.snapshot, location.partition)
-    if not job.wait_until_over(transaction_jobs.QUICK_S):
-        progress_strip.render_running_job(
-            lambda: transaction_jobs.get_or_start(location.snapshot, location.partition),
-            say("health.reading_partition", partition=location.partition.label),
-        )
+    restart = partial(transaction_jobs.restart, location.snapshot, location.partition)
+    transactions = progress_strip.wait_for_result(
+        partial(transaction_jobs.get_or_start, location.snapshot, location.partition),
+        say("health.reading_partition", partition=location.partition.label),
+        lambda error: progress_strip.render_failure(error, restart),
+    )
+    if transactions is None:
         return
-    if job.error is not None or job.result is None:
-        assert job.error is not None
-        progress_strip.render_failure(
-            job.error, lambda: transaction_jobs.restart(location.snapshot, location.partition)
-        )
-        return
-    transactions = job.result
     if transactions.problem:
         elements.state(
             "transactions",

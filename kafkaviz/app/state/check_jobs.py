@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # the job fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
 CheckJob: TypeAlias = "Job[Health, ReadProgress]"
-QUICK_S = 0.8  # a check that takes no longer shows no progress
 LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, on all cores
 
 

@@ -26,7 +26,6 @@ DecisionJob: TypeAlias = "Job[CleanerDecisions, ReadProgress]"
 StoryJob: TypeAlias = "Job[KeyStory, ReadProgress]"
 CleaningJob: TypeAlias = "Job[CleanedLog, ReadProgress]"
 MAX_JOBS = 32  # a result holds at most some megabytes
-QUICK_S = 0.8  # a cleaning that takes no longer shows no progress
 QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts without a click
 
 

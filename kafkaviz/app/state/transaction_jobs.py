@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # the job fails with CannotOpen if the partition has no .log
 TransactionJob: TypeAlias = "Job[PartitionTransactions, ReadProgress]"
 MAX_JOBS = 8  # a result lists at most 10 000 transactions that ended
-QUICK_S = 0.8  # a read that takes no longer shows no progress
 
 
 @st.cache_resource(show_spinner=False)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -26,6 +26,8 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Progress
 
+Result = TypeVar("Result")
+QUICK_S = 0.8  # a job that takes no longer shows no progress
 # states of an ingest that has succeeded
 ENDED = ("done", "fresh")
 MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
@@ -53,6 +55,21 @@ def render_running_job(get_job: Callable[[], Job[Any, ReadProgress]], text: str)
     if job.is_over:
         st.rerun()
     render_reading_job(job, text, button_key="kv_job_cancel")
+
+
+def wait_for_result(
+    get_job: Callable[[], Job[Result, ReadProgress]],
+    text: str,
+    render_error: Callable[[Exception], None],
+) -> Result | None:
+    """Returns the result of a job. Without one, draws the progress or the error, returns None."""
+    job = get_job()
+    if not job.wait_until_over(QUICK_S):
+        render_running_job(get_job, text)
+        return None
+    if job.error is not None:
+        render_error(job.error)
+    return job.result
 
 
 def render_unfinished_check(snapshot: BrokerSnapshot, release: str) -> None:
