@@ -110,14 +110,8 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
                 if filter_text.lower() in f"{row.log_directory}/{row.directory}".lower()
             ]
         )
-        st.download_button(
-            "CSV",
-            icon=":material/download:",
-            key="kv_csv",
-            data=lambda: csv(rows),
-            file_name="topic-partitions.csv",
-            on_click="ignore",
-        )
+        name = "topic-partitions.csv"
+        tables.download("CSV", lambda: csv(rows), name, "kv_csv", mime=None, kind="secondary")
     return filter_text, rows
 
 

@@ -267,14 +267,13 @@ def _render_no_second() -> None:
 
 def _render_downloads(comparison: "BrokerComparison") -> None:
     tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
-    st.download_button(
+    tables.download(
         "JSON",
         lambda: comparison_json(comparison),
         "comparison.json",
+        "kv_compare_json",
         "application/json",
-        key="kv_compare_json",
-        on_click="ignore",
-        icon=":material/download:",
+        kind="secondary",
     )
 
 

@@ -22,7 +22,7 @@ from kafkaviz.app.state import ingests
 from kafkaviz.app.state.queries import queries
 from kafkaviz.app.widgets import charts, elements, faults, progress_strip
 from kafkaviz.app.widgets.elements import apply_print_style
-from kafkaviz.app.widgets.tables import escape_formula
+from kafkaviz.app.widgets.tables import download, escape_formula
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.figures.text.segment_text import no_rows_text
@@ -414,14 +414,13 @@ def _digits(value: float) -> str:
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
     """Draws a download button per format. The label says how many rows the file contains."""
     name = file_name(answer, snapshot.broker.name, text)
-    _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
-    _render_download(
-        "Parquet",
-        answer,
-        f"{name}.parquet",
-        "application/vnd.apache.parquet",
-        partial(parquet, answer.rows),
-    )
+    for file_format, mime, to_bytes in DOWNLOADS:
+        label = file_format
+        if answer.is_cut:
+            label = say_count("explore.take_first", answer.rows.num_rows, format=file_format)
+        suffix = file_format.lower()
+        data = partial(to_bytes, answer.rows)
+        download(label, data, f"{name}.{suffix}", f"kv_take_{suffix}", mime, kind="secondary")
 
 
 def file_name(answer: "QueryResult", broker: str, text: str) -> str:
@@ -429,26 +428,6 @@ def file_name(answer: "QueryResult", broker: str, text: str) -> str:
     first_rows = f"-first-{answer.rows.num_rows}" if answer.is_cut else ""
     return (
         f"{escape_controls(Path(broker).name)}-{question.name if question else 'query'}{first_rows}"
-    )
-
-
-def _render_download(
-    kind: str, answer: "QueryResult", name: str, mime: str, data: Callable[[], bytes]
-) -> None:
-    label = (
-        say_count("explore.take_first", answer.rows.num_rows, format=kind)
-        if answer.is_cut
-        else kind
-    )
-    suffix = name.rpartition(".")[2]
-    st.download_button(
-        label,
-        data,
-        name,
-        mime,
-        on_click="ignore",
-        icon=":material/download:",
-        key=f"kv_take_{suffix}",
     )
 
 
@@ -486,3 +465,7 @@ def parquet(rows: pa.Table) -> bytes:
     sink = io.BytesIO()
     parquet_format.write_table(rows, sink, compression="zstd")
     return sink.getvalue()
+
+
+# the format, the type and the function of each download
+DOWNLOADS = (("CSV", "text/csv", csv), ("Parquet", "application/vnd.apache.parquet", parquet))

@@ -170,15 +170,14 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
     name = units.escape_controls(snapshot.broker.name)
     file_name = f"{name}-health.json"
     tables.download("JSON", lambda: _health_json(health), file_name, "kv_json", "application/json")
-    st.download_button(
+    tables.download(
         say("common.report"),
         lambda: _report_html(snapshot, health, release),
         tables.report_name(snapshot.broker),
+        "kv_report",
         "text/html",
-        on_click="ignore",
-        icon=":material/download:",
-        help=say("health.report_help"),
-        key="kv_report",
+        kind="secondary",
+        help_text=say("health.report_help"),
     )
 
 
@@ -290,15 +289,15 @@ def _render_indexes(
         ):
             return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"
-    download_slot.download_button(
-        say("health.download_indexes"),
-        lambda: pack(rebuilt_files, partition),
-        name,
-        "application/gzip",
-        on_click="ignore",
-        icon=":material/download:",
-        key="kv_rebuilt",
-    )
+    with download_slot:
+        tables.download(
+            say("health.download_indexes"),
+            lambda: pack(rebuilt_files, partition),
+            name,
+            "kv_rebuilt",
+            "application/gzip",
+            kind="secondary",
+        )
     _render_table(compare_files(rebuilt_files, partition))
 
 

@@ -147,15 +147,8 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
             return
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - called on click
-        st.download_button(
-            say("rolls.take_archive"),
-            build_archive,
-            name,
-            "application/gzip",
-            on_click="ignore",
-            icon=":material/download:",
-            key="kv_archive",
-        )
+        label = say("rolls.take_archive")
+        download(label, build_archive, name, "kv_archive", "application/gzip", kind="secondary")
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = uploads.save(io.BytesIO(build_archive()), name)
             st.switch_page("app.py", query_params=page_state.address(path))

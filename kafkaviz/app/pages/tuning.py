@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -162,24 +161,21 @@ def _lead(context: TuningContext) -> str:
 
 
 def _render_report_button(snapshot: BrokerSnapshot) -> None:
-    widget_options: dict[str, Any] = {
-        "on_click": "ignore",
-        "icon": ":material/download:",
-        "key": "kv_tuning_report",
-    }
+    key = "kv_tuning_report"
     size_bytes = sum(partition.live_log_bytes for partition in snapshot.broker.partitions)
     if size_bytes > REPORTED_BYTES:
         text = say("tuning.report_large", size=units.format_bytes(size_bytes))
-        st.download_button(say("common.report"), "", disabled=True, help=text, **widget_options)
+        icon = ":material/download:"
+        st.download_button(say("common.report"), "", key=key, help=text, icon=icon, disabled=True)
         return
-    name = report_name(snapshot.broker)
-    st.download_button(
+    download(
         say("common.report"),
         lambda: report(snapshot),
-        name,
+        report_name(snapshot.broker),
+        key,
         "text/html",
-        help=say("tuning.report_help"),
-        **widget_options,
+        kind="secondary",
+        help_text=say("tuning.report_help"),
     )
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -60,17 +61,20 @@ def _cells(name: str, cells: Sequence[str], kinds: str) -> Html:
     )
 
 
-def download(label: str, data, name: str, key: str, mime: str = "text/csv") -> None:
+def download(
+    label: str,
+    data,
+    name: str,
+    key: str,
+    mime: str | None = "text/csv",
+    *,
+    kind: Literal["secondary", "tertiary"] = "tertiary",
+    help_text: str | None = None,
+) -> None:
     """Draws a button that saves `data`. If `data` is a function, a click calls it first."""
+    icon = ":material/download:"
     st.download_button(
-        label,
-        data,
-        name,
-        mime,
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        key=key,
+        label, data, name, mime, key, help_text, on_click="ignore", type=kind, icon=icon
     )
 
 
