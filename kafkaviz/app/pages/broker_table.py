@@ -21,9 +21,6 @@ from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
 
 TABLE = "kv_partitions"  # the key of the table
-ROW_PX = 31
-HEAD_PX = 33
-TABLE_ROWS = 14
 PAPER_ROWS = 400
 # maximum number of rows, largest logs first: the browser holds all rows, and pandas' Styler formats
 # at most 262 144 cells
@@ -78,7 +75,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
     with st.container(key="kv_table", gap=None):
         listed_rows = rows[:LISTED_ROWS]
         _render_rows(listed_rows)
-        elements.hidden_count("common.more_scroll", len(listed_rows) - TABLE_ROWS)
+        elements.hidden_count("common.more_scroll", len(listed_rows) - tables.ROWS_IN_VIEW)
         elements.hidden_count("broker.more_unlisted", len(rows) - LISTED_ROWS)
     _render_paper_table(rows)
     if (clicked_row := charts.take_click(TABLE)) is not None:
@@ -137,22 +134,9 @@ def _render_no_match(filter_text: str, count: int) -> None:
 
 
 def _render_rows(rows: list[PartitionRow]) -> None:
-    st.dataframe(
-        _displayed_table(tuple(rows), language()),
-        hide_index=True,
-        height=min(TABLE_ROWS, len(rows)) * ROW_PX + HEAD_PX,
-        row_height=ROW_PX,
-        key=TABLE,
-        column_config={
-            _heading(column): column_config for column, column_config in COLUMNS.items()
-        },
-        placeholder=units.MISSING,
-        on_select=charts.keep_click(
-            TABLE, lambda selected: rows[selected.rows[0]] if selected.rows else None
-        ),
-        selection_mode="single-row",
-        alt=say("broker.table_alt", count=len(rows)),
-    )
+    table = _displayed_table(tuple(rows), language())
+    columns = {_heading(column): column_config for column, column_config in COLUMNS.items()}
+    tables.clickable_list(table, rows, TABLE, say("broker.table_alt", count=len(rows)), columns)
 
 
 @lru_cache(maxsize=16)

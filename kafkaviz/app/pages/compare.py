@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from kafkaviz.app.state.page_location import Location
 
 TABLE = "kv_compared_table"  # the key of the table
-ROW_PX = 31
-HEAD_PX = 33
-TABLE_ROWS = 14
 MAX_CHANGES = 400
 MAX_PAPER_ROWS = 400
 COLUMNS = (  # the message key of each heading
@@ -349,22 +346,12 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
     heads = [say(key) for key in COLUMNS]
     rows = [_table_row(partition) for partition in partitions]
     with st.container(key="kv_table", gap=None):
-        st.dataframe(
-            # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
-            pd.DataFrame(rows, columns=heads),
-            hide_index=True,
-            height=min(TABLE_ROWS, len(partitions)) * ROW_PX + HEAD_PX,
-            row_height=ROW_PX,
-            key=TABLE,
-            placeholder=units.MISSING,
-            on_select=charts.keep_click(
-                TABLE,
-                lambda selected: partitions[selected.rows[0]].partition if selected.rows else None,
-            ),
-            selection_mode="single-row",
-            alt=say("compare.table_alt", count=units.format_count(len(partitions))),
-        )
-        elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
+        # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
+        frame = pd.DataFrame(rows, columns=heads)
+        names = [item.partition for item in partitions]
+        alt = say("compare.table_alt", count=units.format_count(len(partitions)))
+        tables.clickable_list(frame, names, TABLE, alt)
+        elements.hidden_count("common.more_scroll", len(rows) - tables.ROWS_IN_VIEW)
     with st.container(key="kv_paper_rows"):  # printed instead, because paper cannot scroll
         tables.table(
             heads,

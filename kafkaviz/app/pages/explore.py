@@ -414,7 +414,8 @@ def _digits(value: float) -> str:
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
     """Draws a download button per format. The label says how many rows the file contains."""
     name = file_name(answer, snapshot.broker.name, text)
-    for file_format, mime, to_bytes in DOWNLOADS:
+    formats = (("CSV", "text/csv", csv), ("Parquet", "application/vnd.apache.parquet", parquet))
+    for file_format, mime, to_bytes in formats:
         label = file_format
         if answer.is_cut:
             label = say_count("explore.take_first", answer.rows.num_rows, format=file_format)
@@ -465,7 +466,3 @@ def parquet(rows: pa.Table) -> bytes:
     sink = io.BytesIO()
     parquet_format.write_table(rows, sink, compression="zstd")
     return sink.getvalue()
-
-
-# the format, the type and the function of each download
-DOWNLOADS = (("CSV", "text/csv", csv), ("Parquet", "application/vnd.apache.parquet", parquet))

@@ -100,14 +100,7 @@ def _render_partition(tab: str, location: Location) -> None:
     try:
         log_rolls = rolls_on_disk(location.snapshot, location.partition)
     except KafkavizError as fault:
-        with elements.state("unread", "error", say("rolls.untold"), describe_error_sentence(fault)):
-            st.page_link(
-                "pages/health.py",
-                label=say("common.show_wrong"),
-                icon=":material/ecg_heart:",
-                query_params=page_state.address(location.directory),
-            )
-        return
+        return faults.unread(say("rolls.untold"), fault, location.directory)
     render_settings(log_rolls, len(location.partition.live))
     history = log_rolls.history
     if not history.segments:

@@ -379,10 +379,4 @@ def render_fault(
                 args=arguments,
             )
         return
-    with elements.state("unread", "error", finding, describe_error_sentence(error)):
-        st.page_link(
-            "pages/health.py",
-            label=say("common.show_wrong"),
-            icon=":material/ecg_heart:",
-            query_params=page_state.address(location.directory),
-        )
+    faults.unread(finding, error, location.directory)

@@ -20,7 +20,13 @@ from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.text.sentences import join_and, join_each_or, join_sentences, to_sentence
+from kafkaviz.figures.text.sentences import (
+    describe_error_sentence,
+    join_and,
+    join_each_or,
+    join_sentences,
+    to_sentence,
+)
 from kafkaviz.html import Html, tag
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem
@@ -150,6 +156,17 @@ def not_in_broker(fault: CannotOpen, directory: str) -> None:
     """Draws a notice that the directory lacks the topic-partition or segment in the address."""
     with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
         broker_link(directory)
+
+
+def unread(finding: str, error: Exception, directory: str) -> None:
+    """Draws why a log could not be read, with a link to the problems of its directory."""
+    with elements.state("unread", "error", finding, describe_error_sentence(error)):
+        st.page_link(
+            "pages/health.py",
+            label=say("common.show_wrong"),
+            icon=":material/ecg_heart:",
+            query_params=page_state.address(directory),
+        )
 
 
 def broker_link(directory: str) -> None:

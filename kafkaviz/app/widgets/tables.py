@@ -4,12 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import charts, elements
 from kafkaviz.html import Html, join, tag
 from kafkaviz.log.broker import Broker
 
@@ -17,6 +17,9 @@ from kafkaviz.log.broker import Broker
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 WRAPS = "white-space:normal"
+ROW_PX = 31
+HEAD_PX = 33
+ROWS_IN_VIEW = 14  # a list of more rows scrolls
 CELL_ATTRIBUTES = {
     "l": {},
     "r": {"class_": "r"},
@@ -58,6 +61,28 @@ def _cells(name: str, cells: Sequence[str], kinds: str) -> Html:
     return join(
         tag(name, elements.escape(cell), **CELL_ATTRIBUTES[kind])
         for kind, cell in zip(kinds, cells, strict=True)
+    )
+
+
+def clickable_list(data, targets: Sequence, key: str, alt: str, columns: Any = None) -> None:
+    """Draws a table that scrolls. A click on row n stores `targets[n]` for `charts.take_click`.
+
+    `columns` is st.dataframe's column_config.
+    """
+    on_select = charts.keep_click(
+        key, lambda selected: targets[selected.rows[0]] if selected.rows else None
+    )
+    st.dataframe(
+        data,
+        height=min(ROWS_IN_VIEW, len(targets)) * ROW_PX + HEAD_PX,
+        hide_index=True,
+        column_config=columns,
+        key=key,
+        on_select=on_select,
+        selection_mode="single-row",
+        row_height=ROW_PX,
+        placeholder=units.MISSING,
+        alt=alt,
     )
 
 
