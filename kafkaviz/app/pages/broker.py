@@ -168,16 +168,14 @@ def _map_row(name: str) -> DeltaGenerator:
 
 
 def _choose_order(head: DeltaGenerator) -> str:
-    return choice.draw_bound(
-        head.segmented_control,
-        say("broker.order"),
-        TEXT_KEYS,
-        LARGEST,
-        page_state.ORDER,
-        format_func=lambda order_name: say(TEXT_KEYS[order_name]),
-        required=True,
-        label_visibility="collapsed",
-    )
+    with head:
+        return choice.buttons(
+            say("broker.order"),
+            TEXT_KEYS,
+            LARGEST,
+            page_state.ORDER,
+            lambda order_name: say(TEXT_KEYS[order_name]),
+        )
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> Html:

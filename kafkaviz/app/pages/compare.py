@@ -347,10 +347,10 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
     rows = [_table_row(partition) for partition in partitions]
     with st.container(key="kv_table", gap=None):
         # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
-        frame = pd.DataFrame(rows, columns=heads)
+        data = pd.DataFrame(rows, columns=heads)
         names = [item.partition for item in partitions]
         alt = say("compare.table_alt", count=units.format_count(len(partitions)))
-        tables.clickable_list(frame, names, TABLE, alt)
+        tables.clickable_list(data, names, TABLE, alt)
         elements.hidden_count("common.more_scroll", len(rows) - tables.ROWS_IN_VIEW)
     with st.container(key="kv_paper_rows"):  # printed instead, because paper cannot scroll
         tables.table(

@@ -133,18 +133,12 @@ def _fact_sentence(text: str) -> str:
 def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
     if comparison.truncations is None:
         return None
-    word = choice.draw_bound(
-        head.segmented_control,
-        say("compare.leader"),
-        (NOBODY, *SIDES),
-        NOBODY,
-        page_state.LEADER,
-        format_func=lambda side: (
-            say("compare.as_they_lie") if side == NOBODY else say("compare.leads", side=side)
-        ),
-        required=True,
-        label_visibility="collapsed",
-    )
+    names = {NOBODY: say("compare.as_they_lie")}
+    names |= {side: say("compare.leads", side=side) for side in SIDES}
+    with head:
+        word = choice.buttons(
+            say("compare.leader"), names, NOBODY, page_state.LEADER, names.__getitem__
+        )
     return None if word == NOBODY else SIDES.index(word)
 
 
@@ -155,19 +149,12 @@ def _choose_step(head: Any, count: int) -> int:
     """
     if count < 2:
         return count
-    options = [str(number) for number in range(count + 1)]
-    word = choice.draw_bound(
-        head.segmented_control,
-        say("compare.step"),
-        options,
-        options[-1],
-        page_state.FOLLOWER_STEP,
-        format_func=lambda number: (
-            say("compare.as_they_lie") if number == "0" else say("stepper.step", n=number)
-        ),
-        required=True,
-        label_visibility="collapsed",
-    )
+    names = {"0": say("compare.as_they_lie")}
+    names |= {str(number): say("stepper.step", n=number) for number in range(1, count + 1)}
+    with head:
+        word = choice.buttons(
+            say("compare.step"), names, str(count), page_state.FOLLOWER_STEP, names.__getitem__
+        )
     return int(word)
 
 
@@ -175,18 +162,11 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
     if not replica_axis.can_zoom(comparison):
         return False
     offset = units.format_count(replica_axis.first_difference(comparison))
-    word = choice.draw_bound(
-        head.segmented_control,
-        say("compare.window"),
-        (FULL, AROUND),
-        FULL,
-        page_state.COMPARED_WINDOW,
-        format_func=lambda name: (
-            say("compare.whole") if name == FULL else say("compare.around", offset=offset)
-        ),
-        required=True,
-        label_visibility="collapsed",
-    )
+    names = {FULL: say("compare.whole"), AROUND: say("compare.around", offset=offset)}
+    with head:
+        word = choice.buttons(
+            say("compare.window"), names, FULL, page_state.COMPARED_WINDOW, names.__getitem__
+        )
     return word == AROUND
 
 

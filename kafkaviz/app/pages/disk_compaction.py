@@ -265,15 +265,12 @@ def _render_story(
             bind="query-params",
             width=360,
         )
-        form = choice.draw_bound(
-            st.segmented_control,
+        form = choice.buttons(
             say("compaction.key_form"),
             (TEXT_KEY, HEX_KEY),
             TEXT_KEY,
             page_state.KEY_FORM,
-            format_func=lambda word: say(f"compaction.key_{word}"),
-            required=True,
-            label_visibility="collapsed",
+            lambda word: say(f"compaction.key_{word}"),
         )
     if not text:
         return

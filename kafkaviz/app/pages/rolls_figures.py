@@ -335,15 +335,12 @@ def render_growth(*, is_simulated: bool) -> None:
     """Draws how a log grows append by append: one of STORIES, or the simulated log."""
     names = [*STORIES, *([SIMULATED_LOG] if is_simulated else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
-        name = choice.draw_bound(
-            st.segmented_control,
+        name = choice.buttons(
             say("rolls.story"),
             names,
             names[0],
             page_state.STORY,
-            required=True,
-            label_visibility="collapsed",
-            format_func=lambda story_name: say(STORY_KEYS[story_name][0]),
+            lambda story_name: say(STORY_KEYS[story_name][0]),
         )
         elements.paragraph(say(STORY_KEYS[name][1], n=STORY_APPENDS))
     st.space(8)

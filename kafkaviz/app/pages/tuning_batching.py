@@ -176,15 +176,8 @@ def _render_codecs(context: TuningContext, answer: BatchingAnswer) -> None:
     default = str(answer.codec.batch_bytes or TODAY)
     with st.container(key="kv_codec_size", gap=4):
         st.html(tag("div", say("batching.of_size"), class_="kv-lab"))
-        word = choice.draw_bound(
-            st.segmented_control,
-            say("batching.of_size"),
-            sizes,
-            default,
-            page_state.PACKED_SIZE,
-            format_func=_size_text,
-            required=True,
-            label_visibility="collapsed",
+        word = choice.buttons(
+            say("batching.of_size"), sizes, default, page_state.PACKED_SIZE, _size_text
         )
     size = sizes[word]
     key = ("codec", context.key, answer.name, word)

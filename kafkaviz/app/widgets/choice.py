@@ -62,6 +62,26 @@ def draw_bound(
     return word
 
 
+def buttons(
+    label: str,
+    options: Iterable[str],
+    default: str,
+    key: str,
+    format_func: Callable[[str], str] = str,
+) -> str:
+    """Draws one button per option, and the label for screen readers. Returns the chosen option."""
+    return draw_bound(
+        st.segmented_control,
+        label,
+        options,
+        default,
+        key,
+        format_func=format_func,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
 def _draw(
     draw: Callable, label: str, options: Sequence[str], key: str, **arguments: object
 ) -> None:
