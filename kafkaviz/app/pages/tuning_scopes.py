@@ -33,6 +33,8 @@ AS_FOUND = "as the directory tells"
 RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
 RIVALS = 2  # number of other topic-partitions to choose from
 NAME_CHARACTERS = 20
+# the parameters of settings that the reader tries
+TRIED = (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values())
 
 
 @dataclass(frozen=True)
@@ -74,38 +76,29 @@ def _scope_choices(
     if broker and own_partition:
         by_size = attrgetter("live_log_bytes")
         rivals = sorted(_rivals(broker, own_partition), key=by_size, reverse=True)[:RIVALS]
-        has_several = (
-            sum(
-                partition.topic == own_partition.topic and partition.state == "current"
-                for partition in broker.partitions
-            )
-            > 1
+        topic = own_partition.topic
+        of_topic = sum(
+            partition.topic == topic and partition.state == "current"
+            for partition in broker.partitions
         )
-        partitions = sorted(
-            [own_partition, *rivals[: RIVALS - has_several]], key=by_size, reverse=True
-        )
-        names = map(broker.partition_name, partitions)
+        has_several = of_topic > 1
+        partitions = [own_partition, *rivals[: RIVALS - has_several]]
+        names = map(broker.partition_name, sorted(partitions, key=by_size, reverse=True))
         choices |= {units.escape_controls(name): ("partition", name) for name in names}
         if has_several:
-            choices[f"{ALL_OF}{units.escape_controls(own_partition.topic)}"] = (
-                "topic",
-                own_partition.topic,
-            )
+            choices[f"{ALL_OF}{units.escape_controls(topic)}"] = ("topic", topic)
     if broker and broker.partitions:
         choices[BROKER] = ("broker", "")
     return choices | {WORKLOAD: ("workload", "")}
 
 
 def _rivals(broker: Broker, own_partition: Partition) -> list[Partition]:
-    candidates = (
-        partition
-        for partition in broker.partitions
-        if partition.state == "current" and not partition.topic.startswith("__")
-    )
     return [
         partition
-        for partition in candidates
-        if partition.directory != own_partition.directory and partition.topic != own_partition.topic
+        for partition in broker.partitions
+        if partition.state == "current"
+        and partition.topic != own_partition.topic
+        and not partition.topic.startswith("__")
     ]
 
 
@@ -161,14 +154,9 @@ def render_choice(tuning_scope: Scope, facts: str) -> None:
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
     """Opens another scope of tuning. Keeps the budgets, but not the settings tried so far."""
-    excluded = (
-        page_state.CONSIDERED_INTERVAL,
-        page_state.TUNING_SUBJECT,
-        page_state.TOPIC_PARTITION,
-        *page_state.REPLAY_SETTINGS.values(),
-    )
+    excluded = (page_state.TUNING_SUBJECT, page_state.TOPIC_PARTITION, *TRIED)
     parameters = {name: value for name, value in st.query_params.items() if name not in excluded}
-    for key in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
+    for key in TRIED:
         st.session_state.pop(key, None)
     address = (
         parameters
@@ -224,7 +212,7 @@ def _forget_considered() -> None:
 def reset_for_source(key: str) -> None:
     """Forgets the tried settings if the source has changed. Keeps those in the address."""
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
-        for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
+        for parameter in TRIED:
             if parameter not in st.query_params:
                 st.session_state.pop(parameter, None)
     st.session_state[page_state.LAST_TUNING] = key
@@ -263,25 +251,21 @@ def directory_request(
         for partition in broker.partitions
         if partition.state == "current" and _is_in_scope(broker, partition, kind, name)
     ]
+    directories = tuple(directory.path for directory in broker.log_directories)
     sizes = tuple(
         (f"{partition.directory}/{segment.name}.log", segment.log.size_bytes)
         for partition in partitions
         for segment in partition.live
     )
-    path = {
-        "partition": lambda: broker.partition(name).path,
-        "topic": lambda: broker.path / name,
-        "broker": lambda: broker.path,
-    }[kind]()
+    # the name is "" for the whole broker
+    path = broker.partition(name).path if kind == "partition" else broker.path / name
     return MeasureRequest(
         key=f"{snapshot.key}|{kind}|{name!a}|{version}",
         path_or_text=str(path),
         kind=kind,
         sizes=sizes,
         version=version,
-        log_directories=()
-        if len(broker.log_directories) == 1
-        else tuple(directory.path for directory in broker.log_directories),
+        log_directories=directories if len(directories) > 1 else (),
         topic=name,
     )
 
@@ -293,19 +277,13 @@ def _is_in_scope(broker: Broker, partition: Partition, kind: str, name: str) -> 
 
 
 def _workload_request(name: str, text: str, version: str | None) -> MeasureRequest:
-    if name != workloads.OWN_TITLE:
-        return MeasureRequest(
-            key=f"workload|{name}|{version}",
-            path_or_text=workloads.preset_name(name),
-            kind="workload",
-            version=version,
-        )
+    is_own = name == workloads.OWN_TITLE
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return MeasureRequest(
-        key=f"workload|{digest}|{version}",
-        path_or_text=text,
+        key=f"workload|{digest if is_own else name}|{version}",
+        path_or_text=text if is_own else workloads.preset_name(name),
         kind="workload",
-        is_text=True,
+        is_text=is_own,
         version=version,
     )
 

@@ -99,17 +99,8 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
         sizes = dict(sampled_sizes)
         total_bytes = sum(sizes.values())
 
-    if request.log_directories:
-        broker = open_broker(*request.log_directories)
-        if request.kind == "partition":
-            path = request.path_or_text
-            return open_source(
-                path,
-                request.version,
-                on_progress=report_share,
-                on_sizes=note_sizes,
-                broker=broker,
-            )
+    broker = open_broker(*request.log_directories) if request.log_directories else None
+    if broker and request.kind != "partition":
         return open_broker_source(
             broker,
             request.topic or None,
@@ -123,6 +114,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
             request.version,
             on_progress=report_share,
             on_sizes=note_sizes,
+            broker=broker,
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "workload.toml"
