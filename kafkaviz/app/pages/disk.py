@@ -4,11 +4,16 @@ The map is drawn first from the directory listing, and again after the files hav
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis import disk, freeing
+from kafkaviz.analysis.broker_health import Health
+from kafkaviz.analysis.disk import DiskShare
+from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import frame
@@ -18,23 +23,31 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, cleaning_jobs
 from kafkaviz.app.widgets import choice, elements, faults, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style
+from kafkaviz.figures.disk import disk_map
+from kafkaviz.figures.disk.disk_map import DiskMapView, DiskTable
 from kafkaviz.html import tag
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import format_bytes
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.broker_health import Health
-    from kafkaviz.analysis.disk import DiskShare
-    from kafkaviz.analysis.freeing import FreeingStep, IndexPrice
-    from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
-    from kafkaviz.figures.disk.disk_map import DiskMapView, DiskTable
 
 MAP, RETENTION, COMPACTION = PAGES["Disk"].tabs
 CONTROLS = {
     RETENTION: disk_retention.CONTROLS,
     COMPACTION: disk_compaction.CONTROLS,
 }
+
+
+class DiskAccount(NamedTuple):
+    """The use of every byte, the files that may be deleted, and the cost of all indexes.
+
+    Attributes:
+        recovery: the bytes that recovery reads at the next broker start-up. None if unknown.
+    """
+
+    shares: tuple[DiskShare, ...]
+    steps: tuple[FreeingStep, ...]
+    prices: tuple[IndexPrice, ...]
+    recovery: tuple[RecoveryReads, ...] | None = None
 
 
 @in_turn
@@ -60,14 +73,14 @@ def _render_tab(tab: str, snapshot: BrokerSnapshot) -> None:
         disk_retention.render(snapshot, health)
 
 
-def _checked(snapshot: BrokerSnapshot) -> "Health | None":
+def _checked(snapshot: BrokerSnapshot) -> Health | None:
     """Returns the result of the check. Without a result, draws the progress or the error."""
     if check_jobs.is_for_spark(snapshot):
         progress_strip.render_ingest_strip(snapshot)
         return None
     job = check_jobs.get_or_start(snapshot, "")
     if job.wait_until_over(progress_strip.QUICK_S) and job.error is None:
-        return cast("Health", job.result)
+        return cast(Health, job.result)
     progress_strip.render_unfinished_check(snapshot, "")
     return None
 
@@ -84,10 +97,8 @@ def _lead(snapshot: BrokerSnapshot) -> str:
     )
 
 
-def _render_map(snapshot: BrokerSnapshot, health: "Health | None") -> None:
+def _render_map(snapshot: BrokerSnapshot, health: Health | None) -> None:
     """Draws the tab Map. If `health` is None, shows only what the directory listing says."""
-    from kafkaviz.figures.disk import disk_map
-
     account = _checked_account(snapshot, health) if health else _listed_account(snapshot)
     shares = _with_cleanings(snapshot, account.shares) if health else account.shares
     broker = snapshot.broker
@@ -122,10 +133,8 @@ def _render_map(snapshot: BrokerSnapshot, health: "Health | None") -> None:
 
 
 def _with_cleanings(
-    snapshot: BrokerSnapshot, shares: "tuple[DiskShare, ...]"
-) -> "tuple[DiskShare, ...]":
-    from kafkaviz.analysis import disk
-
+    snapshot: BrokerSnapshot, shares: tuple[DiskShare, ...]
+) -> tuple[DiskShare, ...]:
     sizes = cleaning_jobs.superseded_bytes(snapshot)
     if not sizes:
         return shares
@@ -135,9 +144,7 @@ def _with_cleanings(
     )
 
 
-def _render_bars(view: "DiskMapView") -> None:
-    from kafkaviz.figures.disk import disk_map
-
+def _render_bars(view: DiskMapView) -> None:
     elements.figure_head(view.title, view.caption)
     if view.legend:
         swatches = [(f"disk-{group}", label) for group, label in view.legend]
@@ -160,7 +167,7 @@ def _render_topic_menu(snapshot: BrokerSnapshot, topics: Sequence[str]) -> None:
         st.switch_page("app.py", query_params=address | {page_state.FILTER: topic})
 
 
-def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key: str) -> None:
+def _render_head(title: str, below: str, table: DiskTable, file_name: str, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"kv_{key}_head"):
         elements.heading(title, below)
         data = tables.to_csv(table.columns, table.file_rows)
@@ -168,7 +175,7 @@ def _render_head(title: str, below: str, table: "DiskTable", file_name: str, key
     st.space(8)
 
 
-def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
+def _render_table(table: DiskTable, kinds: str, max_rows: int = 0) -> None:
     """Draws a table with its sums in bold below the other rows.
 
     Args:
@@ -181,7 +188,7 @@ def _render_table(table: "DiskTable", kinds: str, max_rows: int = 0) -> None:
     elements.hidden_count("disk.more_topics_csv", count - row_count)
 
 
-def _render_unreadable(shares: "Sequence[DiskShare]") -> None:
+def _render_unreadable(shares: Sequence[DiskShare]) -> None:
     paths = dict.fromkeys(path for share in shares for path in share.unreadable)
     folders = [archive.display_text(path) for path in paths]
     if folders:
@@ -190,9 +197,7 @@ def _render_unreadable(shares: "Sequence[DiskShare]") -> None:
         st.space(16)
 
 
-def _render_freeing(account: "DiskAccount", names: Mapping[str, str], file_name: str) -> None:
-    from kafkaviz.figures.disk import disk_map
-
+def _render_freeing(account: DiskAccount, names: Mapping[str, str], file_name: str) -> None:
     steps = account.steps
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_freeing_head"):
         elements.heading(disk_map.freeing_title(steps))
@@ -208,9 +213,7 @@ def _render_freeing(account: "DiskAccount", names: Mapping[str, str], file_name:
     elements.paragraph(say("disk.freeing_never"))
 
 
-def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
-    from kafkaviz.figures.disk import disk_map
-
+def _render_price(account: DiskAccount, names: Mapping[str, str]) -> None:
     if account.prices:
         st.space(24)
         elements.heading(disk_map.price_title(account.prices))
@@ -223,30 +226,15 @@ def _render_price(account: "DiskAccount", names: Mapping[str, str]) -> None:
 # ---- kept between reruns
 
 
-class DiskAccount(NamedTuple):
-    """The use of every byte, the files that may be deleted, and the cost of all indexes.
-
-    Attributes:
-        recovery: the bytes that recovery reads at the next broker start-up. None if unknown.
-    """
-
-    shares: "tuple[DiskShare, ...]"
-    steps: "tuple[FreeingStep, ...]"
-    prices: "tuple[IndexPrice, ...]"
-    recovery: "tuple[RecoveryReads, ...] | None" = None
-
-
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _listed_account(snapshot: BrokerSnapshot) -> DiskAccount:
-    from kafkaviz.analysis import disk, freeing
-
     shares = tuple(disk.disk_shares(snapshot.broker))
     steps = freeing.freeing_steps(snapshot.broker, shares)
     return DiskAccount(shares, steps, freeing.index_prices(snapshot.broker))
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
-def _checked_account(snapshot: BrokerSnapshot, _health: "Health") -> DiskAccount:
+def _checked_account(snapshot: BrokerSnapshot, _health: Health) -> DiskAccount:
     return DiskAccount(
         _health.all_shares(),
         _health.freeing_steps(),

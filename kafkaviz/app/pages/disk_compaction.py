@@ -4,7 +4,6 @@ import json
 import shlex
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,12 +17,16 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.sentences import end_sentence, to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render as render_message
+from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
+from kafkaviz.analysis.compaction.compaction import decide_log, to_compaction, to_partition_compaction
+from kafkaviz.analysis.compaction.record_fates import GOES
+from kafkaviz.analysis.compaction.record_fates import KeyStory
+from kafkaviz.analysis.compaction.record_fates import log_records
+from kafkaviz.analysis.json_objects import to_json_object
+from kafkaviz.app.state.cleaning_jobs import CleanedLog
+from kafkaviz.figures.disk import cleaning_figure
+from kafkaviz.figures.disk import compaction_view
 from kafkaviz.messages import say, say_count
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
-    from kafkaviz.analysis.compaction.record_fates import KeyStory
-    from kafkaviz.app.state.cleaning_jobs import CleanedLog
 
 CONTROLS = (page_state.COMPACTED_LOG, page_state.RECORD_KEY, page_state.KEY_FORM)
 TEXT_KEY = "text"
@@ -61,9 +64,7 @@ def _render_empty(reason: str) -> None:
     elements.empty("compaction", say("compaction.empty"), reason)
 
 
-def _render_logs(decisions: "CleanerDecisions") -> None:
-    from kafkaviz.figures.disk import compaction_view
-
+def _render_logs(decisions: CleanerDecisions) -> None:
     elements.figure_head(compaction_view.headline(decisions), compaction_view.map_text(decisions))
     st.space(12)
     table = compaction_view.log_table(decisions)
@@ -84,9 +85,7 @@ def _render_logs(decisions: "CleanerDecisions") -> None:
 # ---- one log
 
 
-def _render_log(snapshot: BrokerSnapshot, decisions: "CleanerDecisions") -> None:
-    from kafkaviz.figures.disk import compaction_view
-
+def _render_log(snapshot: BrokerSnapshot, decisions: CleanerDecisions) -> None:
     logs = {log.partition: log for log in compaction_view.sorted_logs(decisions)}
     name = choice.draw_bound(
         st.selectbox,
@@ -107,7 +106,7 @@ def _render_log(snapshot: BrokerSnapshot, decisions: "CleanerDecisions") -> None
 
 
 def _render_cleaning(
-    snapshot: BrokerSnapshot, decisions: "CleanerDecisions", log: "DecidedLog"
+    snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog
 ) -> None:
     if not log.decision.cleanable_bytes:
         _render_figure(decisions, log, None)
@@ -127,14 +126,14 @@ def _render_cleaning(
         _render_result(snapshot, decisions, log, cleaned)
 
 
-def _reading_text(log: "DecidedLog") -> str:
+def _reading_text(log: DecidedLog) -> str:
     return say("health.reading_partition", partition=units.escape_controls(log.partition))
 
 
 def _render_start(
     snapshot: BrokerSnapshot,
-    decisions: "CleanerDecisions",
-    log: "DecidedLog",
+    decisions: CleanerDecisions,
+    log: DecidedLog,
     error: Exception | None = None,
 ) -> None:
     """Draws the log, the error of the last cleaning if any, and a button that starts a cleaning."""
@@ -152,11 +151,8 @@ def _render_start(
 
 
 def _render_figure(
-    decisions: "CleanerDecisions", log: "DecidedLog", cleaned: "CleanedLog | None"
+    decisions: CleanerDecisions, log: DecidedLog, cleaned: CleanedLog | None
 ) -> None:
-    from kafkaviz.analysis.compaction.record_fates import log_records
-    from kafkaviz.figures.disk import cleaning_figure
-
     if cleaned is None:
         cleaning = None
         records = log_records(log, None, decisions.plan.now_ms)
@@ -171,9 +167,9 @@ def _render_figure(
 
 def _render_result(
     snapshot: BrokerSnapshot,
-    decisions: "CleanerDecisions",
-    log: "DecidedLog",
-    cleaned: "CleanedLog",
+    decisions: CleanerDecisions,
+    log: DecidedLog,
+    cleaned: CleanedLog,
 ) -> None:
     if not log.decision.is_eligible:
         elements.paragraph(say("compaction.what_if", setting=DIRTY_RATIO))
@@ -203,9 +199,7 @@ def _render_result(
     )
 
 
-def _render_numbers(decisions: "CleanerDecisions", cleaned: "CleanedLog") -> None:
-    from kafkaviz.figures.disk import compaction_view
-
+def _render_numbers(decisions: CleanerDecisions, cleaned: CleanedLog) -> None:
     cleaning = cleaned.cleaning
     assert cleaning is not None
     elements.heading(say("compaction.numbers"))
@@ -225,18 +219,11 @@ def _render_numbers(decisions: "CleanerDecisions", cleaned: "CleanedLog") -> Non
 
 def cleaning_json(
     snapshot: BrokerSnapshot,
-    decisions: "CleanerDecisions",
-    log: "DecidedLog",
-    cleaned: "CleanedLog",
+    decisions: CleanerDecisions,
+    log: DecidedLog,
+    cleaned: CleanedLog,
 ) -> str:
     """Returns the output of `kafkaviz compaction --json` for the partition."""
-    from kafkaviz.analysis.compaction.compaction import (
-        decide_log,
-        to_compaction,
-        to_partition_compaction,
-    )
-    from kafkaviz.analysis.json_objects import to_json_object
-
     plan = decisions.plan
     partition = snapshot.broker.partition(log.partition)
     if not log.decision.is_eligible:
@@ -254,7 +241,7 @@ def cleaning_json(
 
 
 def _render_story(
-    snapshot: BrokerSnapshot, decisions: "CleanerDecisions", log: "DecidedLog"
+    snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog
 ) -> None:
     elements.heading(say("compaction.story"), say("compaction.story_below"))
     st.space(8)
@@ -309,10 +296,7 @@ def _parse_key(text: str, *, is_hex: bool) -> bytes | None:
         return None
 
 
-def _render_records(story: "KeyStory", partition: str) -> None:
-    from kafkaviz.analysis.compaction.record_fates import GOES
-    from kafkaviz.figures.disk import compaction_view
-
+def _render_records(story: KeyStory, partition: str) -> None:
     st.space(8)
     if not story.records:
         elements.paragraph(end_sentence(say("key_story.none", partition=partition)))
@@ -335,8 +319,8 @@ def _render_records(story: "KeyStory", partition: str) -> None:
 def _command(
     name: str,
     snapshot: BrokerSnapshot,
-    decisions: "CleanerDecisions",
-    log: "DecidedLog",
+    decisions: CleanerDecisions,
+    log: DecidedLog,
     *options: str,
 ) -> str:
     path = archive.display_text(snapshot.broker.partition(log.partition).path)

@@ -1,7 +1,7 @@
 """The tab Retention of the Disk page: what Kafka's next retention check deletes."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,14 +18,19 @@ from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sen
 from kafkaviz.format.names import METADATA_TOPIC, topic_of
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render as render_message
+from kafkaviz.analysis.broker_health import Health
+from kafkaviz.analysis.compaction.compaction import DecidedLog
+from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
+from kafkaviz.analysis.retention import LogRetention
+from kafkaviz.analysis.retention_sums import retention_changes
+from kafkaviz.app.state.cleaning_jobs import CleaningJob
+from kafkaviz.figures.disk import retention_view
+from kafkaviz.figures.disk.compaction_view import describe_reason
+from kafkaviz.figures.disk.retention_view import MAX_COMMAND_TOPICS, alter_command, setting_name
+from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow
+from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
+from kafkaviz.figures.text import retention_text
 from kafkaviz.messages import say, say_count
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.broker_health import Health
-    from kafkaviz.analysis.compaction.compaction import DecidedLog
-    from kafkaviz.analysis.retention import LogRetention
-    from kafkaviz.app.state.cleaning_jobs import CleaningJob
-    from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow
 
 MS = "retention.ms"
 BYTES = "retention.bytes"
@@ -41,10 +46,22 @@ SIZE_STEPS = 8  # number of sizes to choose from; each is half of the next large
 COLUMNS = (1.1, 1, 1)
 
 
-def render(snapshot: BrokerSnapshot, health: "Health") -> None:
-    from kafkaviz.figures.disk import retention_view
-    from kafkaviz.figures.text import retention_text
+class _Choice(NamedTuple):
+    topic: str | None  # None: all topics
+    logs: Sequence[LogRetention]
+    proposed: ProposedLimits
+    compacted: Sequence[DecidedLog]  # the compacted logs of the topic
+    dirty_ratio: float | None  # None keeps the current ratio
 
+    def is_limited(self, log: LogRetention) -> bool:
+        """Returns whether the chosen limits apply to a log.
+
+        A choice for all topics does not apply to Kafka's internal topics.
+        """
+        return self.topic is not None or not topic_of(log.partition).startswith(INTERNAL)
+
+
+def render(snapshot: BrokerSnapshot, health: Health) -> None:
     logs = retention_view.named_logs(health)
     if logs:
         interval = health.effective_settings.find("", "log.retention.check.interval.ms")
@@ -61,11 +78,7 @@ def render(snapshot: BrokerSnapshot, health: "Health") -> None:
     _render_metadata(health)
 
 
-def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice") -> None:
-    from kafkaviz.analysis.retention_sums import retention_changes
-    from kafkaviz.figures.disk import retention_view
-    from kafkaviz.figures.text import retention_text
-
+def _render_results(snapshot: BrokerSnapshot, health: Health, chosen: _Choice) -> None:
     logs = chosen.logs
     proposed_logs = [
         chosen.proposed.applied_to(log) if chosen.is_limited(log) else log for log in logs
@@ -95,26 +108,9 @@ def _render_results(snapshot: BrokerSnapshot, health: "Health", chosen: "_Choice
     _render_segments(snapshot, proposed_logs)
 
 
-class _Choice(NamedTuple):
-    topic: str | None  # None: all topics
-    logs: "Sequence[LogRetention]"
-    proposed: "ProposedLimits"
-    compacted: "Sequence[DecidedLog]"  # the compacted logs of the topic
-    dirty_ratio: float | None  # None keeps the current ratio
-
-    def is_limited(self, log: "LogRetention") -> bool:
-        """Returns whether the chosen limits apply to a log.
-
-        A choice for all topics does not apply to Kafka's internal topics.
-        """
-        return self.topic is not None or not topic_of(log.partition).startswith(INTERNAL)
-
-
 def _choose(
-    snapshot: BrokerSnapshot, health: "Health", all_logs: "Sequence[LogRetention]"
+    snapshot: BrokerSnapshot, health: Health, all_logs: Sequence[LogRetention]
 ) -> _Choice:
-    from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
-
     first, second, third = st.columns(COLUMNS, gap=24)
     sizes: dict[str, int] = {}
     for log in all_logs:
@@ -165,8 +161,8 @@ def _choose(
 
 
 def _compacted_logs(
-    snapshot: BrokerSnapshot, health: "Health", topic: str
-) -> "Sequence[DecidedLog]":
+    snapshot: BrokerSnapshot, health: Health, topic: str
+) -> Sequence[DecidedLog]:
     """Returns the compacted logs of a topic.
 
     If they cannot be read, draws the reason and a button to try again, and returns ().
@@ -188,7 +184,7 @@ def _compacted_logs(
     return [log for log in decisions.logs if topic_of(log.partition) == topic]
 
 
-def _choose_dirty_ratio(compacted: "Sequence[DecidedLog]") -> float | None:
+def _choose_dirty_ratio(compacted: Sequence[DecidedLog]) -> float | None:
     if not compacted:
         return None
     current = float(compacted[0].settings[DIRTY_RATIO].value)
@@ -233,13 +229,7 @@ def _option_text(word: str) -> str:
     return say("retention.no_limit") if word == NO_LIMIT else word
 
 
-def _render_command(health: "Health", chosen: _Choice) -> None:
-    from kafkaviz.figures.disk.retention_view import (
-        MAX_COMMAND_TOPICS,
-        alter_command,
-        setting_name,
-    )
-
+def _render_command(health: Health, chosen: _Choice) -> None:
     logs = chosen.logs
     limits = {MS: chosen.proposed.retention_ms, BYTES: chosen.proposed.retention_bytes}
     limits = {name: value for name, value in limits.items() if value is not None}
@@ -272,11 +262,11 @@ def _render_command(health: "Health", chosen: _Choice) -> None:
         elements.paragraph(say_count("retention.internal_left_out", len(left_out)), is_faint=True)
 
 
-def _is_tiered(logs: "Sequence[LogRetention]", topic: str) -> bool:
+def _is_tiered(logs: Sequence[LogRetention], topic: str) -> bool:
     return any(log.limits.is_tiered for log in logs if topic_of(log.partition) == topic)
 
 
-def _config_changes(health: "Health", settings: Mapping[str, float]) -> dict[str, float | None]:
+def _config_changes(health: Health, settings: Mapping[str, float]) -> dict[str, float | None]:
     """Returns `settings` for `alter_command`, with None for each value that the broker already has.
 
     Only values from the broker's files count. Kafka's default does not count, because the broker
@@ -291,9 +281,6 @@ def _config_changes(health: "Health", settings: Mapping[str, float]) -> dict[str
 
 
 def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
-    from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
-    from kafkaviz.figures.disk.compaction_view import describe_reason
-
     now_ms = cleaning_jobs.decisions(snapshot).plan.now_ms
     logs = chosen.compacted
     if chosen.dirty_ratio is not None:
@@ -337,7 +324,7 @@ def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
     _render_cleanings(snapshot, chosen, [log.partition for log in eligible], jobs)
 
 
-def _freed_bytes(job: "CleaningJob") -> int | None:
+def _freed_bytes(job: CleaningJob) -> int | None:
     cleaning = job.result.cleaning if job.is_over and job.result else None
     return cleaning.bytes_freed if cleaning else None
 
@@ -346,7 +333,7 @@ def _render_cleanings(
     snapshot: BrokerSnapshot,
     chosen: _Choice,
     eligible: Sequence[str],
-    jobs: "Mapping[str, CleaningJob]",
+    jobs: Mapping[str, CleaningJob],
 ) -> None:
     running = [job for job in jobs.values() if not job.is_over]
     if running:
@@ -382,7 +369,7 @@ def _render_cleanings(
 
 
 @st.fragment(run_every=0.4)
-def _render_progress(jobs: "Sequence[CleaningJob]") -> None:
+def _render_progress(jobs: Sequence[CleaningJob]) -> None:
     running = [job for job in jobs if not job.is_over]
     if not running:
         st.rerun()
@@ -392,10 +379,8 @@ def _render_progress(jobs: "Sequence[CleaningJob]") -> None:
 
 
 def _render_schedule(
-    logs: "Sequence[LogRetention]", proposed_logs: "Sequence[LogRetention]", *, is_changed: bool
+    logs: Sequence[LogRetention], proposed_logs: Sequence[LogRetention], *, is_changed: bool
 ) -> None:
-    from kafkaviz.figures.disk import retention_view
-
     table = retention_view.schedule_table(logs, proposed_logs, is_changed=is_changed)
     st.space(32)
     elements.heading(say("retention.schedule"), say("retention.schedule_below"))
@@ -417,9 +402,7 @@ def _size_html(text: str) -> str:
     return tag("span", text, class_="kv-fnt") if text == units.format_bytes(0) else text
 
 
-def _render_segments(snapshot: BrokerSnapshot, logs: "Sequence[LogRetention]") -> None:
-    from kafkaviz.figures.disk import retention_view
-
+def _render_segments(snapshot: BrokerSnapshot, logs: Sequence[LogRetention]) -> None:
     table = retention_view.segment_table(logs)
     if table is None:
         return
@@ -434,7 +417,7 @@ def _render_segments(snapshot: BrokerSnapshot, logs: "Sequence[LogRetention]") -
     elements.hidden_count("retention.more_segments", table.more)
 
 
-def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
+def _segment_row_html(snapshot: BrokerSnapshot, row: SegmentRow) -> Html:
     parameters = page_state.address(snapshot.directory, row.partition, row.base_offset)
     link = tag("a", row.cells[0], href=f"segment?{urlencode(parameters, doseq=True)}")
     cells = (link, *row.cells[1:])
@@ -449,9 +432,7 @@ def _segment_row_html(snapshot: BrokerSnapshot, row: "SegmentRow") -> Html:
     )
 
 
-def _render_metadata(health: "Health") -> None:
-    from kafkaviz.figures.text import retention_text
-
+def _render_metadata(health: Health) -> None:
     retention = health.metadata_retention()
     if retention is None:
         return

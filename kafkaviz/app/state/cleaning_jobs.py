@@ -7,23 +7,28 @@ reads most of the log. So only the cleaning of a small log starts without a clic
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import streamlit as st
 
+from kafkaviz.analysis.compaction.compaction import (
+    CleanerDecisions,
+    DecidedLog,
+    UnreadLog,
+    clean_log,
+    decide_logs,
+)
+from kafkaviz.analysis.compaction.record_fates import KeyStory, LogRecord, key_story, log_records
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
+from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
+from kafkaviz.simulate.cleaner.cleaner import Cleaning
 
-if TYPE_CHECKING:
-    from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog, UnreadLog
-    from kafkaviz.analysis.compaction.record_fates import KeyStory, LogRecord
-    from kafkaviz.log.broker import Broker
-    from kafkaviz.simulate.cleaner.cleaner import Cleaning
-
-DecisionJob: TypeAlias = "Job[CleanerDecisions, ReadProgress]"
-StoryJob: TypeAlias = "Job[KeyStory, ReadProgress]"
+DecisionJob: TypeAlias = Job[CleanerDecisions, ReadProgress]
+StoryJob: TypeAlias = Job[KeyStory, ReadProgress]
 CleaningJob: TypeAlias = "Job[CleanedLog, ReadProgress]"
 MAX_JOBS = 32  # a result holds at most some megabytes
 QUICK_BYTES = 64 << 20  # a cleaning that reads no more starts without a click
@@ -39,9 +44,9 @@ class CleanedLog:
         records: every record, if the log is small, else None.
     """
 
-    cleaning: "Cleaning | None"
+    cleaning: Cleaning | None
     error: str | None
-    records: "tuple[LogRecord, ...] | None"
+    records: tuple[LogRecord, ...] | None
 
 
 @st.cache_resource(show_spinner=False)
@@ -68,22 +73,20 @@ def decide(snapshot: BrokerSnapshot) -> DecisionJob:
     )
 
 
-def decisions(snapshot: BrokerSnapshot) -> "CleanerDecisions":
+def decisions(snapshot: BrokerSnapshot) -> CleanerDecisions:
     """Waits for the job of `decide`, and returns its result.
 
     Raises:
         CannotOpen: a single partition was opened that is not compacted.
         JobCancelled: a visitor cancelled the job.
     """
-    return cast("CleanerDecisions", decide(snapshot).wait())
+    return cast(CleanerDecisions, decide(snapshot).wait())
 
 
-def _decide(broker: "Broker") -> "CleanerDecisions":
-    from kafkaviz.analysis.compaction.compaction import decide_logs
-
+def _decide(broker: Broker) -> CleanerDecisions:
     decided = decide_logs(broker)
 
-    def name(log: "DecidedLog | UnreadLog") -> str:
+    def name(log: DecidedLog | UnreadLog) -> str:
         return f"{broker.name_prefixes.get(log.log_directory or '', '')}{log.partition}"
 
     return replace(
@@ -99,12 +102,12 @@ def story_jobs() -> JobRegistry[tuple[str, str, bytes], StoryJob]:
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
-def bytes_to_read(log: "DecidedLog") -> int:
+def bytes_to_read(log: DecidedLog) -> int:
     """Returns how many bytes of .log files a cleaning reads."""
     return log.decision.total_bytes + log.decision.cleanable_bytes
 
 
-def is_quick(log: "DecidedLog") -> bool:
+def is_quick(log: DecidedLog) -> bool:
     return bytes_to_read(log) <= QUICK_BYTES
 
 
@@ -112,7 +115,7 @@ def get(snapshot: BrokerSnapshot, partition: str) -> "CleaningJob | None":
     return cleaning_jobs().get((snapshot.key, partition))
 
 
-def get_or_start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
+def get_or_start(snapshot: BrokerSnapshot, log: DecidedLog) -> CleaningJob:
     """Returns the cleaning of a log, started if needed, even if Kafka would not start one."""
     return cleaning_jobs().get_or_start(
         (snapshot.key, log.partition), partial(_start, snapshot, log)
@@ -140,12 +143,12 @@ def superseded_bytes(snapshot: BrokerSnapshot) -> dict[tuple[str, str], int]:
     return sizes
 
 
-def restart(snapshot: BrokerSnapshot, log: "DecidedLog") -> None:
+def restart(snapshot: BrokerSnapshot, log: DecidedLog) -> None:
     """Starts a cleaning, or repeats one that has ended. Used as a button's on_click."""
     cleaning_jobs().restart((snapshot.key, log.partition), partial(_start, snapshot, log))
 
 
-def story(snapshot: BrokerSnapshot, log: "DecidedLog", key: bytes) -> StoryJob:
+def story(snapshot: BrokerSnapshot, log: DecidedLog, key: bytes) -> StoryJob:
     """Returns the job that finds the records of a key. The job fails if the log is unreadable."""
     size_bytes = sum(segment.size_bytes for segment in log.state.facts.segments)
     now_ms = decisions(snapshot).plan.now_ms
@@ -159,17 +162,14 @@ def story(snapshot: BrokerSnapshot, log: "DecidedLog", key: bytes) -> StoryJob:
 
 def _find_key_records(
     now_ms: int,
-    log: "DecidedLog",
+    log: DecidedLog,
     key: bytes,
     report: Callable[[ReadProgress], None],
-) -> "KeyStory":
+) -> KeyStory:
     """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end.
 
     If the job is cancelled, the next call of `report` raises an exception.
     """
-    from kafkaviz.analysis.compaction.record_fates import key_story
-    from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
-
     on_read = _byte_counter(report, sum(segment.size_bytes for segment in log.state.facts.segments))
     try:
         return key_story(log, key, now_ms, on_read)
@@ -194,18 +194,14 @@ def _byte_counter(
     return on_read
 
 
-def _start(snapshot: BrokerSnapshot, log: "DecidedLog") -> CleaningJob:
+def _start(snapshot: BrokerSnapshot, log: DecidedLog) -> CleaningJob:
     work = partial(_clean, decisions(snapshot), log)
     return Job(work, ReadProgress(0, bytes_to_read(log), log.partition))
 
 
 def _clean(
-    decided: "CleanerDecisions", log: "DecidedLog", report: Callable[[ReadProgress], None]
+    decided: CleanerDecisions, log: DecidedLog, report: Callable[[ReadProgress], None]
 ) -> CleanedLog:
-    from kafkaviz.analysis.compaction.compaction import clean_log
-    from kafkaviz.analysis.compaction.record_fates import log_records
-    from kafkaviz.simulate.cleaner.batch_chunks import CleaningFailed
-
     cleaning = None
     error = None
     try:
