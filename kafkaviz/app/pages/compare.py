@@ -2,7 +2,7 @@
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pandas as pd
 import streamlit as st
@@ -31,12 +31,11 @@ from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
 from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.html import tag
+from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+from kafkaviz.analysis.comparison.start_changes import StartComparison
+from kafkaviz.analysis.json_objects import to_json_object
+from kafkaviz.app.state.page_location import Location
 from kafkaviz.messages import render, say
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
-    from kafkaviz.analysis.comparison.start_changes import StartComparison
-    from kafkaviz.app.state.page_location import Location
 
 TABLE = "kv_compared_table"  # the key of the table
 MAX_CHANGES = 400
@@ -87,10 +86,10 @@ def render_page() -> None:
         return progress_strip.render_read_partition(get_job, "compare", "kv_compare_cancel")
     if job.error is not None:
         return _render_failure(pair, job.error)
-    _render_body(location, pair, cast("BrokerComparison", job.result))
+    _render_body(location, pair, cast(BrokerComparison, job.result))
 
 
-def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerComparison") -> None:
+def _render_body(location: Location, pair: SnapshotPair, comparison: BrokerComparison) -> None:
     if not comparison.partitions:
         elements.empty("compare", say("compare.of_nothing"), say("compare.of_nothing_why"))
         return
@@ -140,7 +139,7 @@ def second_snapshot() -> BrokerSnapshot | None:
 
 
 def render_head(
-    location: Location, pair: SnapshotPair | None, comparison: "BrokerComparison | None"
+    location: Location, pair: SnapshotPair | None, comparison: BrokerComparison | None
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         with st.container(width="stretch"):
@@ -162,7 +161,7 @@ def render_head(
         _render_no_second()
 
 
-def _lead(comparison: "BrokerComparison | None") -> str:
+def _lead(comparison: BrokerComparison | None) -> str:
     if comparison is None:
         return say("compare.lead")
     total = len(comparison.partitions)
@@ -174,7 +173,7 @@ def _lead(comparison: "BrokerComparison | None") -> str:
     )
 
 
-def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
+def _chips(comparison: BrokerComparison) -> list[tuple[str, str]]:
     counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
@@ -262,7 +261,7 @@ def _render_no_second() -> None:
         elements.state("second", "error", say("compare.second_fault"), reason)
 
 
-def _render_downloads(comparison: "BrokerComparison") -> None:
+def _render_downloads(comparison: BrokerComparison) -> None:
     tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
     tables.download(
         "JSON",
@@ -274,17 +273,15 @@ def _render_downloads(comparison: "BrokerComparison") -> None:
     )
 
 
-def comparison_json(comparison: "BrokerComparison") -> str:
-    from kafkaviz.analysis.json_objects import to_json_object
-
+def comparison_json(comparison: BrokerComparison) -> str:
     return json.dumps(to_json_object(comparison), ensure_ascii=False, indent=2)
 
 
-def partitions_csv(comparison: "BrokerComparison") -> str:
+def partitions_csv(comparison: BrokerComparison) -> str:
     return tables.to_csv(CSV_COLUMNS, map(_csv_row, comparison.partitions))
 
 
-def _csv_row(comparison: "PartitionComparison") -> list[object]:
+def _csv_row(comparison: PartitionComparison) -> list[object]:
     epochs = comparison.leader_epochs_there or (None, None)
     walks = comparison.truncations or (None, None)
     values = [
@@ -302,7 +299,7 @@ def _csv_row(comparison: "PartitionComparison") -> list[object]:
     return ["" if value is None else value for value in values]
 
 
-def render_partition_map(location: Location, comparison: "BrokerComparison") -> None:
+def render_partition_map(location: Location, comparison: BrokerComparison) -> None:
     """Draws the map. A click on the row of a topic-partition shows the topic-partition below."""
     with st.container(key="kv_fig_compared"):
         head = st.container()
@@ -338,7 +335,7 @@ def _choose_page(foot: Any, count: int) -> int:
     return foot.pagination(page_count, key=page_state.ROWS, bind="query-params") - 1
 
 
-def render_partition_table(location: Location, comparison: "BrokerComparison") -> None:
+def render_partition_table(location: Location, comparison: BrokerComparison) -> None:
     """Draws one row per topic-partition. A click on a row shows the topic-partition above."""
     elements.heading(say("compare.table"), say("compare.table_below"))
     st.space(8)
@@ -366,7 +363,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
         _open(location, clicked)
 
 
-def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
+def _table_row(comparison: PartitionComparison) -> list[str | int | None]:
     offsets = [
         render(offsets_text(replica, units.format_count)) if replica else None
         for replica in comparison.replicas
@@ -388,7 +385,7 @@ def _open(location: Location, partition: str) -> None:
     st.switch_page(pages()["Compare"].script, query_params=parameters)
 
 
-def render_changes(start: "StartComparison") -> None:
+def render_changes(start: StartComparison) -> None:
     """Draws the files that differ between two states of a broker directory."""
     elements.heading(say("compare.changes"), say("compare.changes_below"))
     st.space(8)

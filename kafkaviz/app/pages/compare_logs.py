@@ -4,7 +4,7 @@ Also the batches of both logs, one pair of batches byte by byte, and the indexes
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -24,11 +24,9 @@ from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView,
 from kafkaviz.figures.text.comparison_text import describe_facts, describe_index, describe_relation
 from kafkaviz.figures.text.sentences import describe_error_sentence, end_sentence, to_sentence
 from kafkaviz.html import Html, join, tag
+from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+from kafkaviz.log.partition import Partition
 from kafkaviz.messages import language, render, say
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
-    from kafkaviz.log.partition import Partition
 
 # values in the address: no leader; the entire axis; the part around the divergence
 NOBODY = "none"
@@ -38,7 +36,7 @@ MAX_OFFSETS = 40  # maximum number of offsets to choose from
 
 
 @st.fragment
-def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerComparison") -> None:
+def render_logs(location: Location, pair: SnapshotPair, comparison: BrokerComparison) -> None:
     """Draws the chosen topic-partition, by default the topic-partition that differs most."""
     with st.container(gap=None):
         partition = _choose_partition(comparison)
@@ -52,7 +50,7 @@ def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerCompa
             render_indexes(partition)
 
 
-def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
+def _choose_partition(comparison: BrokerComparison) -> PartitionComparison:
     partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
@@ -69,7 +67,7 @@ def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
     return partitions[name]
 
 
-def _render_relation(location: Location, comparison: "PartitionComparison") -> None:
+def _render_relation(location: Location, comparison: PartitionComparison) -> None:
     facts = [render(fact) for fact in describe_facts(comparison)]
     severity = partition_map.severity(comparison.relation)
 
@@ -97,7 +95,7 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
             )
 
 
-def _render_axis(comparison: "PartitionComparison") -> None:
+def _render_axis(comparison: PartitionComparison) -> None:
     with st.container(key="kv_fig_logs"):
         titles = st.container(gap=None)
         controls = st.container(horizontal=True, key="kv_logs_head")
@@ -130,7 +128,7 @@ def _fact_sentence(text: str) -> str:
     return end_sentence(text) if is_named else to_sentence(text)
 
 
-def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
+def _choose_leader(head: Any, comparison: PartitionComparison) -> int | None:
     if comparison.truncations is None:
         return None
     names = {NOBODY: say("compare.as_they_lie")}
@@ -158,7 +156,7 @@ def _choose_step(head: Any, count: int) -> int:
     return int(word)
 
 
-def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
+def _choose_window(head: Any, comparison: PartitionComparison) -> bool:
     if not replica_axis.can_zoom(comparison):
         return False
     offset = units.format_count(replica_axis.first_difference(comparison))
@@ -170,7 +168,7 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
     return word == AROUND
 
 
-def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:
+def render_batches(pair: SnapshotPair, comparison: PartitionComparison) -> None:
     """Draws the batches around an offset. The default is the offset where the logs diverge."""
     offsets = offsets_of_interest(comparison)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
@@ -207,7 +205,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
         _render_hex(view.hex_pair)
 
 
-def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
+def offsets_of_interest(comparison: PartitionComparison) -> list[int]:
     """Returns 1 to MAX_OFFSETS offsets at which the logs diverge, differ, begin or end."""
     ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
     offsets = [
@@ -221,7 +219,7 @@ def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
     return list(known)[:MAX_OFFSETS] or [0]
 
 
-def _directories(comparison: "PartitionComparison") -> tuple[str, str]:
+def _directories(comparison: PartitionComparison) -> tuple[str, str]:
     a, b = (replica.directory if replica else "" for replica in comparison.replicas)
     return a, b
 
@@ -235,7 +233,7 @@ def _view(
     return batch_pairs.view(pairs, offset)
 
 
-def _partition(snapshot: BrokerSnapshot, directory: str) -> "Partition | None":
+def _partition(snapshot: BrokerSnapshot, directory: str) -> Partition | None:
     return snapshot.broker.partition(directory) if directory else None
 
 
@@ -314,7 +312,7 @@ def pairs_csv(view: BatchPairsView) -> str:
     )
 
 
-def render_indexes(comparison: "PartitionComparison") -> None:
+def render_indexes(comparison: PartitionComparison) -> None:
     """Draws for each pair of indexes how many entries differ, why, and what a lookup costs."""
     elements.heading(say("compare.indexes"), say("compare.indexes_below"))
     st.space(8)

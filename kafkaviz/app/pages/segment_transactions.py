@@ -3,12 +3,12 @@
 import shlex
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.lookup.lookup_source import OFFSET
+from kafkaviz.analysis.transactions import read_committed
 from kafkaviz.analysis.transactions.listing import PartitionTransactions
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
@@ -18,15 +18,14 @@ from kafkaviz.app.state import transaction_jobs
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, elements, progress_strip, segment_widgets, tables
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.segment import fetch_steps, transaction_lanes
+from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
 from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.html import tag
 from kafkaviz.log.archives import archive
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import render as render_message
 from kafkaviz.messages import say
-
-if TYPE_CHECKING:
-    from kafkaviz.figures.segment.transaction_lanes import TransactionLanesView
 
 
 def render(location: PartitionLocation, segment: Segment) -> None:
@@ -56,9 +55,6 @@ def render(location: PartitionLocation, segment: Segment) -> None:
 def _render_lanes(
     location: PartitionLocation, segment: Segment, transactions: PartitionTransactions
 ) -> None:
-    from kafkaviz.analysis.transactions import read_committed
-    from kafkaviz.figures.segment import transaction_lanes
-
     base_offsets = [each.base_offset for each in location.partition.live]
     view_key = (
         "transaction lanes",
@@ -104,11 +100,9 @@ def _render_lanes(
 
 def _render_fetch(
     location: PartitionLocation,
-    lanes_view: "TransactionLanesView",
+    lanes_view: TransactionLanesView,
     transactions: PartitionTransactions,
 ) -> None:
-    from kafkaviz.figures.segment import fetch_steps
-
     elements.heading(say("fetch_steps.heading"), say("fetch_steps.heading_below"))
     default = fetch_steps.default_offset(
         transactions, lanes_view.segment_offset, lanes_view.end_offset

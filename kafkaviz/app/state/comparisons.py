@@ -3,19 +3,18 @@
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import streamlit as st
 
+from kafkaviz.analysis.comparison.comparator import compare_brokers
+from kafkaviz.analysis.comparison.comparison import BrokerComparison
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 
-if TYPE_CHECKING:
-    from kafkaviz.analysis.comparison.comparison import BrokerComparison
-
 # the job fails with a KafkavizError if a directory cannot be read; other exceptions are bugs
-ComparisonJob: TypeAlias = "Job[BrokerComparison, ReadProgress]"
+ComparisonJob: TypeAlias = Job[BrokerComparison, ReadProgress]
 SnapshotPair = tuple[BrokerSnapshot, BrokerSnapshot]
 
 
@@ -44,9 +43,7 @@ def _start(pair: SnapshotPair) -> ComparisonJob:
     return Job(partial(_compare, pair), ReadProgress(0, total_bytes))
 
 
-def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
-    from kafkaviz.analysis.comparison.comparator import compare_brokers
-
+def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> BrokerComparison:
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())
     done_bytes = 0
     total_bytes = sizes.total()

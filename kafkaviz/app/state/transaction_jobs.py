@@ -6,22 +6,21 @@ A job reads the log to its end, which takes eight seconds for 1 GiB in small bat
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import streamlit as st
 
+from kafkaviz.analysis.transactions import coordinator
+from kafkaviz.analysis.transactions.coordinator import CoordinatorState
+from kafkaviz.analysis.transactions.listing import PartitionTransactions, list_transactions
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 
-if TYPE_CHECKING:
-    from kafkaviz.analysis.transactions.coordinator import CoordinatorState
-    from kafkaviz.analysis.transactions.listing import PartitionTransactions
-
 # the job fails with CannotOpen if the partition has no .log
-TransactionJob: TypeAlias = "Job[PartitionTransactions, ReadProgress]"
+TransactionJob: TypeAlias = Job[PartitionTransactions, ReadProgress]
 MAX_JOBS = 8  # a result lists at most 10 000 transactions that ended
 
 
@@ -50,13 +49,10 @@ def restart(snapshot: BrokerSnapshot, partition: Partition) -> None:
 def _read(
     broker: Broker,
     partition: Partition,
-    states: "Mapping[int, CoordinatorState] | None",
+    states: Mapping[int, CoordinatorState] | None,
     newest_ms: int | None,
     report: Callable[[ReadProgress], None],
-) -> "PartitionTransactions":
-    from kafkaviz.analysis.transactions import coordinator
-    from kafkaviz.analysis.transactions.listing import list_transactions
-
+) -> PartitionTransactions:
     total_bytes = partition.live_log_bytes
     transactions = list_transactions(
         partition,

@@ -1,18 +1,13 @@
 """The parts below the figure of two replicas: legend, steps of the follower, leader epochs."""
 
-from typing import TYPE_CHECKING
-
 from kafkaviz import units
-from kafkaviz.analysis.comparison.comparison import SIDES
+from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison
+from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.text.comparison_text import describe_step
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render, say
-
-if TYPE_CHECKING:
-    from kafkaviz.analysis.comparison.comparison import PartitionComparison
-    from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation
 
 SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
@@ -21,7 +16,7 @@ def key_html() -> Html:
     return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
-def steps_html(walk: "FollowerTruncation", step: int) -> Html:
+def steps_html(walk: FollowerTruncation, step: int) -> Html:
     """Lists the steps in which a follower truncates its log. Marks step number `step` (from 1)."""
     rows = (
         tag(
@@ -35,7 +30,7 @@ def steps_html(walk: "FollowerTruncation", step: int) -> Html:
     return join((head, tag("ol", *rows, class_="kv-list")))
 
 
-def epochs_html(comparison: "PartitionComparison") -> Html:
+def epochs_html(comparison: PartitionComparison) -> Html:
     """Returns the table of leader epochs, or "" if neither log has an epoch."""
     entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
     epochs = sorted(entries[0].keys() | entries[1].keys())
