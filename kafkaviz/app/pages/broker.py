@@ -34,8 +34,7 @@ from kafkaviz.app.widgets import (
 )
 from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.figures.broker import map_rows
-from kafkaviz.figures.broker.broker_map import REMOTE
-from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_PER_PAGE, TEXT_KEYS
+from kafkaviz.figures.broker.map_rows import LARGEST, REMOTE, ROWS_PER_PAGE, TEXT_KEYS
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_details, join_or, join_sentences
 from kafkaviz.format.names import find_segment_name

@@ -21,7 +21,7 @@ from kafkaviz.analysis.segment.anatomy import READ_TAIL_BYTES, Tail
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
-from kafkaviz.figures.broker.map_rows import CELLS, LARGEST, ORDERS, build_strip
+from kafkaviz.figures.broker.map_rows import CELLS, LARGEST, ORDERS, REMOTE, build_strip
 from kafkaviz.figures.text.sentences import (
     end_sentence,
     join_semicolon,
@@ -31,7 +31,6 @@ from kafkaviz.figures.text.sentences import (
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say, say_count
 
-REMOTE = "remote"  # kind of a bar: its segment is only in tiered storage
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")
 MAX_BARS_PER_ROW = 2000  # a row with more segments is drawn as one bar
 MAX_BARS = 6000  # on the whole map; beyond it, the rows with the most segments become one bar each

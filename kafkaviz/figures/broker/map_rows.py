@@ -15,6 +15,7 @@ from kafkaviz.analysis.overview import PartitionRow
 from kafkaviz.format.names import natural_sort_key
 
 CELLS = 720  # grid cells across the longest row
+REMOTE = "remote"  # kind of a bar: its segment is only in tiered storage
 COLUMN_CELLS = 3
 DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
 
