@@ -8,6 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
+from kafkaviz.analysis.comparison.start_changes import StartComparison
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
@@ -31,10 +34,6 @@ from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
 from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.html import tag
-from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
-from kafkaviz.analysis.comparison.start_changes import StartComparison
-from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.app.state.page_location import Location
 from kafkaviz.messages import render, say
 
 TABLE = "kv_compared_table"  # the key of the table
@@ -110,8 +109,7 @@ def _render_body(location: Location, pair: SnapshotPair, comparison: BrokerCompa
             elements.heading(finding)
             faults.problem_table(pair[0].broker.path, comparison.problems)
         st.space(28)
-        elements.heading(say("compare.command"))
-        st.space(8)
+        elements.heading(say("compare.command"), gap=8)
         sources = (page_location.shell_paths(snapshot.broker, ",") for snapshot in pair)
         st.code(f"kafkaviz compare {' '.join(sources)}", language="bash", wrap_lines=True)
 
@@ -337,8 +335,7 @@ def _choose_page(foot: Any, count: int) -> int:
 
 def render_partition_table(location: Location, comparison: BrokerComparison) -> None:
     """Draws one row per topic-partition. A click on a row shows the topic-partition above."""
-    elements.heading(say("compare.table"), say("compare.table_below"))
-    st.space(8)
+    elements.heading(say("compare.table"), say("compare.table_below"), gap=8)
     partitions = comparison.worst_first
     heads = [say(key) for key in COLUMNS]
     rows = [_table_row(partition) for partition in partitions]
@@ -387,8 +384,7 @@ def _open(location: Location, partition: str) -> None:
 
 def render_changes(start: StartComparison) -> None:
     """Draws the files that differ between two states of a broker directory."""
-    elements.heading(say("compare.changes"), say("compare.changes_below"))
-    st.space(8)
+    elements.heading(say("compare.changes"), say("compare.changes_below"), gap=8)
     st.html(tag("p", outcome_text(start), class_="kv-sm"))
     if not start.changes:
         return

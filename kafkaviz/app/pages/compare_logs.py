@@ -314,6 +314,5 @@ def pairs_csv(view: BatchPairsView) -> str:
 
 def render_indexes(comparison: PartitionComparison) -> None:
     """Draws for each pair of indexes how many entries differ, why, and what a lookup costs."""
-    elements.heading(say("compare.indexes"), say("compare.indexes_below"))
-    st.space(8)
+    elements.heading(say("compare.indexes"), say("compare.indexes_below"), gap=8)
     elements.draw_list(to_sentence(render(describe_index(index))) for index in comparison.indexes)

@@ -8,24 +8,26 @@ from functools import partial
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.compaction.compaction import (
+    CleanerDecisions,
+    DecidedLog,
+    decide_log,
+    to_compaction,
+    to_partition_compaction,
+)
+from kafkaviz.analysis.compaction.record_fates import GOES, KeyStory, log_records
+from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.state.cleaning_jobs import CleanedLog
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.config_def import DIRTY_RATIO
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.disk import cleaning_figure, compaction_view
 from kafkaviz.figures.text.sentences import end_sentence, to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import render as render_message
-from kafkaviz.analysis.compaction.compaction import CleanerDecisions, DecidedLog
-from kafkaviz.analysis.compaction.compaction import decide_log, to_compaction, to_partition_compaction
-from kafkaviz.analysis.compaction.record_fates import GOES
-from kafkaviz.analysis.compaction.record_fates import KeyStory
-from kafkaviz.analysis.compaction.record_fates import log_records
-from kafkaviz.analysis.json_objects import to_json_object
-from kafkaviz.app.state.cleaning_jobs import CleanedLog
-from kafkaviz.figures.disk import cleaning_figure
-from kafkaviz.figures.disk import compaction_view
 from kafkaviz.messages import say, say_count
 
 CONTROLS = (page_state.COMPACTED_LOG, page_state.RECORD_KEY, page_state.KEY_FORM)
@@ -202,14 +204,12 @@ def _render_result(
 def _render_numbers(decisions: CleanerDecisions, cleaned: CleanedLog) -> None:
     cleaning = cleaned.cleaning
     assert cleaning is not None
-    elements.heading(say("compaction.numbers"))
-    st.space(8)
+    elements.heading(say("compaction.numbers"), gap=8)
     with st.container(width=NUMBERS_PX):
         rows = compaction_view.number_rows(cleaning, decisions.map.most_keys)
         tables.table((say("compaction.column_number"), ""), rows, "lr")
     st.space(20)
-    elements.heading(say("compaction.horizons"), say("compaction.horizons_below"))
-    st.space(8)
+    elements.heading(say("compaction.horizons"), say("compaction.horizons_below"), gap=8)
     horizon_rows = compaction_view.horizon_rows(cleaning)
     if horizon_rows:
         tables.table([say(head) for head in compaction_view.HORIZON_HEADS], horizon_rows, "lrrrl")
@@ -240,11 +240,8 @@ def cleaning_json(
 # ---- a key's story
 
 
-def _render_story(
-    snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog
-) -> None:
-    elements.heading(say("compaction.story"), say("compaction.story_below"))
-    st.space(8)
+def _render_story(snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog) -> None:
+    elements.heading(say("compaction.story"), say("compaction.story_below"), gap=8)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=12):
         text = st.text_input(
             say("compaction.key"),
@@ -278,9 +275,7 @@ def _render_story(
         return
     _render_records(story, units.escape_controls(log.partition))
     if unread := story.unread_from:
-        unread_text = say(
-            "key_story.unread_from", segment=unread.segment, position=unread.position
-        )
+        unread_text = say("key_story.unread_from", segment=unread.segment, position=unread.position)
         elements.paragraph(unread_text, above_px=8)
     options = ("--hex",) if form == HEX_KEY else ()
     command = _command("key", snapshot, decisions, log, text, *options)

@@ -306,9 +306,7 @@ def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
             all=say_count("common.n_logs", len(logs)),
             ratio=chosen.dirty_ratio or logs[0].settings[DIRTY_RATIO].value,
         ),
-        say("retention.cleaning_frees", size=units.format_bytes(sum(known))) if known else "",
-    )
-    st.space(8)
+        say("retention.cleaning_frees", size=units.format_bytes(sum(known))) if known else "", gap=8)
     heads = [say(f"retention.column_{name}") for name in ("clean", "cleanable", "frees", "taken")]
     rows = [
         (
@@ -383,8 +381,7 @@ def _render_schedule(
 ) -> None:
     table = retention_view.schedule_table(logs, proposed_logs, is_changed=is_changed)
     st.space(32)
-    elements.heading(say("retention.schedule"), say("retention.schedule_below"))
-    st.space(8)
+    elements.heading(say("retention.schedule"), say("retention.schedule_below"), gap=8)
     numbers = len(table.columns) - 2
     with st.container(key="kv_schedule"):
         rows = [tuple(map(_size_html, row)) for row in table.rows]

@@ -307,8 +307,7 @@ def render_why_offset(
     """Draws all segments of the partition, and why a lookup by timestamp returns its offset."""
     view = lookup_cache.explain_offset(source, context, search_profile)
     st.space(32)
-    elements.heading(say("lookup.why"))
-    st.space(10)
+    elements.heading(say("lookup.why"), gap=10)
     with st.container(key="kv_fig_why"):
         charts.render_titled(key, why_figure.figure, view, "kv_why")
         st.html(join(tag("p", note) for note in view.notes or [say("lookup.why_same")]))

@@ -111,9 +111,10 @@ def render_comparison(simulated: SimulatedLog, history: RollHistory) -> None:
     current = roll_summary.summarize(history, now_texts)
     st.space(24)
     elements.heading(
-        say("rolls.before_after"), roll_summary.describe_changes(before, current, _setting_text)
+        say("rolls.before_after"),
+        roll_summary.describe_changes(before, current, _setting_text),
+        gap=8,
     )
-    st.space(8)
     heads = ("", say("rolls.workload_values"), say("rolls.now"), say("common.change"))
     table(heads, roll_summary.rows(before, current), "lrrr")
 

@@ -203,8 +203,7 @@ def render_topics(context: TuningContext) -> None:
         recommendation is not None and recommendation.verdict == TuningVerdict.CHANGE
         for recommendation in recommendations.values()
     )
-    elements.heading(say("tuning.topics"), _gain_text(changing, len(cases)))
-    st.space(10)
+    elements.heading(say("tuning.topics"), _gain_text(changing, len(cases)), gap=10)
     heads = [say(f"tuning.head_{head}") for head in tuning_verdict.TOPIC_HEADS]
     rows = [
         tuning_verdict.topic_cells(case, recommendations.get(case.name))

@@ -61,8 +61,7 @@ def _render_measured(
             _render_topics(answers)
             st.space(24)
             name = units.escape_controls(answers[0].name)
-            elements.heading(say("batching.shown", name=name))
-            st.space(10)
+            elements.heading(say("batching.shown", name=name), gap=10)
         render(context, answers[0])
     elif job.error:
         tuning_scopes.render_fault(
@@ -75,8 +74,7 @@ def _render_measured(
 
 
 def _render_topics(answers: Sequence[BatchingAnswer]) -> None:
-    elements.heading(say("batching.ranked"), say("batching.ranked_how"))
-    st.space(10)
+    elements.heading(say("batching.ranked"), say("batching.ranked_how"), gap=10)
     heads = ("topic", "log", "records", "change", "saves")
     rows = []
     for answer in answers[:MAX_TOPICS]:
@@ -136,8 +134,7 @@ def _render_batch_answer(context: TuningContext, answer: BatchingAnswer) -> None
                 charts.render_titled(key, setting_rows.figure, view, "kv_batch_rows")
     _render_reasons(verdict)
     st.space(24)
-    elements.heading(say("batching.producers"))
-    st.space(10)
+    elements.heading(say("batching.producers"), gap=10)
     producers = answer.facts.by_producer
     with st.container(key="kv_producers"):
         table(

@@ -230,8 +230,7 @@ def _consider_clicked() -> None:
 
 
 def _render_reasons(context: TuningContext) -> None:
-    elements.heading(say("tuning.reasons"))
-    st.space(10)
+    elements.heading(say("tuning.reasons"), gap=10)
     known = _sentence(tuning_text.describe_known(context.case, context.costs))
     price = _sentence(tuning_text.describe_price(context.today))
     with st.container(key="kv_reasons"):
@@ -373,9 +372,10 @@ def _render_other_settings(context: TuningContext) -> None:
         _render_size_map(context)
         st.space(24)
     elements.heading(
-        say("tuning.other_settings"), "" if context.case.logs is None else say("tuning.appended")
+        say("tuning.other_settings"),
+        "" if context.case.logs is None else say("tuning.appended"),
+        gap=10,
     )
-    st.space(10)
     _render_segment_size(context)
     if context.case.logs is None:
         _render_footprint(context)

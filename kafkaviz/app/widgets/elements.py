@@ -133,8 +133,11 @@ def _dashes(words: str) -> Html:
     return join(map(escape, LONE_DASH.split(words)), tag("i", "–"))
 
 
-def heading(text: str, aside: str = "") -> None:
+def heading(text: str, aside: str = "", gap: int = 0) -> None:
+    """Draws a heading, with a note next to it and `gap` pixels below."""
     st.html(tag("h2", escape(text), " ", tag("small", escape(aside)), class_="kv-h2"))
+    if gap:
+        st.space(gap)
 
 
 def crumb(text: str) -> None:
