@@ -136,25 +136,19 @@ def _label(name: str, location: Location) -> str:
 
 def _remember(name: str, location: Location) -> None:
     """Stores the location in the session, so that links from Health lead back to the segment."""
-    page = PAGES[name]
-    if page.depth > 1 and location.partition:
-        pin = (
-            page_state.number(st.query_params.get(page_state.PIN))
-            if page is PAGES["Segment"]
-            else None
-        )
-        previous = st.session_state.get(page_state.LOCATION, {})
-        address = _location_parameters(location) | (
-            {page_state.PIN: str(pin)} if pin is not None else {}
-        )
-        # a page that shows less, such as only the partition, must not forget the segment and the
-        # pin
-        is_same_location = (
-            page is not PAGES["Segment"]
-            and _location_parameters(location).items() <= previous.items()
-        )
-        st.session_state[page_state.LOCATION] = previous if is_same_location else address
-        go_to.remember(name, location, pin)
+    if PAGES[name].depth == 1 or not location.partition:
+        return
+    address = _location_parameters(location)
+    pin = None
+    if name == "Segment":
+        pin = page_state.number(st.query_params.get(page_state.PIN))
+        if pin is not None:
+            address[page_state.PIN] = str(pin)
+        st.session_state[page_state.LOCATION] = address
+    # a page that shows less, such as only the partition, must not forget the segment and the pin
+    elif not address.items() <= st.session_state.get(page_state.LOCATION, {}).items():
+        st.session_state[page_state.LOCATION] = address
+    go_to.remember(name, location, pin)
 
 
 def _location_parameters(location: Location) -> dict[str, str]:

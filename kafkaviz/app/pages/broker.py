@@ -62,10 +62,8 @@ def render_page() -> None:
     overview = broker_cache.overview(snapshot)
     if not overview.partitions:
         return faults.no_partition(snapshot.broker.path, overview.problems)
-    source_note = say(
-        "broker.read_full" if broker_cache.is_fresh(snapshot) else "broker.read_names"
-    )
-    status_slot.html(tag("div", source_note, class_="kv-sm kv-fnt kv-right"))
+    key = "broker.read_full" if broker_cache.is_fresh(snapshot) else "broker.read_names"
+    status_slot.html(tag("div", say(key), class_="kv-sm kv-fnt kv-right"))
     render_head(snapshot, overview)
     render_page_links(location, overview)
     st.space(12)
@@ -93,7 +91,8 @@ def _render_path_form(location: Location) -> DeltaGenerator:
         # The field has a new key after each opened path, even the same one: under the old key the
         # browser would keep the typed text.
         directory_text = escape_controls(location.directory_text)
-        key = f"kv_directory {st.session_state.get(page_state.OPEN_COUNT, 0)} {directory_text}"
+        open_count = st.session_state.get(page_state.OPEN_COUNT, 0)
+        key = f"kv_directory {open_count} {directory_text}"
         st.text_input(
             say("broker.field"),
             directory_text,
@@ -111,9 +110,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
             args=(key, location.directory),
         )
         if (new_directory := st.session_state.pop(page_state.TYPED_PATH, None)) is not None:
-            st.session_state[page_state.OPEN_COUNT] = (
-                st.session_state.get(page_state.OPEN_COUNT, 0) + 1
-            )
+            st.session_state[page_state.OPEN_COUNT] = open_count + 1
             st.switch_page("app.py", query_params=page_state.address(new_directory))
         if access.takes_uploads() and st.button(
             say("broker.upload"), icon=":material/upload:", key="kv_upload"
@@ -125,9 +122,8 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 def _request_open(key: str, directory: str) -> None:
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))
-    st.session_state[page_state.TYPED_PATH] = page_location.clean_path(
-        directory if is_same else text
-    )
+    path = page_location.clean_path(directory if is_same else text)
+    st.session_state[page_state.TYPED_PATH] = path
 
 
 def render_segment_map(
@@ -184,15 +180,13 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> Html:
         swatches["deleted"] = "disk.use_waiting_for_deletion"
     if any(partition.remote_bases for partition in overview.partitions):
         swatches[REMOTE] = "broker.hover_remote"
-    swatches |= (
-        {"torn": "broker.key_torn"} if overview_table.torn_mask(overview.segments).any() else {}
-    ) | {"dense": "broker.key_dense"}
-    severities = {badge.severity for row in view.rows if (badge := row.badge)}
-    swatches |= {
-        severity: f"broker.key_{severity}"
-        for severity in ("error", "warning")
-        if severity in severities
-    }
+    if overview_table.torn_mask(overview.segments).any():
+        swatches["torn"] = "broker.key_torn"
+    swatches["dense"] = "broker.key_dense"
+    severities = {row.badge.severity for row in view.rows if row.badge}
+    for severity in ("error", "warning"):
+        if severity in severities:
+            swatches[severity] = f"broker.key_{severity}"
     return elements.key((swatch, say(key)) for swatch, key in swatches.items())
 
 
@@ -241,12 +235,10 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     group = units.format_count
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
     bytes_per_entry = None if total.bytes_per_entry is None else round(total.bytes_per_entry)
-    counts = {"batches": total.batches, "records": total.records}
-    batches_text = say(
+    batches_text = say(  # say_count uses the plural if the count is None
         "broker.batches_records",
-        **{  # say_count uses the plural if the count is None
-            name: say_count(f"common.n_{name}", count) for name, count in counts.items()
-        },
+        batches=say_count("common.n_batches", total.batches),
+        records=say_count("common.n_records", total.records),
     )
     entries_text = say(
         "broker.entries", offset=group(total.offset_entries), time=group(total.time_entries)
@@ -280,10 +272,8 @@ def _describe_kinds(overview: BrokerOverview) -> str:
 
 def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     broker = snapshot.broker
-    writer_traces = broker_cache.inferred_release(snapshot)
     chips = []
     warning = elements.icon("warning", small=True)
-    unread_count = len(overview.problems)
     if broker.is_simulated:
         science = elements.icon("science", small=True)
         chips.append(("info", join((science, say("broker.simulated")))))
@@ -298,12 +288,12 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     warnings = []
     if missing := _missing_kinds(broker):
         warnings.append(say("broker.without_files", names=missing))
-    if unread_count:
-        warnings.append(say_count("broker.not_read", unread_count))
+    if overview.problems:
+        warnings.append(say_count("broker.not_read", len(overview.problems)))
     if broker.lacks_metadata_log:
         warnings.append(say("broker.lacks_metadata_log"))
     chips += [("warning", join((warning, text))) for text in warnings]
-    chips.append(("", describe_writer(writer_traces)))
+    chips.append(("", describe_writer(broker_cache.inferred_release(snapshot))))
     if broker.node_id:
         chips.append(("", say("broker.node", id=broker.node_id)))
     elements.chips(chips)

@@ -188,21 +188,15 @@ def _choose_release(health: "Health | None", release: str) -> None:
         if health and not release
         else say("health.as_traces_tell")
     )
-    options = [
-        option
-        for option in (TRACES, *versions.SELECTABLE_RELEASES)
-        if option != (release or TRACES)
-    ]
-    help_text = render(health.assumed_release.reason) if health else say("health.release_help")
+    labels = {TRACES: traces_text}
+    for option in (*versions.SELECTABLE_RELEASES, *filter(None, [release])):
+        labels[option] = say("health.as_release", release=option)
+    label = labels.pop(release or TRACES)
     choice = st.menu_button(
-        say("health.as_release", release=release) if release else traces_text,
-        options,
-        help=help_text,
-        format_func=(
-            lambda option: (
-                traces_text if option == TRACES else say("health.as_release", release=option)
-            )
-        ),
+        label,
+        list(labels),
+        help=render(health.assumed_release.reason) if health else say("health.release_help"),
+        format_func=labels.__getitem__,
         key="kv_release",
     )
     if choice:

@@ -46,15 +46,20 @@ BATCH_ORDER = [AS_IT_IS, *BATCHES]
 # options to translate; sizes and times are the same in every language
 TRANSLATED = {*SPEEDS, NONE, "one record"}
 SETTINGS = {  # the values that the slider of a topic setting offers
-    "segment.bytes":
-    (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
+    "segment.bytes": (
+        4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB,
+    ),
     "segment.ms": (
         10 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS,
         HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS,
-    ), "segment.index.bytes": (8, 12, 24, 300, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 *
-    KIB, MIB, 10 * MIB), "index.interval.bytes": (0, 150, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB,
-    64 * KIB), "segment.jitter.ms": (0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS,
-    HOUR_MS, DAY_MS),
+    ),
+    "segment.index.bytes": (
+        8, 12, 24, 300, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, MIB, 10 * MIB,
+    ),
+    "index.interval.bytes": (0, 150, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB),
+    "segment.jitter.ms": (
+        0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, DAY_MS,
+    ),
 }  # fmt: skip
 PANEL_SETTINGS = ("segment.bytes", "segment.ms", "segment.index.bytes", "index.interval.bytes")
 JITTER_SETTING = "segment.jitter.ms"

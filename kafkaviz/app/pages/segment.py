@@ -8,7 +8,8 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, cast
+from operator import attrgetter
+from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -48,7 +49,6 @@ from kafkaviz.messages import render, say, say_count
 
 MAX_SEGMENTS = 12  # segments that are listed if the address names a missing one
 BYTE_DIGITS = 15  # JavaScript represents integers of up to this length exactly
-HIDDEN_LABEL = {"label_visibility": "collapsed"}
 MAX_FILES = 40  # files in the menu; a partition may have a snapshot file per segment
 BATCHES, INDEX, TIMES, TRANSACTIONS, BYTES = PAGES["Segment"].tabs
 # 728 and 276 pixels in a window 1280 pixels wide; Streamlit divides the width without the gap
@@ -112,23 +112,18 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
         return _render_no_segment(location, partition)
     address_text = st.query_params.get(page_state.SEGMENT, "")
     render_title(partition)
-    candidates = list(
-        {
-            candidate.base_offset: candidate
-            for candidate in reversed(partition.segments)
-            if isinstance(candidate, LogSegment)
-        }.values()
-    )
-    reason = say_count(
-        "segment.not_there_why",
-        len(candidates),
-        name=units.escape_controls(partition.label),
-    )
+    candidates = {
+        candidate.base_offset: candidate
+        for candidate in reversed(partition.segments)
+        if isinstance(candidate, LogSegment)
+    }
+    name = units.escape_controls(partition.label)
+    reason = say_count("segment.not_there_why", len(candidates), name=name)
     with (
         elements.state("not_there", "info", say("segment.not_there", offset=address_text), reason),
         st.container(gap=0),
     ):
-        for segment in _nearest(candidates, page_state.number(address_text)):
+        for segment in _nearest(list(candidates.values()), page_state.number(address_text)):
             label = say(
                 "segment.offered",
                 name=f"`{segment.name}`",
@@ -138,19 +133,15 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
             if st.button(
                 label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{segment.name}"
             ):
-                st.switch_page(
-                    "pages/segment.py",
-                    query_params=page_state.address(
-                        location.directory, location.partition_name, segment.base_offset
-                    ),
+                parameters = page_state.address(
+                    location.directory, location.partition_name, segment.base_offset
                 )
+                st.switch_page("pages/segment.py", query_params=parameters)
 
 
 def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegment]:
-    nearest = sorted(candidates, key=lambda candidate: abs(candidate.base_offset - (offset or 0)))[
-        :MAX_SEGMENTS
-    ]
-    return sorted(nearest, key=lambda candidate: candidate.base_offset)
+    by_distance = sorted(candidates, key=lambda each: abs(each.base_offset - (offset or 0)))
+    return sorted(by_distance[:MAX_SEGMENTS], key=attrgetter("base_offset"))
 
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
@@ -172,19 +163,15 @@ def _render_no_log(location: SegmentLocation) -> None:
 
 def _render_unreadable(fault: CannotOpen) -> None:
     render_title(None)
-    is_gone = fault.kind == "missing"
-    reason = (
-        say("segment.gone_why")
-        if is_gone
-        else say("segment.unreadable_why", problem=render(fault.what))
-    )
-    finding = say("segment.gone" if is_gone else "segment.unreadable", name=fault.path.name)
-    if is_gone:
+    name = fault.path.name
+    if fault.kind == "missing":
         icon = "info"
-    elif fault.kind == "permission":
-        icon = "lock"
+        finding = say("segment.gone", name=name)
+        reason = say("segment.gone_why")
     else:
-        icon = "error"
+        icon = "lock" if fault.kind == "permission" else "error"
+        finding = say("segment.unreadable", name=name)
+        reason = say("segment.unreadable_why", problem=render(fault.what))
     with elements.state("unreadable", icon, finding, reason):
         st.button(say("common.try_again"), key="kv_again")
 
@@ -428,7 +415,7 @@ def _address_byte() -> int | None:
 
 def _render_file_choice(
     location: PartitionLocation, segment_files: dict[str, FileInfo]
-) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
+) -> tuple[str, FileInfo, DeltaGenerator]:
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")
@@ -436,13 +423,10 @@ def _render_file_choice(
         offered_names = _nearest_names(
             other_files, location.segment.base_offset if location.segment else 0
         )
-        chosen_name = (
-            st.menu_button(
-                say("bytes.other_files"), offered_names, type="tertiary", key="kv_other_file"
-            )
-            if offered_names
-            else None
-        )
+        chosen_name = None
+        if offered_names:
+            label = say("bytes.other_files")
+            chosen_name = st.menu_button(label, offered_names, type="tertiary", key="kv_other_file")
         if chosen_name:
             st.session_state[page_state.FILE] = chosen_name
             st.query_params.pop(page_state.BYTE, None)
@@ -450,23 +434,18 @@ def _render_file_choice(
             page_state.FILE, ""
         )
         files = {**other_files, **segment_files}
-        control_names = [
-            *segment_files,
-            *(
-                [current_name]
-                if current_name in other_files and current_name not in segment_files
-                else []
-            ),
-        ] or offered_names[:1]
-        default = None if chosen_name else control_names[0]
-        widget_options: dict[str, Any] = {
-            "key": page_state.FILE,
-            "bind": "query-params",
-            "on_change": _forget_byte,
-            **HIDDEN_LABEL,
-        }
+        control_names = list(segment_files) or offered_names[:1]
+        if current_name in other_files and current_name not in segment_files:
+            control_names = [*segment_files, current_name]
         name = control.segmented_control(
-            say("common.file"), control_names, default=default, required=True, **widget_options
+            say("common.file"),
+            control_names,
+            default=None if chosen_name else control_names[0],
+            key=page_state.FILE,
+            bind="query-params",
+            required=True,
+            on_change=_forget_byte,
+            label_visibility="collapsed",
         )
         name = cast(str, name)  # a file chosen in this run is in the session state
     return name, files[name], legend
@@ -476,9 +455,7 @@ def _forget_byte() -> None:
     st.query_params.pop(page_state.BYTE, None)
 
 
-def _render_file(
-    name: str, file_info: FileInfo, legend: "st.delta_generator.DeltaGenerator"
-) -> None:
+def _render_file(name: str, file_info: FileInfo, legend: DeltaGenerator) -> None:
     try:
         file_info = file.info(access.require_allowed(file_info.path))
         if not file_info.size_bytes:
@@ -506,9 +483,7 @@ def _byte_window(key: str) -> ByteWindow:
     return ByteWindow(request.get("outer"), request.get("inner"))
 
 
-def _render_bytes_view(
-    bytes_view: BytesView, key: str, legend: "st.delta_generator.DeltaGenerator"
-) -> None:
+def _render_bytes_view(bytes_view: BytesView, key: str, legend: DeltaGenerator) -> None:
     legend.html(
         elements.key((f"byte-{kind}", text) for kind, text in segment_bytes.legend(bytes_view))
     )
