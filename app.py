@@ -1,5 +1,3 @@
-"""The entry point of the app, which opens on the Broker page."""
-
 from kafkaviz import workshop
 from kafkaviz.app.pages import broker
 

@@ -1,5 +1,3 @@
-"""The entry point of the Page cache page."""
-
 from kafkaviz import workshop
 from kafkaviz.app.pages import page_cache
 

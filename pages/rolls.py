@@ -1,5 +1,3 @@
-"""The entry point of the Rolls page."""
-
 from kafkaviz import workshop
 from kafkaviz.app.pages import rolls
 

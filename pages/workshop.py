@@ -1,5 +1,3 @@
-"""The entry point of the Workshop page."""
-
 from kafkaviz import workshop
 from kafkaviz.workshop import page
 
