@@ -12,6 +12,15 @@ export const svg = (tag, at = {}, ...kids) =>
 export const svgRect = (x, y, width, height, look = {}) =>
   svg('rect', { x, y, width, height, ...look });
 export const svgText = (x, y, words, look = {}) => svg('text', { x, y, ...look }, words);
+export const middleText = (x, y, words, look = {}) =>
+  svgText(x, y, words, { 'text-anchor': 'middle', ...look });
+export const endText = (x, y, words, look = {}) =>
+  svgText(x, y, words, { 'text-anchor': 'end', ...look });
+export const svgLine = (x1, y1, x2, y2, look = {}) => svg('line', { x1, y1, x2, y2, ...look });
+export const svgCircle = (cx, cy, r, look = {}) => svg('circle', { cx, cy, r, ...look });
+// A line along a path, in one of the named colours.
+export const svgStroke = (d, name, width, look = {}) =>
+  svg('path', { d, fill: 'none', stroke: color(name), 'stroke-width': width, ...look });
 export const html = (tag, at = {}, ...kids) => setContent(document.createElement(tag), at, kids);
 export const color = n => `var(--kv-${n})`;
 export const icon = n => html('span', { class: 'ic', 'aria-hidden': 'true' }, n);

@@ -1,6 +1,6 @@
 // Entries of an offset index above their batches, to scale. Once revealed, it also shows where the
 // search starts and which batches it passes.
-import { color, drawingWidth, svg, svgRect, svgText } from './dom.js';
+import { color, drawingWidth, middleText, svg, svgRect, svgStroke, svgText } from './dom.js';
 import { groupDigits, scale } from './text.js';
 
 const HIGH = 312,
@@ -53,12 +53,7 @@ function drawSlots(drawing, d, w, x) {
       out = d.revealed && key > d.target,
       hit = d.revealed && i === d.slot;
     drawing.append(
-      svg('path', {
-        d: `M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`,
-        fill: 'none',
-        stroke: color(d.revealed && !hit ? 'ink-3' : 'offset'),
-        'stroke-width': hit ? 2.6 : out ? 0.8 : 1.2,
-      }),
+      svgStroke(`M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`, d.revealed && !hit ? 'ink-3' : 'offset', hit ? 2.6 : out ? 0.8 : 1.2),
     );
     drawing.append(
       svgRect(left, TOP, wide, CELL, {
@@ -71,23 +66,18 @@ function drawSlots(drawing, d, w, x) {
     );
     if (wide > 40) drawing.append(svgText(left, 19, `${d.slot_word} ${i}`, { class: 'axt' }));
     drawing.append(
-      svgText(
-        mid,
-        50,
-        groupDigits(key) +
+      middleText(mid, 50, groupDigits(key) +
           (wide > 76
             ? out
               ? ` > ${groupDigits(d.target)}`
               : hit
                 ? ` ≤ ${groupDigits(d.target)} ✓`
                 : ''
-            : ''),
-        { 'text-anchor': 'middle', class: `mono k${few}`, opacity: out ? 0.7 : 1 },
-      ),
+            : ''), { class: `mono k${few}`, opacity: out ? 0.7 : 1 }),
     );
     if (wide > 40)
       drawing.append(
-        svgText(mid, 69, `→ ${groupDigits(position)}`, { 'text-anchor': 'middle', class: 'mono' }),
+        middleText(mid, 69, `→ ${groupDigits(position)}`, { class: 'mono' }),
       );
   });
 }
@@ -112,10 +102,7 @@ function drawLog(drawing, d, [position, size, first, last], x) {
     text = first !== last && wide > range.length * 7.6 + (read ? 8 : 2) ? range : String(first);
   if (wide > 26)
     drawing.append(
-      svgText(left + wide / 2 + (read ? 3 : 0), 207, text, {
-        'text-anchor': 'middle',
-        class: 'mono b',
-      }),
+      middleText(left + wide / 2 + (read ? 3 : 0), 207, text, { class: 'mono b' }),
     );
   if (wide > 34) drawing.append(svgText(left + 2, 246, groupDigits(position), { class: 'axt' }));
 }
@@ -126,12 +113,7 @@ function drawHops(drawing, d, x) {
     const a = x(stops[i]) + 5,
       b = x(stops[i + 1]) + 2;
     drawing.append(
-      svg('path', {
-        d: `M${a} 258Q${(a + b) / 2} 280 ${b} 259`,
-        fill: 'none',
-        stroke: color('scan'),
-        'stroke-width': 2,
-      }),
+      svgStroke(`M${a} 258Q${(a + b) / 2} 280 ${b} 259`, 'scan', 2),
       svg('path', { d: `M${b - 5} 264l6-8 3 9z`, fill: color('scan') }),
     );
   }

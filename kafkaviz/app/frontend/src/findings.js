@@ -1,17 +1,7 @@
 // Two parts of Health: the verdict on the next start with the list of findings, with details and
 // bytes of the selected one, and what the next start reads and does. All data was sent; the
 // selection is kept in the address as ?finding= and ?severity=.
-import {
-  color,
-  drawingWidth,
-  hatchedDrawing,
-  html,
-  icon,
-  svg,
-  svgRect,
-  svgText,
-  tooltip,
-} from './dom.js';
+import { color, drawingWidth, endText, hatchedDrawing, html, icon, middleText, svg, svgRect, svgText, tooltip } from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
 // message keys by severity
@@ -134,7 +124,7 @@ function renderStrip(state, root) {
     x += w + gap;
   }
   if (s.below) drawing.append(svgText(0, 60, s.below, { class: 'bad' }));
-  if (s.aside) drawing.append(svgText(width, 60, s.aside, { 'text-anchor': 'end', class: 'axt' }));
+  if (s.aside) drawing.append(endText(width, 60, s.aside, { class: 'axt' }));
   figure.append(drawing);
 }
 
@@ -162,10 +152,7 @@ function drawBar(bar, x, w) {
     );
   if (w > bar.name.length * BAR.letter + 10)
     g.append(
-      svgText(x + w / 2 - (bar.cut_bytes ? 3 : 0), 36, bar.name, {
-        'text-anchor': 'middle',
-        style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px`,
-      }),
+      middleText(x + w / 2 - (bar.cut_bytes ? 3 : 0), 36, bar.name, { style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px` }),
     );
   return g;
 }

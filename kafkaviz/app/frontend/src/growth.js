@@ -1,5 +1,5 @@
 // A log that grows append by append: the .log to scale, the counter, and both indexes.
-import { color, hatchedDrawing, html, svg, svgRect, svgText } from './dom.js';
+import { color, endText, hatchedDrawing, html, middleText, svg, svgLine, svgRect, svgText } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
@@ -125,10 +125,7 @@ function drawLog(state, g, w, step, segment) {
   const marked = new Set(segment.offsets.slice(0, step.offsets).map(([, , position]) => position));
   g.append(
     svgText(0, 12, '.log', { class: 'axt' }),
-    svgText(w, 12, fillTemplate(state.data.words.starts_at, { offset: segment.base }), {
-      'text-anchor': 'end',
-      class: 'axt',
-    }),
+    endText(w, 12, fillTemplate(state.data.words.starts_at, { offset: segment.base }), { class: 'axt' }),
   );
   g.append(svgRect(0, y, w, h, { fill: color('panel'), stroke: color('line'), rx: 2 }));
   const batches = segment.batches.slice(0, step.batches);
@@ -200,14 +197,7 @@ function drawCounter(g, w, step, data) {
     }),
   );
   g.append(
-    svg('line', {
-      x1: line,
-      x2: line,
-      y1: y - 4,
-      y2: y + h + 5,
-      stroke: color('ink'),
-      'stroke-width': 1.5,
-    }),
+    svgLine(line, y - 4, line, y + h + 5, { stroke: color('ink'), 'stroke-width': 1.5 }),
   );
   // The limit's name is on the side of its line that has space, and the sum on the other. If the
   // sum does not fit there, it goes below.
@@ -252,19 +242,13 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
     fits = key => textWidth(phrase(key, size)) < left;
   g.append(
     svgText(0, y, title, { style: `font-weight:600;fill:${color(`${kind}-text`)}` }),
-    svgText(w, y, phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size), {
-      'text-anchor': 'end',
-      class: 'axt',
-    }),
+    endText(w, y, phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size), { class: 'axt' }),
   );
   let x = 0;
   if (hidden) {
     g.append(
       svgRect(x, top, 56, h, { rx: 3, fill: color(`${kind}-soft`) }),
-      svgText(x + 28, top + 29, phrase('more', { n: groupDigits(hidden) }), {
-        'text-anchor': 'middle',
-        class: 'axt',
-      }),
+      middleText(x + 28, top + 29, phrase('more', { n: groupDigits(hidden) }), { class: 'axt' }),
     );
     x += 59;
   }
@@ -280,16 +264,8 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
         stroke: fresh ? color('probe') : 'none',
         'stroke-width': 2,
       }),
-      svgText(x + (cw - 3) / 2, top + 20, kind === 'time' ? key.slice(3) : key, {
-        'text-anchor': 'middle',
-        class: 'mono',
-        style: `font-size:12px;font-weight:600;fill:${color('ink')}`,
-      }),
-      svgText(x + (cw - 3) / 2, top + 37, value, {
-        'text-anchor': 'middle',
-        class: 'mono',
-        style: `font-size:11px;fill:${color('ink-3')}`,
-      }),
+      middleText(x + (cw - 3) / 2, top + 20, kind === 'time' ? key.slice(3) : key, { class: 'mono', style: `font-size:12px;font-weight:600;fill:${color('ink')}` }),
+      middleText(x + (cw - 3) / 2, top + 37, value, { class: 'mono', style: `font-size:11px;fill:${color('ink-3')}` }),
     );
     g.append(
       state.hover(box, () => [

@@ -1,18 +1,7 @@
 // The lookup at the tail of an index that grows page by page, plain binary search above the
 // warm-section-first search. All sizes were sent, so the slider needs no server. Only this component writes the page count to the
 // address, as ?pages=.
-import {
-  color,
-  hatchedDrawing,
-  html,
-  pageFill,
-  pageLegend,
-  setContent,
-  svg,
-  svgRect,
-  svgText,
-  tooltip,
-} from './dom.js';
+import { color, endText, hatchedDrawing, html, middleText, pageFill, pageLegend, setContent, svg, svgCircle, svgRect, svgText, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
 
 const REST_MS = 120,
@@ -167,7 +156,7 @@ function drawBefore(lane, pages, g, x, cell) {
       }),
     );
     if (isRead && cell > 15)
-      g.append(svgText(centre(page, x, cell), BEFORE.y + 11, page, { 'text-anchor': 'middle' }));
+      g.append(middleText(centre(page, x, cell), BEFORE.y + 11, page));
   }
   if (lane.warm_from_before !== null)
     g.append(section(x, lane.warm_from_before, pages, BEFORE.y + BEFORE.h + 1, 3));
@@ -224,10 +213,7 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
     );
     if (hasNumber)
       box.append(
-        svgText(middle, NOW.y - 5, page, {
-          'text-anchor': 'middle',
-          class: probes.length ? 'strong' : 'axt',
-        }),
+        middleText(middle, NOW.y - 5, page, { class: probes.length ? 'strong' : 'axt' }),
       );
     if (probes.length) box.append(...drawDisc(middle, NOW.y + NOW.h / 2, probes[0], cell));
     if (wait) box.append(...waitTexts(words, wait, middle, cell));
@@ -252,14 +238,14 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
 
 function drawDisc(x, y, probe, cell) {
   const r = Math.min(DISC, cell / 2 - 2);
-  if (r < 6) return [svg('circle', { cx: x, cy: y, r: Math.max(3, r), fill: color('probe') })];
+  if (r < 6) return [svgCircle(x, y, Math.max(3, r), { fill: color('probe') })];
   const text = {
     x,
     y: y + 4,
     'text-anchor': 'middle',
     style: `font-size:11px;font-weight:650;fill:${color('bg')}`,
   };
-  return [svg('circle', { cx: x, cy: y, r, fill: color('probe') }), svg('text', text, probe)];
+  return [svgCircle(x, y, r, { fill: color('probe') }), svg('text', text, probe)];
 }
 
 function waitTexts(words, wait, x, cell) {
@@ -294,9 +280,6 @@ function drawSection(state, size, lane, g, x) {
   const y = NOW.y + NOW.h + 3;
   g.append(
     section(x, lane.warm_from, size.pages, y, 9),
-    svgText(x(size.pages) - 1, y + 23, state.data.words.section, {
-      'text-anchor': 'end',
-      style: `fill:${color('warm-text')};font-weight:600`,
-    }),
+    endText(x(size.pages) - 1, y + 23, state.data.words.section, { style: `fill:${color('warm-text')};font-weight:600` }),
   );
 }

@@ -1,5 +1,5 @@
 // Draws the whole ruler and computes its layout.
-import { color, svg } from '../dom.js';
+import { color, svg, svgCircle } from '../dom.js';
 import { drawDetail } from './lanes.js';
 import { drawOverview } from './overview.js';
 import { renderSentence } from './sentence.js';
@@ -20,7 +20,7 @@ export function patterns() {
     svg('pattern', { id, width: size, height: size, patternUnits: 'userSpaceOnUse' }, ...kids);
   const dots = [
     svg('rect', { width: 5, height: 5, fill: color('unwritten-soft') }),
-    svg('circle', { cx: 1.2, cy: 1.2, r: 0.8, fill: color('unwritten') }),
+    svgCircle(1.2, 1.2, 0.8, { fill: color('unwritten') }),
   ];
   const cross = svg('path', {
     d: 'M0 0l6 6M6 0L0 6',

@@ -1,6 +1,6 @@
 // The three lanes: the layout of their parts, and the links between them.
 
-import { color, drawingWidth, svg, svgRect, svgText } from '../dom.js';
+import { color, drawingWidth, svg, svgRect, svgStroke, svgText } from '../dom.js';
 import { scale } from '../text.js';
 import { HEIGHT, INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 import { patterns } from './drawing.js';
@@ -261,12 +261,6 @@ function drawBand(state, k, lane, has, colour) {
     .filter((_, n) => n % every === 0)
     .map(({ i }) => `M${LEFT + (i + 0.5) * room} ${lane.y + 4}v${lane.h - 8}`);
   k.append(
-    svg('path', {
-      d: ticks.join(''),
-      stroke: color(colour),
-      'stroke-width': 1,
-      opacity: 0.5,
-      fill: 'none',
-    }),
+    svgStroke(ticks.join(''), colour, 1, { opacity: 0.5 }),
   );
 }

@@ -1,6 +1,6 @@
 // The lane of the .log and its axis.
 
-import { color, svg, svgRect, svgText } from '../dom.js';
+import { color, middleText, svg, svgLine, svgRect, svgStroke, svgText } from '../dom.js';
 import { fillTemplate, formatBytes, groupDigits, textWidth } from '../text.js';
 import { BEYOND, COARSE, LEFT, LOG, PAST, TICK_PX } from './constants.js';
 
@@ -136,7 +136,7 @@ export function drawHops(state, k, { batch, entry, direct, time }) {
     d += before === null ? `M${p} ${y + 2}` : `Q${(before + p) / 2} ${y + 14} ${p} ${y + 2}`;
     before = p;
   }
-  k.append(svg('path', { d, fill: 'none', stroke: color('scan'), 'stroke-width': 1.7 }));
+  k.append(svgStroke(d, 'scan', 1.7));
 }
 
 // Draws the distance from each correct entry to the next, and the error of a wrong selected one.
@@ -195,12 +195,12 @@ export function drawAxis(state, g) {
     [p0, p1] = state.window,
     y = LOG.y + LOG.h + 36,
     every = tickStep((p1 - p0) / Math.max(1, Math.min(7, (w - LEFT) / TICK_PX)));
-  g.append(svg('line', { x1: LEFT, x2: w, y1: y, y2: y, class: 'ax' }));
+  g.append(svgLine(LEFT, y, w, y, { class: 'ax' }));
   for (let p = Math.ceil(p0 / every) * every; p <= p1; p += every) {
     const X = x(p);
     if (X < LEFT + 16 || X > w - 16) continue;
-    g.append(svg('line', { x1: X, x2: X, y1: y, y2: y + 5, class: 'ax' }));
-    g.append(svgText(X, y + 18, groupDigits(p), { 'text-anchor': 'middle', class: 'axt' }));
+    g.append(svgLine(X, y, X, y + 5, { class: 'ax' }));
+    g.append(middleText(X, y + 18, groupDigits(p), { class: 'axt' }));
   }
   g.append(svgText(0, y + 18, state.data.words.axis, { class: 'axt' }));
 }

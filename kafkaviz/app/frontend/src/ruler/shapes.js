@@ -1,12 +1,11 @@
 // Labels and frames, and whether text fits into them.
-import { color, svgText } from '../dom.js';
+import { color, middleText, svgText } from '../dom.js';
 import { textWidth } from '../text.js';
 
 export const label = (x, y, words) =>
   svgText(x + 2, y, words, { class: 'axt', style: 'font-size:11px' });
 
-const middleLabel = (X, y, style, words) =>
-  svgText(X, y, words, { 'text-anchor': 'middle', class: 'mono', style });
+const middleLabel = (X, y, style, words) => middleText(X, y, words, { class: 'mono', style });
 
 export const twoLines = (X, y, upper, lower, colour, px = 12) => [
   middleLabel(X, y + 14, `font-size:${px}px;font-weight:600;fill:${color('ink')}`, upper),

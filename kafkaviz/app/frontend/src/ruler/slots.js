@@ -1,6 +1,6 @@
 // The slots of both indexes in the lanes, each with its pointer.
 
-import { color, html, svg, svgRect, svgText } from '../dom.js';
+import { color, html, middleText, svg, svgRect, svgText } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
 import { INDEX, LEFT, LOG, PAST, TIME } from './constants.js';
 
@@ -29,7 +29,7 @@ export function drawUnwrittenSlot(X, lane, cw, words) {
   return [
     slotBox(X, lane, cw, look),
     ...(fitsText(cw, words)
-      ? [svgText(X, lane.y + 21, words, { 'text-anchor': 'middle', style })]
+      ? [middleText(X, lane.y + 21, words, { style })]
       : []),
   ];
 }
@@ -151,7 +151,7 @@ function drawAbsentSlot(X, lane, cw, words, shorter = '') {
   const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';
   return [
     slotBox(X, lane, cw, look),
-    svgText(X, lane.y + lane.h / 2 + 4, text, { 'text-anchor': 'middle', class: 'axt' }),
+    middleText(X, lane.y + lane.h / 2 + 4, text, { class: 'axt' }),
   ];
 }
 

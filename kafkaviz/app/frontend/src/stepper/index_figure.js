@@ -1,6 +1,6 @@
 // The figure of the index: one cell per slot, or a strip for many slots, and below it the slots
 // left by each probe.
-import { color, hatchedDrawing, pageFill, svg, svgRect, svgText } from '../dom.js';
+import { color, endText, hatchedDrawing, middleText, pageFill, svg, svgCircle, svgLine, svgRect, svgStroke, svgText } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale, textWidth } from '../text.js';
 
 // rows of probes: the figure grows with them, and shows the last ones of a longer search
@@ -33,30 +33,15 @@ function searchProgress(step, search) {
 }
 
 const tick = (x, y, r) => [
-  svg('circle', {
-    cx: x,
-    cy: y,
-    r,
-    fill: color('hit'),
-    stroke: color('raised'),
-    'stroke-width': 2,
-  }),
-  svg('path', {
-    d: `M${x - 3.6} ${y}l2.6 3 4.6-5.6`,
-    fill: 'none',
-    stroke: color('bg'),
-    'stroke-width': 1.8,
-  }),
+  svgCircle(x, y, r, { fill: color('hit'), stroke: color('raised'), 'stroke-width': 2 }),
+  svgStroke(`M${x - 3.6} ${y}l2.6 3 4.6-5.6`, 'bg', 1.8),
 ];
 const disc = (x, y, n, fill) =>
   svg(
     'g',
     {},
-    svg('circle', { cx: x, cy: y, r: 9, fill }),
-    svgText(x, y + 4, String(n), {
-      'text-anchor': 'middle',
-      style: `fill:${color('bg')};font-size:11.5px;font-weight:650`,
-    }),
+    svgCircle(x, y, 9, { fill }),
+    middleText(x, y + 4, String(n), { style: `fill:${color('bg')};font-size:11.5px;font-weight:650` }),
   );
 // Draws whether the page of a probe was hot or cold when the probe needed it.
 function drawPageMark({ reads }, i, x, y) {
@@ -130,16 +115,8 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
               ? fillTemplate(words.page, { n: p })
               : String(p);
       brackets.push(
-        svg('path', {
-          d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`,
-          fill: 'none',
-          stroke: color(on ? 'ink' : 'ink-3'),
-          'stroke-width': on ? 1.8 : 1,
-        }),
-        svgText((x(a) + x(s)) / 2, top - 14, word, {
-          'text-anchor': 'middle',
-          class: on ? 'strong' : 'axt',
-        }),
+        svgStroke(`M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`, on ? 'ink' : 'ink-3', on ? 1.8 : 1),
+        middleText((x(a) + x(s)) / 2, top - 14, word, { class: on ? 'strong' : 'axt' }),
       );
       a = s;
     }
@@ -150,10 +127,7 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
 function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
     svgRect(x(F), top + H0 + 5, x(N) - x(F), 9, { fill: 'url(#hWarm)' }),
-    svgText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, {
-      'text-anchor': 'end',
-      style: `fill:${color('warm-text')};font-weight:600`,
-    }),
+    endText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, { style: `fill:${color('warm-text')};font-weight:600` }),
   ];
   if (F > 0)
     parts.push(svgRect(x(0), top + H0 + 5, x(F) - x(0) - 2, 9, { fill: color('log-soft') }));
@@ -199,41 +173,19 @@ function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
   if (!tiny) cell.append(...drawSlotTexts(layout, { s, key, value, hit }));
   else if (hit)
     cell.append(
-      svg('path', {
-        d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`,
-        fill: 'none',
-        stroke: color('hit'),
-        'stroke-width': 2,
-      }),
+      svgStroke(`M${mid - 4} ${top + 15}l3 3.4 5.4-7`, 'hit', 2),
     );
   else if (isProbed)
-    cell.append(svg('circle', { cx: mid, cy: top + 15, r: 2.6, fill: color('ink') }));
+    cell.append(svgCircle(mid, top + 15, 2.6, { fill: color('ink') }));
   return cell;
 }
 
 function drawSlotTexts({ x, cw, top, time }, { s, key, value, hit }) {
   const mid = x(s) + cw / 2;
   return [
-    svgText(mid, top + 15, s + (hit ? ' ✓' : ''), {
-      'text-anchor': 'middle',
-      class: 'axt',
-      style: 'font-size:11px',
-    }),
-    svgText(
-      mid,
-      top + 32,
-      time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
-      {
-        'text-anchor': 'middle',
-        class: 'mono',
-        style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
-      },
-    ),
-    svgText(mid, top + 46, cw < 44 ? value.replace(/\s/g, '') : value, {
-      'text-anchor': 'middle',
-      class: 'mono',
-      style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
-    }),
+    middleText(mid, top + 15, s + (hit ? ' ✓' : ''), { class: 'axt', style: 'font-size:11px' }),
+    middleText(mid, top + 32, time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key, { class: 'mono', style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}` }),
+    middleText(mid, top + 46, cw < 44 ? value.replace(/\s/g, '') : value, { class: 'mono', style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}` }),
   ];
 }
 
@@ -271,11 +223,7 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
     svgText(0, y + 4, words.probe, { class: isCurrent ? 'strong' : 'axt' }),
     ...drawPageMark(view, i, 34, y),
     disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
-    svgText(w, y + 4, `${short(p.key)} ${p.compare} ${short(search.target)}`, {
-      'text-anchor': 'end',
-      class: `${isCurrent ? 'strong ' : ''}mono`,
-      style: 'font-size:12px',
-    }),
+    endText(w, y + 4, `${short(p.key)} ${p.compare} ${short(search.target)}`, { class: `${isCurrent ? 'strong ' : ''}mono`, style: 'font-size:12px' }),
   );
   return parts;
 }
@@ -337,7 +285,7 @@ function drawStrip({ w, sy, sh, px }, search) {
   );
   if (search.pages <= w / 5)
     for (let i = 1; i < search.pages; i++)
-      strip.append(svg('line', { x1: px(i), x2: px(i), y1: sy, y2: sy + sh, stroke: color('bg') }));
+      strip.append(svgLine(px(i), sy, px(i), sy + sh, { stroke: color('bg') }));
   return strip;
 }
 
@@ -349,14 +297,9 @@ function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
     part = ((N - F) * 100) / N;
   strip.append(svgRect(w - ww, sy, ww, sh, { fill: ww < 9 ? color('warm') : 'url(#hWarm)' }));
   return [
-    svgText(
-      w,
-      sy + sh + 15,
-      F === 0
+    endText(w, sy + sh + 15, F === 0
         ? words.warm_all
-        : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
-      { 'text-anchor': 'end', style: `fill:${color('warm-text')};font-weight:600` },
-    ),
+        : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }), { style: `fill:${color('warm-text')};font-weight:600` }),
   ];
 }
 
@@ -396,14 +339,7 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   }
   for (const p of probes)
     parts.push(
-      svg('line', {
-        x1: slotX(p.slot + 0.5),
-        x2: slotX(p.slot + 0.5),
-        y1: sy - 4,
-        y2: sy + sh + 4,
-        stroke: color('probe'),
-        'stroke-width': p === now ? 2.6 : 1.4,
-      }),
+      svgLine(slotX(p.slot + 0.5), sy - 4, slotX(p.slot + 0.5), sy + sh + 4, { stroke: color('probe'), 'stroke-width': p === now ? 2.6 : 1.4 }),
     );
   if (search.memory) return parts;
   const pageNumbers =
@@ -473,14 +409,7 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
     parts.push(svgRect(xf, y, fw - xf, bar, { fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)' }));
   }
   parts.push(
-    svg('circle', {
-      cx: x(p.slot + 0.5),
-      cy: y + bar / 2,
-      r: isCurrent ? 6.5 : 4.5,
-      fill: color(isCurrent ? 'probe' : 'ink-2'),
-      stroke: color('raised'),
-      'stroke-width': 1.5,
-    }),
+    svgCircle(x(p.slot + 0.5), y + bar / 2, isCurrent ? 6.5 : 4.5, { fill: color(isCurrent ? 'probe' : 'ink-2'), stroke: color('raised'), 'stroke-width': 1.5 }),
   );
   return parts;
 }
@@ -499,12 +428,7 @@ function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
       `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
       { class: `${isCurrent ? 'strong ' : ''}mono`, style: 'font-size:11.5px' },
     ),
-    svgText(
-      w,
-      y + bar / 2 + 4,
-      p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
-      { 'text-anchor': 'end', class: isCurrent ? '' : 'axt', style: 'font-size:11.5px' },
-    ),
+    endText(w, y + bar / 2 + 4, p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left, { class: isCurrent ? '' : 'axt', style: 'font-size:11.5px' }),
   ];
 }
 

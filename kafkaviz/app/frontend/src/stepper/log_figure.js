@@ -1,5 +1,5 @@
 // The figure of the log: batches to scale, those whose header was read, and the one that was found.
-import { color, hatchedDrawing, svg, svgRect, svgText } from '../dom.js';
+import { color, endText, hatchedDrawing, middleText, svg, svgLine, svgRect, svgStroke, svgText } from '../dom.js';
 import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../text.js';
 
 const BATCHES = 14; // batches drawn side by side; of a longer scan, those around the current read
@@ -67,16 +67,8 @@ export function drawLog(state, step, scan) {
     const text = xb - xa > full.length * 7.4 + 14 ? full : groupDigits(base);
     if (xb - xa > text.length * 7.4 + 12)
       box.append(
-        svgText((xa + xb) / 2 + (rd && !low ? 4 : 0), y + (low ? 14 : 16), text, {
-          'text-anchor': 'middle',
-          class: 'mono',
-          style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}`,
-        }),
-        svgText((xa + xb) / 2 + (rd && !low ? 5 : 0), y + (low ? 26 : 30), formatBytes(size), {
-          'text-anchor': 'middle',
-          style: 'font-size:11px',
-          class: 'axt',
-        }),
+        middleText((xa + xb) / 2 + (rd && !low ? 4 : 0), y + (low ? 14 : 16), text, { class: 'mono', style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}` }),
+        middleText((xa + xb) / 2 + (rd && !low ? 5 : 0), y + (low ? 26 : 30), formatBytes(size), { style: 'font-size:11px', class: 'axt' }),
       );
     g.append(
       state.hover(box, () => [
@@ -96,12 +88,7 @@ export function drawLog(state, step, scan) {
       b = x(q);
     if (i && b > a)
       g.append(
-        svg('path', {
-          d: `M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`,
-          fill: 'none',
-          stroke: color('scan'),
-          'stroke-width': 1.6,
-        }),
+        svgStroke(`M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`, 'scan', 1.6),
         svg('path', { d: `M${b - 4} ${y - 11}l6 6 1 -8z`, fill: color('scan') }),
       );
   });
@@ -113,14 +100,7 @@ export function drawLog(state, step, scan) {
       (step.over && state.data.by === 'offset');
   if (known && X >= 0 && X <= w)
     g.append(
-      svg('line', {
-        x1: X,
-        x2: X,
-        y1: 8,
-        y2: y + bh + 4,
-        stroke: color('offset'),
-        'stroke-width': 2,
-      }),
+      svgLine(X, 8, X, y + bh + 4, { stroke: color('offset'), 'stroke-width': 2 }),
       svgText(X > w - 170 ? X - 6 : X + 6, 13, scan.entry, {
         'text-anchor': X > w - 170 ? 'end' : 'start',
         style: `fill:${color('offset-text')};font-weight:600`,
@@ -131,7 +111,7 @@ export function drawLog(state, step, scan) {
     const at = x(p),
       text = groupDigits(p);
     g.append(
-      svg('line', { x1: at, x2: at, y1: y + bh + 3, y2: y + bh + 8, stroke: color('ink-3') }),
+      svgLine(at, y + bh + 3, at, y + bh + 8, { stroke: color('ink-3') }),
     );
     if (at - right > text.length * 7 + 14) {
       g.append(
@@ -143,7 +123,7 @@ export function drawLog(state, step, scan) {
       right = at;
     }
   }
-  g.append(svgText(w, h - 4, words.byte_of_log, { 'text-anchor': 'end', class: 'axt' }));
+  g.append(endText(w, h - 4, words.byte_of_log, { class: 'axt' }));
   $('lg').replaceChildren(g);
 }
 
