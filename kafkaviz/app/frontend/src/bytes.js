@@ -2,6 +2,7 @@
 // next to the list of fields and the meaning of the selected one. Only rows on screen are drawn.
 // The browser has only a part of the bytes: state.panes[i] holds those from `first` on, as sent by
 // figures/segment/segment_bytes.py.
+import { writeParameters } from './address_parameters.js';
 import { html, renderMarkup } from './dom.js';
 import { fillTemplate, groupDigits, pluralText } from './text.js';
 
@@ -333,9 +334,7 @@ function selectByte(state, p, byte, inView) {
   choose(state, p, byte, inView);
   if (p.i) return;
   state.own = byte;
-  const url = new URL(location.href);
-  url.searchParams.set('byte', byte);
-  history.replaceState(history.state, '', url);
+  writeParameters({ byte });
 }
 
 function show(p, s, byte) {

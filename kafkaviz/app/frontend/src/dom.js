@@ -60,32 +60,40 @@ export const pageFill = {
 export const drawingWidth = el => Math.max(300, el.clientWidth);
 export const hatchedDrawing = (w, h, label) =>
   addHatches(svg('svg', { height: h, viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': label }));
+export const pattern = (id, size, turn, ...kids) =>
+  svg(
+    'pattern',
+    { id, width: size, height: size, patternUnits: 'userSpaceOnUse', patternTransform: turn },
+    ...kids,
+  );
+export const tornPattern = id =>
+  pattern(
+    id,
+    6,
+    null,
+    svg('rect', { width: 6, height: 6, fill: color('torn-soft') }),
+    svgStroke('M0 0l6 6M6 0L0 6', 'torn', 0.9, { opacity: 0.7 }),
+  );
 function addHatches(drawing) {
-  const p = (id, size, turn, ...kids) =>
-    svg(
-      'pattern',
-      { id, width: size, height: size, patternUnits: 'userSpaceOnUse', patternTransform: turn },
-      ...kids,
-    );
   drawing.append(
     svg(
       'defs',
       {},
-      p(
+      pattern(
         'hWarm',
         6,
         'rotate(45)',
         svg('rect', { width: 6, height: 6, fill: color('warm-soft') }),
         svg('rect', { width: 1.6, height: 6, fill: color('warm'), opacity: 0.42 }),
       ),
-      p(
+      pattern(
         'hCold',
         5,
         null,
         svg('rect', { width: 5, height: 5, fill: color('cold-soft') }),
         svg('rect', { width: 5, height: 1.6, fill: color('cold'), opacity: 0.8 }),
       ),
-      p('hOut', 4, 'rotate(-45)', svg('rect', { width: 0.9, height: 4, fill: color('line-2') })),
+      pattern('hOut', 4, 'rotate(-45)', svg('rect', { width: 0.9, height: 4, fill: color('line-2') })),
     ),
   );
   return drawing;

@@ -1,7 +1,8 @@
 // Two parts of Health: the verdict on the next start with the list of findings, with details and
 // bytes of the selected one, and what the next start reads and does. All data was sent; the
 // selection is kept in the address as ?finding= and ?severity=.
-import { color, drawingWidth, endText, hatchedDrawing, html, icon, middleText, svg, svgRect, svgText, tooltip } from './dom.js';
+import { addressParameter, writeParameters } from './address_parameters.js';
+import { color, drawingWidth, endText, hatchedDrawing, html, icon, middleText, svg, svgRect, svgText, tooltip, tornPattern } from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
 // message keys by severity
@@ -9,7 +10,6 @@ const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' 
 const BAR = { gap: 2, top: 20, height: 24, tail: 7, letter: 6.4 };
 const sev = (state, kind) =>
   html('span', { class: `sev ${kind}`, role: 'img', 'aria-label': state.data.words[kind] });
-const addressParameter = name => new URLSearchParams(location.search).get(name);
 
 export default function ({ parentElement: root, data }) {
   const state = (root.host.__findings ??= {});
@@ -29,7 +29,7 @@ function renderFindings(state) {
     Object.assign(state, {
       key: data.key,
       only: addressParameter('severity') in NAMES ? addressParameter('severity') : 'all',
-      ...selectionOfAddress(data, addressParameter('finding') ?? ''),
+      ...selectionOfAddress(data, addressParameter('finding')),
     });
   if (!filteredItems(state).some(({ key }) => key === state.chosen))
     Object.assign(state, { chosen: filteredItems(state)[0]?.key, member: 0 });
@@ -66,15 +66,11 @@ function selectionOfAddress(data, text) {
 }
 
 function write(state) {
-  const url = new URL(location.href),
-    finding = state.member ? `${state.chosen}~${state.member}` : state.chosen;
-  for (const [name, value, none] of [
-    ['finding', finding, null],
-    ['severity', state.only, 'all'],
-  ])
-    if (!value || value === none) url.searchParams.delete(name);
-    else url.searchParams.set(name, value);
-  history.replaceState(history.state, '', url);
+  const finding = state.member ? `${state.chosen}~${state.member}` : state.chosen;
+  writeParameters({
+    finding: finding || null,
+    severity: state.only === 'all' ? null : state.only,
+  });
 }
 
 function renderVerdict(state) {
@@ -96,23 +92,7 @@ function renderStrip(state, root) {
   const width = drawingWidth(root.host),
     h = s.below || s.aside ? 66 : 48,
     drawing = hatchedDrawing(width, h, `${s.title}. ${s.below}`);
-  drawing.append(
-    svg(
-      'defs',
-      {},
-      svg(
-        'pattern',
-        { id: 'hTorn', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
-        svg('rect', { width: 6, height: 6, fill: color('torn-soft') }),
-        svg('path', {
-          d: 'M0 0l6 6M6 0L0 6',
-          stroke: color('torn'),
-          'stroke-width': 0.9,
-          opacity: 0.7,
-        }),
-      ),
-    ),
-  );
+  drawing.append(svg('defs', {}, tornPattern('hTorn')));
   drawing.append(svgText(0, 12, s.title, { class: 'axt' }));
   const gap = Math.min(BAR.gap, width / s.bars.length / 4),
     tip = tooltip(root),

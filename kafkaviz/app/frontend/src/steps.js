@@ -6,6 +6,7 @@
 // steps: count(state), begin(state), show(state) and play(state), which returns how to stop it.
 // data.shares_page means that a file has several steppers: keys then need the focus, and the
 // address is not used.
+import { addressParameter, writeParameters } from './address_parameters.js';
 import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
 import { fillTemplate } from './text.js';
 
@@ -36,7 +37,7 @@ const isInAddress = ({ data, hooks }) => !data.shares_page && !hooks.count;
 // Returns the step in the address, from 0, or the first step if there is none for this stepper.
 function stepOfAddress(state) {
   if (!isInAddress(state)) return firstStep(state);
-  const text = new URLSearchParams(location.search).get('step') ?? '',
+  const text = addressParameter('step'),
     name = state.data.name ? `${state.data.name}.` : '';
   return text.startsWith(name) && /^\d+$/.test(text.slice(name.length))
     ? Number(text.slice(name.length)) - 1
@@ -217,10 +218,8 @@ function show(state) {
 
 // Writes the address after a pause, because that takes the browser longer than drawing a step.
 function writeAddress(state) {
-  const url = new URL(location.href);
-  if (!state.$('say').isConnected || url.pathname !== state.path) return;
-  url.searchParams.set('step', `${state.data.name ? `${state.data.name}.` : ''}${state.step + 1}`);
-  history.replaceState(history.state, '', url);
+  if (!state.$('say').isConnected || location.pathname !== state.path) return;
+  writeParameters({ step: `${state.data.name ? `${state.data.name}.` : ''}${state.step + 1}` });
 }
 
 export function stop(state) {
@@ -262,7 +261,7 @@ function connectDisks(state) {
   $('disks').hidden = !disks;
   if (!disks) return;
   const known = name => disks.find(disk => disk.name === name);
-  state.disk = known(state.disk?.name ?? diskOfAddress()) ?? known(data.first_disk);
+  state.disk = known(state.disk?.name ?? addressParameter('storage')) ?? known(data.first_disk);
   $('disks').firstElementChild.textContent = data.disk_label;
   $('disk').replaceChildren(
     ...disks.map(({ name, label }) => html('option', { value: name }, label)),
@@ -278,18 +277,13 @@ function connectDisks(state) {
   };
 }
 
-const diskOfAddress = () => new URLSearchParams(location.search).get('storage');
-
 function keepDisk(state) {
   const { data, disk } = state;
-  if (!disk || (diskOfAddress() ?? data.first_disk) === disk.name) return;
+  if (!disk || (addressParameter('storage') || data.first_disk) === disk.name) return;
   clearTimeout(state.writingDisk);
   state.writingDisk = setTimeout(() => {
-    const url = new URL(location.href);
-    if (!state.$('disk').isConnected || url.pathname !== state.path) return;
-    if (disk.name === data.first_disk) url.searchParams.delete('storage');
-    else url.searchParams.set('storage', disk.name);
-    history.replaceState(history.state, '', url);
+    if (!state.$('disk').isConnected || location.pathname !== state.path) return;
+    writeParameters({ storage: disk.name === data.first_disk ? null : disk.name });
   }, REST_MS);
 }
 

@@ -1,6 +1,7 @@
 // The lookup at the tail of an index that grows page by page, plain binary search above the
 // warm-section-first search. All sizes were sent, so the slider needs no server. Only this component writes the page count to the
 // address, as ?pages=.
+import { addressParameter, writeParameters } from './address_parameters.js';
 import { color, endText, hatchedDrawing, html, middleText, pageFill, pageLegend, setContent, svg, svgCircle, svgRect, svgText, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
 
@@ -46,7 +47,7 @@ export default function ({ parentElement: root, data }) {
 
 // Returns the page count in the address, or undefined unless it is one of the sizes.
 function addressPages(state) {
-  const text = new URLSearchParams(location.search).get('pages') ?? '';
+  const text = addressParameter('pages');
   return /^\d{1,3}$/.test(text) && state.data.sizes[Number(text) - 1] ? Number(text) : undefined;
 }
 
@@ -95,10 +96,8 @@ function go(state, pages) {
 function scheduleWrite(state) {
   clearTimeout(state.writing);
   state.writing = setTimeout(() => {
-    const url = new URL(location.href);
-    if (!state.range.isConnected || url.pathname !== state.path) return;
-    url.searchParams.set('pages', state.pages);
-    history.replaceState(history.state, '', url);
+    if (state.range.isConnected && location.pathname === state.path)
+      writeParameters({ pages: state.pages });
   }, REST_MS);
 }
 

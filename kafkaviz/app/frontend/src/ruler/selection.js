@@ -1,12 +1,7 @@
 // The pinned batch and its slots, selected by pointer, key, offset or address.
+import { addressParameter } from '../address_parameters.js';
 import { render } from './drawing.js';
-import {
-  addressParameter,
-  centredWindow,
-  keepInView,
-  windowOfAddress,
-  writeAddress,
-} from './window.js';
+import { centredWindow, keepInView, windowOfAddress, writeAddress } from './window.js';
 
 export const address = () => addressParameter('pin');
 

@@ -1,22 +1,15 @@
 // The window: the bytes of the .log that the lanes show.
+import { addressParameter, writeParameters } from '../address_parameters.js';
 import { CENTRE, MIN_WINDOW, PAST, REST_MS, SLICE_WINDOW_ROWS, TAIL_ROOM } from './constants.js';
 import { render } from './drawing.js';
 import { toNumber } from './message.js';
 import { requestSlice } from './selection.js';
 
-export const addressParameter = name => new URLSearchParams(location.search).get(name) ?? '';
-
 // Writes the view to the address; the window only if the pin alone would not restore it.
 export function writeAddress(state, more = {}) {
-  const url = new URL(location.href),
-    range = state.window?.map(Math.round).join('-');
-  const own = state.window && range !== centredWindow(state, state.pin).map(Math.round).join('-'),
-    keep = { ...state.data.address, ...more, ...(own ? { window: range } : {}) };
-  for (const name in keep)
-    if (keep[name] === null) url.searchParams.delete(name);
-    else url.searchParams.set(name, keep[name]);
-  if (!own) url.searchParams.delete('window');
-  history.replaceState(history.state, '', url);
+  const range = state.window?.map(Math.round).join('-'),
+    own = state.window && range !== centredWindow(state, state.pin).map(Math.round).join('-');
+  writeParameters({ ...state.data.address, ...more, window: own ? range : null });
 }
 
 // Returns the window in the address, limited to the axis.
