@@ -3,7 +3,7 @@
 // The browser has only a part of the bytes: state.panes[i] holds those from `first` on, as sent by
 // figures/segment/segment_bytes.py.
 import { writeParameters } from './address_parameters.js';
-import { html, renderMarkup } from './dom.js';
+import { hasModifier, html, renderMarkup } from './dom.js';
 import { fillTemplate, groupDigits, pluralText } from './text.js';
 
 const ROW = 16,
@@ -351,7 +351,7 @@ function show(p, s, byte) {
 }
 
 function onKey(state, p, e) {
-  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (hasModifier(e)) return;
   const byte = state.at.pane === p ? state.at.byte : p.start,
     s = at(p, byte),
     page = Math.max(1, Math.floor(p.hex.clientHeight / ROW_PX) - 1) * ROW;

@@ -98,6 +98,12 @@ function addHatches(drawing) {
   );
   return drawing;
 }
+// What a key handler asks before it takes a key: modifiers, a field that takes text, an open dialog.
+export const hasModifier = event => event.ctrlKey || event.metaKey || event.altKey;
+export const isField = node =>
+  node instanceof HTMLElement &&
+  (/^(INPUT|SELECT|TEXTAREA)$/.test(node.tagName) || node.isContentEditable);
+export const hasDialog = () => document.querySelector('[role="dialog"]') !== null;
 export function tooltip(root) {
   const box =
     root.querySelector('.tip') ??

@@ -1,13 +1,7 @@
 // Keys without a Streamlit button, the mark of the current page, and arrow keys in Go to.
+import { hasDialog, hasModifier, isField } from './dom.js';
+
 export default function ({ data, setTriggerValue }) {
-  const inField = e =>
-    e
-      .composedPath()
-      .some(
-        n =>
-          n instanceof HTMLElement &&
-          (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable),
-      );
   const links = () => [
     .../** @type {NodeListOf<HTMLElement>} */ (
       document.querySelectorAll('[role="dialog"] .st-key-kv_found :is(a, button)')
@@ -37,12 +31,12 @@ export default function ({ data, setTriggerValue }) {
       setTimeout(() => enter(field, typed, tries - 1), 50);
   };
   const press = e => {
-    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (hasModifier(e)) return;
     const results = links();
     if (results.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, results);
     if (e.key === 'Enter' && e.target.matches?.('[role="dialog"] .st-key-kv_goto_text input'))
       return enter(e.target, e.target.value, 60);
-    if (inField(e) || document.querySelector('[role="dialog"]')) return;
+    if (e.composedPath().some(isField) || hasDialog()) return;
     if (data.listen.includes(e.key)) setTriggerValue('pressed', e.key);
   };
   const mark = () => {

@@ -1,6 +1,8 @@
 // Projector mode. The page is enlarged until the smallest text has 16 pixels. Escape leaves the
 // mode. Page Down and Page Up, the keys of a presenter, go to the next and previous step of the
 // lesson, or scroll a page without steps. Arrow keys belong to the stepper.
+import { hasModifier } from './dom.js';
+
 const WIDTH = 960,
   HEIGHT = 540, // the page is laid out in this size and then enlarged
   LEAST = 16 / 12; // the smallest text is 12 pixels high
@@ -12,7 +14,7 @@ export default function () {
       style.setProperty('--kv-zoom', String(Math.ceil(factor * 1000) / 1000));
     },
     press = event => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (hasModifier(event)) return;
       if (document.querySelector('[role=dialog], [data-testid=stPopoverBody]')) return;
       const name = { Escape: 'kv_projector', PageDown: 'kv_next', PageUp: 'kv_back' }[event.key],
         button = /** @type {HTMLButtonElement | null} */ (

@@ -7,7 +7,16 @@
 // data.shares_page means that a file has several steppers: keys then need the focus, and the
 // address is not used.
 import { addressParameter, writeParameters } from './address_parameters.js';
-import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
+import {
+  drawingWidth,
+  hasDialog,
+  hasModifier,
+  html,
+  icon,
+  isField,
+  setContent,
+  tooltip,
+} from './dom.js';
 import { fillTemplate } from './text.js';
 
 const REST_MS = 120;
@@ -156,18 +165,10 @@ function onKey(event, state) {
       !isSpaceOnClock &&
       path.some(
         n =>
-          /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') ||
-          n.isContentEditable ||
+          isField(n) ||
           /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(role(n)),
       );
-  if (
-    busy ||
-    event.metaKey ||
-    event.ctrlKey ||
-    event.altKey ||
-    document.querySelector('[role=dialog]')
-  )
-    return;
+  if (busy || hasModifier(event) || hasDialog()) return;
   if (event.key === ' ' && path.some(n => /^(BUTTON|A|SUMMARY)$/.test(n.tagName ?? ''))) return;
   const act = {
     ArrowRight: () => goToStep(state, state.step + 1),

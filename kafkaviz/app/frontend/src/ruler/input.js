@@ -1,4 +1,5 @@
 // Pointer, wheel and key input.
+import { hasDialog, hasModifier, isField } from '../dom.js';
 import { INDEX, LEFT, LOG, TIME } from './constants.js';
 import { render } from './drawing.js';
 import { goToOffset, select, selectOffset, selectRow } from './selection.js';
@@ -95,19 +96,8 @@ function onDrag(state, e) {
 
 function onKey(state, e) {
   const path = e.composedPath(),
-    isField = n =>
-      n instanceof HTMLElement &&
-      (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable);
-  const isOnRuler = path.includes(state.$('detail')) || e.target === document.body;
-  if (
-    !isOnRuler ||
-    path.some(isField) ||
-    e.ctrlKey ||
-    e.metaKey ||
-    e.altKey ||
-    document.querySelector('[role="dialog"]')
-  )
-    return;
+    isOnRuler = path.includes(state.$('detail')) || e.target === document.body;
+  if (!isOnRuler || path.some(isField) || hasModifier(e) || hasDialog()) return;
   const row = state.pin.batch?.i ?? state.from,
     nearer = () => zoom(state, 0.8);
   const act = {

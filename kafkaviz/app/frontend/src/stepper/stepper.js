@@ -1,6 +1,6 @@
 // The stepper of a lookup: three figures, pseudocode and its values. If it is given the pages in
 // memory (search.memory), it draws the pages of each search and sums up its waits for the disk.
-import { html, renderMarkup, setContent } from '../dom.js';
+import { hasModifier, html, renderMarkup, setContent } from '../dom.js';
 import { buildStrip, coldReads, formatTime, memoryOf, showStrip } from '../page_strip.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from '../steps.js';
 import { fillTemplate, groupDigits } from '../text.js';
@@ -217,12 +217,7 @@ function renderCursor(state, search) {
       sentence =
         search.cells?.[state.slot][2] ??
         fillTemplate(words.pick_slot, { slot: groupDigits(state.slot), last: groupDigits(last) });
-    Object.assign(box.style, {
-      left: `${left}px`,
-      top: `${top}px`,
-      width: `${width}px`,
-      height: `${height}px`,
-    });
+    box.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
     box.classList.toggle('right', left > state.width / 2);
     setContent(
       box,
@@ -249,13 +244,7 @@ function renderCursor(state, search) {
         Home: 0,
         End: last,
       }[event.key];
-    if (
-      event.metaKey ||
-      event.ctrlKey ||
-      event.altKey ||
-      (to === undefined && event.key !== 'Enter')
-    )
-      return;
+    if (hasModifier(event) || (to === undefined && event.key !== 'Enter')) return;
     event.preventDefault();
     if (to === undefined) state.hooks.ask({ key: state.key, slot: state.slot });
     else move(to);
