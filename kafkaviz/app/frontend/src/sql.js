@@ -10,17 +10,8 @@ const KEYWORDS = new Set(
 );
 const TOKEN =
   /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^']|'')*'?)|("(?:[^"]|"")*"?)|(\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)/g;
-const COLUMN = new Set([
-  'PARTITION',
-  'FIRST',
-  'LAST',
-  'OFFSET',
-  'REPLACE',
-  'ROW',
-  'ROWS',
-  'RANGE',
-  'TABLE',
-]); // words that are also names of columns
+// keywords that are also names of columns
+const COLUMN = new Set('PARTITION FIRST LAST OFFSET REPLACE ROW ROWS RANGE TABLE'.split(' '));
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
   const state = (root.host.__sql ??= {}),
