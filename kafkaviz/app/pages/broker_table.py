@@ -100,13 +100,12 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
             )
             or ""
         ).strip()
-        rows = _sort_by_log_size(
-            [
-                row
-                for row in overview.partitions
-                if filter_text.lower() in f"{row.log_directory}/{row.directory}".lower()
-            ]
-        )
+        rows = [
+            row
+            for row in overview.partitions
+            if filter_text.lower() in f"{row.log_directory}/{row.directory}".lower()
+        ]
+        rows.sort(key=lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)))
         name = "topic-partitions.csv"
         tables.download("CSV", lambda: csv(rows), name, "kv_csv", mime=None, kind="secondary")
     return filter_text, rows
@@ -155,10 +154,6 @@ def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
 
 def _heading(column: str) -> str:
     return say(f"broker.column_{column}")
-
-
-def _sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
-    return sorted(rows, key=lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)))
 
 
 def _columns(rows: Sequence[PartitionRow]) -> list[str]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison import batches
-from kafkaviz.analysis.comparison.comparison import SIDES
+from kafkaviz.analysis.comparison.comparison import SIDES, BrokerComparison, PartitionComparison
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import pages
@@ -24,7 +24,6 @@ from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView,
 from kafkaviz.figures.text.comparison_text import describe_facts, describe_index, describe_relation
 from kafkaviz.figures.text.sentences import describe_error_sentence, end_sentence, to_sentence
 from kafkaviz.html import Html, join, tag
-from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import language, render, say
 
@@ -47,7 +46,9 @@ def render_logs(location: Location, pair: SnapshotPair, comparison: BrokerCompar
         render_batches(pair, partition)
         if partition.indexes:
             st.space(28)
-            render_indexes(partition)
+            elements.heading(say("compare.indexes"), say("compare.indexes_below"), gap=8)
+            texts = map(render, map(describe_index, partition.indexes))
+            elements.draw_list(map(to_sentence, texts))
 
 
 def _choose_partition(comparison: BrokerComparison) -> PartitionComparison:
@@ -310,9 +311,3 @@ def pairs_csv(view: BatchPairsView) -> str:
             for row in view.rows
         ),
     )
-
-
-def render_indexes(comparison: PartitionComparison) -> None:
-    """Draws for each pair of indexes how many entries differ, why, and what a lookup costs."""
-    elements.heading(say("compare.indexes"), say("compare.indexes_below"), gap=8)
-    elements.draw_list(to_sentence(render(describe_index(index))) for index in comparison.indexes)

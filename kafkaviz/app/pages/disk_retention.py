@@ -7,29 +7,32 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.broker_health import Health
+from kafkaviz.analysis.compaction.compaction import DecidedLog, with_dirty_ratio
+from kafkaviz.analysis.retention import LogRetention
+from kafkaviz.analysis.retention_sums import retention_changes
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import cleaning_jobs
+from kafkaviz.app.state.cleaning_jobs import CleaningJob
 from kafkaviz.app.widgets import choice, elements, progress_strip, tables
 from kafkaviz.app.widgets.progress_strip import failure_text
 from kafkaviz.config_def import DAY_MS, DIRTY_RATIO, HOUR_MS
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.disk import retention_view
+from kafkaviz.figures.disk.compaction_view import describe_reason
+from kafkaviz.figures.disk.retention_view import (
+    MAX_COMMAND_TOPICS,
+    ProposedLimits,
+    SegmentRow,
+    alter_command,
+    setting_name,
+)
+from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import end_sentence, join_sentences, to_sentence
 from kafkaviz.format.names import METADATA_TOPIC, topic_of
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import render as render_message
-from kafkaviz.analysis.broker_health import Health
-from kafkaviz.analysis.compaction.compaction import DecidedLog
-from kafkaviz.analysis.compaction.compaction import with_dirty_ratio
-from kafkaviz.analysis.retention import LogRetention
-from kafkaviz.analysis.retention_sums import retention_changes
-from kafkaviz.app.state.cleaning_jobs import CleaningJob
-from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.disk.compaction_view import describe_reason
-from kafkaviz.figures.disk.retention_view import MAX_COMMAND_TOPICS, alter_command, setting_name
-from kafkaviz.figures.disk.retention_view import ProposedLimits, SegmentRow
-from kafkaviz.figures.disk.retention_view import ProposedLimits, setting_name
-from kafkaviz.figures.text import retention_text
 from kafkaviz.messages import say, say_count
 
 MS = "retention.ms"
@@ -108,9 +111,7 @@ def _render_results(snapshot: BrokerSnapshot, health: Health, chosen: _Choice) -
     _render_segments(snapshot, proposed_logs)
 
 
-def _choose(
-    snapshot: BrokerSnapshot, health: Health, all_logs: Sequence[LogRetention]
-) -> _Choice:
+def _choose(snapshot: BrokerSnapshot, health: Health, all_logs: Sequence[LogRetention]) -> _Choice:
     first, second, third = st.columns(COLUMNS, gap=24)
     sizes: dict[str, int] = {}
     for log in all_logs:
@@ -160,9 +161,7 @@ def _choose(
     return _Choice(topic, logs, proposed, compacted, dirty_ratio)
 
 
-def _compacted_logs(
-    snapshot: BrokerSnapshot, health: Health, topic: str
-) -> Sequence[DecidedLog]:
+def _compacted_logs(snapshot: BrokerSnapshot, health: Health, topic: str) -> Sequence[DecidedLog]:
     """Returns the compacted logs of a topic.
 
     If they cannot be read, draws the reason and a button to try again, and returns ().
@@ -246,8 +245,9 @@ def _render_command(health: Health, chosen: _Choice) -> None:
     if len(topics) > MAX_COMMAND_TOPICS:
         elements.paragraph(say("retention.too_many_topics", n=len(topics)), is_faint=True)
         return
+    tiered_topics = {topic_of(log.partition) for log in logs if log.limits.is_tiered}
     for is_tiered in (False, True):
-        names = [topic for topic in topics if _is_tiered(logs, topic) == is_tiered]
+        names = [topic for topic in topics if (topic in tiered_topics) == is_tiered]
         settings: dict[str, float] = {
             setting_name(name, is_tiered=is_tiered): value for name, value in limits.items()
         }
@@ -260,10 +260,6 @@ def _render_command(health: Health, chosen: _Choice) -> None:
             elements.paragraph(say("retention.local_limit"), is_faint=True)
     if limits and left_out:
         elements.paragraph(say_count("retention.internal_left_out", len(left_out)), is_faint=True)
-
-
-def _is_tiered(logs: Sequence[LogRetention], topic: str) -> bool:
-    return any(log.limits.is_tiered for log in logs if topic_of(log.partition) == topic)
 
 
 def _config_changes(health: Health, settings: Mapping[str, float]) -> dict[str, float | None]:
@@ -306,7 +302,9 @@ def _render_cleaner(snapshot: BrokerSnapshot, chosen: _Choice) -> None:
             all=say_count("common.n_logs", len(logs)),
             ratio=chosen.dirty_ratio or logs[0].settings[DIRTY_RATIO].value,
         ),
-        say("retention.cleaning_frees", size=units.format_bytes(sum(known))) if known else "", gap=8)
+        say("retention.cleaning_frees", size=units.format_bytes(sum(known))) if known else "",
+        gap=8,
+    )
     heads = [say(f"retention.column_{name}") for name in ("clean", "cleanable", "frees", "taken")]
     rows = [
         (

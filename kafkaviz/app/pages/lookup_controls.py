@@ -234,16 +234,18 @@ def _render_slider(
                     *span,
                     key=page_state.SLIDER,
                     label_visibility="collapsed",
-                    on_change=_set_from_slider,
-                    args=(target_kind,),
+                    on_change=lambda: _set_target(
+                        st.session_state[page_state.SLIDER], target_kind
+                    ),
                 )
         st.button(
             say("lookup.surprise"),
             type="tertiary",
             key="kv_random",
             icon=":material/casino:",
-            on_click=_set_random,
-            args=(span, target_kind),
+            on_click=lambda: _set_target(
+                span[0] + secrets.randbelow(span[1] - span[0] + 1), target_kind
+            ),
         )
     if target_kind == TIMESTAMP and not source.is_index_only:
         for time_name in TIME_NAMES:
@@ -312,14 +314,6 @@ def _describe_target(target: int, target_kind: str) -> str:
 
 def _set_target(target: int, target_kind: str) -> None:
     st.session_state[page_state.TARGET] = format_target(target, target_kind)
-
-
-def _set_from_slider(target_kind: str) -> None:
-    _set_target(st.session_state[page_state.SLIDER], target_kind)
-
-
-def _set_random(span: tuple[int, int], target_kind: str) -> None:
-    _set_target(span[0] + secrets.randbelow(span[1] - span[0] + 1), target_kind)
 
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:

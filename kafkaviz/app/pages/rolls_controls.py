@@ -115,11 +115,6 @@ def _default_value(workload: Workload, name: str) -> int:
     return cast(int, dict(workload.settings).get(name, default))
 
 
-def _slider_values(workload: Workload, name: str) -> dict[str, int]:
-    values = sorted({*SETTINGS[name], _default_value(workload, name)})
-    return {format_setting(name, value): value for value in values}
-
-
 def render_controls() -> SimulatedLog | None:
     """Draws the controls. Returns None if the typed workload is not valid."""
     with st.container(key="kv_set"):
@@ -208,16 +203,10 @@ def _edit_own_workload() -> Workload | None:
 
 
 def _choose_value(column, workload: Workload, name: str) -> int:
-    values = _slider_values(workload, name)
-    return values[
-        _slider(
-            column,
-            name,
-            page_state.SETTING[name],
-            list(values),
-            format_setting(name, _default_value(workload, name)),
-        )
-    ]
+    default = _default_value(workload, name)
+    values = {format_setting(name, value): value for value in sorted({*SETTINGS[name], default})}
+    key = page_state.SETTING[name]
+    return values[_slider(column, name, key, list(values), format_setting(name, default))]
 
 
 def _slider(column, label: str, key: str, names: Sequence[str], default: str) -> str:

@@ -16,7 +16,7 @@ from kafkaviz import config_def
 from kafkaviz.app import page_state
 from kafkaviz.app.registry import PAGES, GoToEntry, Target
 from kafkaviz.app.widgets import elements
-from kafkaviz.messages import LANGUAGES, Message, language, render, say, text_in
+from kafkaviz.messages import LANGUAGES, language, render, say, text_in
 
 MAX_ENTRIES = 6  # per kind
 # ranks: how well the typed text fits a target; 0 is best
@@ -207,13 +207,9 @@ def _finding_targets() -> Iterator[Target]:
     from kafkaviz.analysis.findings import CODES
 
     for code in CODES.values():
-        names = (code.name, *_in_all_languages(code.title))
+        names = (code.name, *(code.title.render(each).lower() for each in LANGUAGES))
         cause = render(code.cause) if code.cause else ""
         texts = (" ".join(filter(None, (render(code.consequence), code.reference, cause))),)
         yield Target(
             "finding_list.findings", render(code.title), code.name, "Health", {}, names, texts
         )
-
-
-def _in_all_languages(text: Message) -> tuple[str, ...]:
-    return tuple(text.render(code).lower() for code in LANGUAGES)
