@@ -116,9 +116,7 @@ def art(name: str, width: int, height: int, key: str = "") -> None:
     _art(key=f"kv_art_{name}_{key}", data={"svg": read_svg(name)}, width=width, height=height)
 
 
-def copy_link(
-    address: dict[str, str], private_parameters: Iterable[str] = (), about: str = ""
-) -> None:
+def copy_link(address: dict[str, str], private_parameters: Iterable[str], about: str) -> None:
     """Draws a button that copies the address of the current view.
 
     Args:
@@ -205,9 +203,9 @@ def stepper(
     _stepper(key=key, data=payload, on_slot_change=on_slot or (lambda: None))
 
 
-def chosen_slot(lookup_key: str, key: str = "stepper") -> int | None:
+def chosen_slot(lookup_key: str) -> int | None:
     """Returns the slot that was clicked in the lookup `lookup_key`, or None."""
-    value = (st.session_state.get(key) or {}).get("slot") or {}
+    value = (st.session_state.get("stepper") or {}).get("slot") or {}
     return value.get("slot") if value.get("key") == lookup_key else None
 
 
@@ -286,15 +284,15 @@ def search_race(data: dict[str, Any], key: str = "search_race") -> None:
 _tail_growth = register_component("tail_growth", "race_lanes")
 
 
-def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
+def tail_growth(data: dict[str, Any]) -> None:
     """Draws how an index grows, from tail_growth.browser_payload. The address keeps ?pages=."""
-    _tail_growth(key=key, data=data)
+    _tail_growth(key="tail_growth", data=data)
 
 
 _sql = register_component("sql")
 
 
-def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -> None:
+def sql(data: dict[str, Any], on_run: Callable[[], None]) -> None:
     """Draws the query editor. Ctrl+Enter and the button call `on_run`.
 
     Args:
@@ -302,9 +300,9 @@ def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -
             `longest` is the maximum length in characters. `run` is the label of the button.
         on_run: called without arguments. `last_query` returns the query to run.
     """
-    _sql(key=key, data=data, on_asked_change=on_run)
+    _sql(key="kv_sql", data=data, on_asked_change=on_run)
 
 
-def last_query(key: str = "kv_sql") -> str | None:
+def last_query() -> str | None:
     """Returns the query that the reader has just asked to run, or None."""
-    return (st.session_state.get(key) or {}).get("asked")
+    return (st.session_state.get("kv_sql") or {}).get("asked")

@@ -324,7 +324,7 @@ def _phase_text(phase: str, cost: RemoteCost | None) -> str:
 
 
 def render_steps(
-    view: stepper.StepperView, context: LookupContext, cost: RemoteCost | None = None
+    view: stepper.StepperView, context: LookupContext, cost: RemoteCost | None
 ) -> None:
     st.space(16)
     with st.expander(say_count("lookup.n_steps", len(view.steps))):

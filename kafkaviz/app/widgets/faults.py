@@ -152,10 +152,11 @@ RENDERERS = {  # by CannotOpen.kind
 }
 
 
-def not_in_broker(fault: CannotOpen, directory: str) -> None:
+def not_in_broker(location: Location) -> None:
     """Draws a notice that the directory lacks the topic-partition or segment in the address."""
-    with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
-        broker_link(directory)
+    text = render(cast(CannotOpen, location.fault).what)
+    with elements.state("gone", "info", text, say("faults.gone_why"), level=1):
+        broker_link(location.directory)
 
 
 def unread(finding: str, error: Exception, directory: str) -> None:
@@ -271,7 +272,7 @@ def require_partition(location: Location) -> PartitionLocation:
     broker = require_snapshot(location).broker
     if not isinstance(location, PartitionLocation):
         if broker.partitions:
-            not_in_broker(cast(CannotOpen, location.fault), location.directory)
+            not_in_broker(location)
         else:
             no_partition(broker.path, broker.problems)
         st.stop()
@@ -282,6 +283,6 @@ def require_segment(location: Location) -> SegmentLocation:
     """Returns the location if its segment exists, else shows why and stops the page."""
     location = require_partition(location)
     if not isinstance(location, SegmentLocation):
-        not_in_broker(cast(CannotOpen, location.fault), location.directory)
+        not_in_broker(location)
         st.stop()
     return location
