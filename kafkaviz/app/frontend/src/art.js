@@ -3,6 +3,6 @@
 import { html } from './dom.js';
 
 export default function ({ parentElement: root, data }) {
-  const box = root.querySelector('.art') ?? root.appendChild(html('div', { class: 'art' }));
+  const box = root.querySelector('.art') ?? root.appendChild(html('div', 'art'));
   box.innerHTML = data.svg;
 }

@@ -61,11 +61,8 @@ function take(state, data) {
     state
       .$('panes')
       .replaceChildren(
-        ...state.panes.flatMap((p, i) => [
-          ...(i ? [html('div', { class: 'inner' }, data.title)] : []),
-          p.box,
-        ]),
-        ...(data.fault ? [html('div', { class: 'inner bad' }, data.fault)] : []),
+        ...state.panes.flatMap((p, i) => [...(i ? [html('div', 'inner', data.title)] : []), p.box]),
+        ...(data.fault ? [html('div', 'inner bad', data.fault)] : []),
       );
     state.enter = null;
   }
@@ -87,7 +84,7 @@ function take(state, data) {
 }
 
 function build(state, sent, i) {
-  const room = html('div', { class: 'room' }),
+  const room = html('div', 'room'),
     { words, file } = state.data,
     about = fillTemplate(words[`of_${sent.of}`], { file });
   const hex = html('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': about }, room);
@@ -97,7 +94,7 @@ function build(state, sent, i) {
       'aria-label': words.fields,
       tabindex: 0,
     }),
-    p = { hex, room, list, i, box: html('div', { class: 'pane' }, hex, list), cells: new Map() };
+    p = { hex, room, list, i, box: html('div', 'pane', hex, list), cells: new Map() };
   hex.onscroll = () => {
     renderRows(state, p);
     rest(state, p);
@@ -127,9 +124,9 @@ function refresh(p, sent) {
       html(
         'div',
         { class: 'f', role: 'listitem', 'data-s': n },
-        html('span', { class: 'p' }, s.start < p.start ? '' : String(s.start - origin(p))),
-        html('span', { class: 'n' }, html('span', { class: `swatch k-${s.kind}` }), s.name),
-        html('span', { class: 'v' }, s.value),
+        html('span', 'p', s.start < p.start ? '' : String(s.start - origin(p))),
+        html('span', 'n', html('span', `swatch k-${s.kind}`), s.name),
+        html('span', 'v', s.value),
       ),
     ),
   );
@@ -174,16 +171,12 @@ function buildRow(p, n) {
     el = html(
       'div',
       { class: 'r', style: `top:${n * ROW_PX}px` },
-      html('span', { class: 'a' }, groupDigits(from)),
+      html('span', 'a', groupDigits(from)),
     );
   const cell = (byte, kind, text) => {
     const s = at(p, byte),
       isLoaded = byte >= p.first && byte < p.last && s,
-      c = html(
-        'span',
-        { class: isLoaded ? `${kind} k-${s.kind}` : `${kind} gone` },
-        isLoaded ? text : '·',
-      );
+      c = html('span', isLoaded ? `${kind} k-${s.kind}` : `${kind} gone`, isLoaded ? text : '·');
     if (isLoaded) {
       c.dataset.b = byte;
       c.style.cssText = edgeStyle(s, byte, from);
@@ -194,9 +187,7 @@ function buildRow(p, n) {
   const valueAt = byte => p.bytes[byte - p.first];
   for (let b = from; b < from + ROW; b++)
     el.append(
-      b < to
-        ? cell(b, 'h', valueAt(b)?.toString(16).padStart(2, '0'))
-        : html('span', { class: 'h' }, '  '),
+      b < to ? cell(b, 'h', valueAt(b)?.toString(16).padStart(2, '0')) : html('span', 'h', '  '),
     );
   for (let b = from; b < to; b++) {
     const c = cell(
@@ -285,8 +276,7 @@ function say(state, p, s) {
       at,
     ),
     { gap } = words;
-  const value =
-    s.kind === 'payload' && s.value ? [' ', html('span', { class: 'val' }, s.value)] : [];
+  const value = s.kind === 'payload' && s.value ? [' ', html('span', 'val', s.value)] : [];
   const sentence = [...where, gap, s.note, ...value].map(part =>
     typeof part === 'string' ? document.createTextNode(part) : part,
   );

@@ -2,6 +2,8 @@
 import { fillTemplate } from './text.js';
 
 const NS = 'http://www.w3.org/2000/svg';
+// A text in place of attributes is the class.
+const attributes = at => (typeof at === 'string' ? { class: at } : at);
 export const setContent = (e, at, kids) => {
   for (const k in at) if (at[k] != null) e.setAttribute(k, at[k]);
   for (const c of kids.flat()) if (c != null) e.append(c);
@@ -11,17 +13,19 @@ export const svg = (tag, at = {}, ...kids) =>
   setContent(document.createElementNS(NS, tag), at, kids);
 export const svgRect = (x, y, width, height, look = {}) =>
   svg('rect', { x, y, width, height, ...look });
-export const svgText = (x, y, words, look = {}) => svg('text', { x, y, ...look }, words);
+export const svgText = (x, y, words, look = {}) =>
+  svg('text', { x, y, ...attributes(look) }, words);
 export const middleText = (x, y, words, look = {}) =>
-  svgText(x, y, words, { 'text-anchor': 'middle', ...look });
+  svgText(x, y, words, { 'text-anchor': 'middle', ...attributes(look) });
 export const endText = (x, y, words, look = {}) =>
-  svgText(x, y, words, { 'text-anchor': 'end', ...look });
+  svgText(x, y, words, { 'text-anchor': 'end', ...attributes(look) });
 export const svgLine = (x1, y1, x2, y2, look = {}) => svg('line', { x1, y1, x2, y2, ...look });
 export const svgCircle = (cx, cy, r, look = {}) => svg('circle', { cx, cy, r, ...look });
 // A line along a path, in one of the named colours.
 export const svgStroke = (d, name, width, look = {}) =>
   svg('path', { d, fill: 'none', stroke: color(name), 'stroke-width': width, ...look });
-export const html = (tag, at = {}, ...kids) => setContent(document.createElement(tag), at, kids);
+export const html = (tag, at = {}, ...kids) =>
+  setContent(document.createElement(tag), attributes(at), kids);
 export const color = n => `var(--kv-${n})`;
 export const icon = n => html('span', { class: 'ic', 'aria-hidden': 'true' }, n);
 // A message with its values filled in and its markup rendered: **bold**, *italic*, ~error~. With a
@@ -93,7 +97,12 @@ function addHatches(drawing) {
         svg('rect', { width: 5, height: 5, fill: color('cold-soft') }),
         svg('rect', { width: 5, height: 1.6, fill: color('cold'), opacity: 0.8 }),
       ),
-      pattern('hOut', 4, 'rotate(-45)', svg('rect', { width: 0.9, height: 4, fill: color('line-2') })),
+      pattern(
+        'hOut',
+        4,
+        'rotate(-45)',
+        svg('rect', { width: 0.9, height: 4, fill: color('line-2') }),
+      ),
     ),
   );
   return drawing;

@@ -53,7 +53,11 @@ function drawSlots(drawing, d, w, x) {
       out = d.revealed && key > d.target,
       hit = d.revealed && i === d.slot;
     drawing.append(
-      svgStroke(`M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`, d.revealed && !hit ? 'ink-3' : 'offset', hit ? 2.6 : out ? 0.8 : 1.2),
+      svgStroke(
+        `M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`,
+        d.revealed && !hit ? 'ink-3' : 'offset',
+        hit ? 2.6 : out ? 0.8 : 1.2,
+      ),
     );
     drawing.append(
       svgRect(left, TOP, wide, CELL, {
@@ -64,21 +68,23 @@ function drawSlots(drawing, d, w, x) {
         opacity: out ? 0.5 : 1,
       }),
     );
-    if (wide > 40) drawing.append(svgText(left, 19, `${d.slot_word} ${i}`, { class: 'axt' }));
+    if (wide > 40) drawing.append(svgText(left, 19, `${d.slot_word} ${i}`, 'axt'));
     drawing.append(
-      middleText(mid, 50, groupDigits(key) +
+      middleText(
+        mid,
+        50,
+        groupDigits(key) +
           (wide > 76
             ? out
               ? ` > ${groupDigits(d.target)}`
               : hit
                 ? ` ≤ ${groupDigits(d.target)} ✓`
                 : ''
-            : ''), { class: `mono k${few}`, opacity: out ? 0.7 : 1 }),
+            : ''),
+        { class: `mono k${few}`, opacity: out ? 0.7 : 1 },
+      ),
     );
-    if (wide > 40)
-      drawing.append(
-        middleText(mid, 69, `→ ${groupDigits(position)}`, { class: 'mono' }),
-      );
+    if (wide > 40) drawing.append(middleText(mid, 69, `→ ${groupDigits(position)}`, 'mono'));
   });
 }
 
@@ -100,11 +106,8 @@ function drawLog(drawing, d, [position, size, first, last], x) {
     drawing.append(svgRect(left + 1, LOG, 6, CELL, { rx: 2, fill: color('scan') }));
   const range = `${first}–${last}`,
     text = first !== last && wide > range.length * 7.6 + (read ? 8 : 2) ? range : String(first);
-  if (wide > 26)
-    drawing.append(
-      middleText(left + wide / 2 + (read ? 3 : 0), 207, text, { class: 'mono b' }),
-    );
-  if (wide > 34) drawing.append(svgText(left + 2, 246, groupDigits(position), { class: 'axt' }));
+  if (wide > 26) drawing.append(middleText(left + wide / 2 + (read ? 3 : 0), 207, text, 'mono b'));
+  if (wide > 34) drawing.append(svgText(left + 2, 246, groupDigits(position), 'axt'));
 }
 
 function drawHops(drawing, d, x) {

@@ -2,7 +2,20 @@
 // bytes of the selected one, and what the next start reads and does. All data was sent; the
 // selection is kept in the address as ?finding= and ?severity=.
 import { addressParameter, writeParameters } from './address_parameters.js';
-import { color, drawingWidth, endText, hatchedDrawing, html, icon, middleText, svg, svgRect, svgText, tooltip, tornPattern } from './dom.js';
+import {
+  color,
+  drawingWidth,
+  endText,
+  hatchedDrawing,
+  html,
+  icon,
+  middleText,
+  svg,
+  svgRect,
+  svgText,
+  tooltip,
+  tornPattern,
+} from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
 // message keys by severity
@@ -93,7 +106,7 @@ function renderStrip(state, root) {
     h = s.below || s.aside ? 66 : 48,
     drawing = hatchedDrawing(width, h, `${s.title}. ${s.below}`);
   drawing.append(svg('defs', {}, tornPattern('hTorn')));
-  drawing.append(svgText(0, 12, s.title, { class: 'axt' }));
+  drawing.append(svgText(0, 12, s.title, 'axt'));
   const gap = Math.min(BAR.gap, width / s.bars.length / 4),
     tip = tooltip(root),
     room = width - gap * (s.bars.length - 1);
@@ -103,8 +116,8 @@ function renderStrip(state, root) {
     drawing.append(tip(drawBar(bar, x, w), () => [bar.name, bar.words]));
     x += w + gap;
   }
-  if (s.below) drawing.append(svgText(0, 60, s.below, { class: 'bad' }));
-  if (s.aside) drawing.append(endText(width, 60, s.aside, { class: 'axt' }));
+  if (s.below) drawing.append(svgText(0, 60, s.below, 'bad'));
+  if (s.aside) drawing.append(endText(width, 60, s.aside, 'axt'));
   figure.append(drawing);
 }
 
@@ -132,7 +145,9 @@ function drawBar(bar, x, w) {
     );
   if (w > bar.name.length * BAR.letter + 10)
     g.append(
-      middleText(x + w / 2 - (bar.cut_bytes ? 3 : 0), 36, bar.name, { style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px` }),
+      middleText(x + w / 2 - (bar.cut_bytes ? 3 : 0), 36, bar.name, {
+        style: `font-weight:${bad ? 650 : 400};fill:${color(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? color('torn-soft') : 'none'};stroke-width:5px`,
+      }),
     );
   return g;
 }
@@ -174,10 +189,10 @@ function renderSteps(state, all = false) {
     };
   box.replaceChildren(
     ...[
-      html('h3', { class: 'figt' }, t.title),
+      html('h3', 'figt', t.title),
       html(
         'div',
-        { class: 'rows' },
+        'rows',
         html(
           'table',
           {},
@@ -193,7 +208,7 @@ function renderSteps(state, all = false) {
       !left && t.more
         ? html(
             'p',
-            { class: 'figs' },
+            'figs',
             fillTemplate(state.data.words.more_in_report, { n: groupDigits(t.more) }),
           )
         : null,
@@ -247,7 +262,7 @@ function renderList(state) {
           id: `f-${state.data.items.indexOf(item)}`,
         },
         sev(state, item.severity),
-        html('span', { class: 't' }, item.title),
+        html('span', 't', item.title),
         html('span', { class: 'w', title: item.where }, item.where),
       );
       row.onclick = () => choose(state, item.key);
@@ -285,8 +300,8 @@ function renderDetail(state) {
     lines.some(Boolean)
       ? html(
           'div',
-          { class: 'blk' },
-          html('div', { class: 'lab' }, name),
+          'blk',
+          html('div', 'lab', name),
           ...lines.filter(Boolean).map(line => html('p', {}, ...paragraphNodes(line))),
         )
       : null;
@@ -294,15 +309,15 @@ function renderDetail(state) {
     ...[
       html(
         'div',
-        { class: 'h' },
+        'h',
         html(
           'div',
-          { class: 'finding-head' },
+          'finding-head',
           sev(state, item.severity),
           html('h3', {}, item.title),
-          html('span', { class: 'code' }, item.code),
+          html('span', 'code', item.code),
         ),
-        html('div', { class: 'where' }, member.where),
+        html('div', 'where', member.where),
       ),
       renderMembers(state, item),
       block(
@@ -314,7 +329,7 @@ function renderDetail(state) {
       member.dump || member.link.tab
         ? html(
             'div',
-            { class: 'blk' },
+            'blk',
             member.dump ? renderDump(member.dump, item.severity) : null,
             link(state, member),
           )
@@ -400,14 +415,14 @@ function renderDump(d, severity) {
     rows.push(
       html(
         'div',
-        { class: 'r' },
-        html('span', { class: 'a' }, groupDigits(d.start + i)),
+        'r',
+        html('span', 'a', groupDigits(d.start + i)),
         ...values.slice(i, i + 16).map((digits, k) => {
           const at = d.start + i + k,
             hit = at >= from && at < to;
-          return html('span', { class: `b ${hit ? HIT[severity] : d.kind}` }, digits);
+          return html('span', `b ${hit ? HIT[severity] : d.kind}`, digits);
         }),
       ),
     );
-  return html('div', { class: 'hex-dump' }, ...rows);
+  return html('div', 'hex-dump', ...rows);
 }

@@ -1,5 +1,15 @@
 // A log that grows append by append: the .log to scale, the counter, and both indexes.
-import { color, endText, hatchedDrawing, html, middleText, svg, svgLine, svgRect, svgText } from './dom.js';
+import {
+  color,
+  endText,
+  hatchedDrawing,
+  html,
+  middleText,
+  svg,
+  svgLine,
+  svgRect,
+  svgText,
+} from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
@@ -13,8 +23,8 @@ export default function ({ parentElement: root, data }) {
 function build(state) {
   const { data } = state;
   state.$('below').textContent = data.words.below;
-  state.lines = data.code.map(text => html('div', { class: 'l' }, indent(text)));
-  state.$('code').replaceChildren(html('div', { class: 'g' }, data.code_title), ...state.lines);
+  state.lines = data.code.map(text => html('div', 'l', indent(text)));
+  state.$('code').replaceChildren(html('div', 'g', data.code_title), ...state.lines);
   buildValues(state, data.names);
 }
 
@@ -124,8 +134,8 @@ function drawLog(state, g, w, step, segment) {
     x = scale(0, end, 0, w);
   const marked = new Set(segment.offsets.slice(0, step.offsets).map(([, , position]) => position));
   g.append(
-    svgText(0, 12, '.log', { class: 'axt' }),
-    endText(w, 12, fillTemplate(state.data.words.starts_at, { offset: segment.base }), { class: 'axt' }),
+    svgText(0, 12, '.log', 'axt'),
+    endText(w, 12, fillTemplate(state.data.words.starts_at, { offset: segment.base }), 'axt'),
   );
   g.append(svgRect(0, y, w, h, { fill: color('panel'), stroke: color('line'), rx: 2 }));
   const batches = segment.batches.slice(0, step.batches);
@@ -185,7 +195,7 @@ function drawCounter(g, w, step, data) {
     x = scale(0, data.most_since * 1.12, 0, w - R),
     above = step.since > data.interval,
     line = x(data.interval);
-  g.append(svgText(0, y - 8, data.words.counter_found, { class: 'axt' }));
+  g.append(svgText(0, y - 8, data.words.counter_found, 'axt'));
   g.append(svgRect(0, y, w - R, h, { fill: color('panel'), stroke: color('line'), rx: 2 }));
   if (step.since)
     g.append(svgRect(0, y, x(step.since), h, { fill: color(above ? 'offset' : 'log'), rx: 2 }));
@@ -196,9 +206,7 @@ function drawCounter(g, w, step, data) {
       style: `font-weight:650;font-size:12.5px;fill:${color(!inside ? 'ink' : above ? 'bg' : 'on-log')}`,
     }),
   );
-  g.append(
-    svgLine(line, y - 4, line, y + h + 5, { stroke: color('ink'), 'stroke-width': 1.5 }),
-  );
+  g.append(svgLine(line, y - 4, line, y + h + 5, { stroke: color('ink'), 'stroke-width': 1.5 }));
   // The limit's name is on the side of its line that has space, and the sum on the other. If the
   // sum does not fit there, it goes below.
   const limit = `index.interval.bytes ${groupDigits(data.interval)}`,
@@ -242,13 +250,13 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
     fits = key => textWidth(phrase(key, size)) < left;
   g.append(
     svgText(0, y, title, { style: `font-weight:600;fill:${color(`${kind}-text`)}` }),
-    endText(w, y, phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size), { class: 'axt' }),
+    endText(w, y, phrase(fits(`${kind}_room`) ? `${kind}_room` : 'file_bytes', size), 'axt'),
   );
   let x = 0;
   if (hidden) {
     g.append(
       svgRect(x, top, 56, h, { rx: 3, fill: color(`${kind}-soft`) }),
-      middleText(x + 28, top + 29, phrase('more', { n: groupDigits(hidden) }), { class: 'axt' }),
+      middleText(x + 28, top + 29, phrase('more', { n: groupDigits(hidden) }), 'axt'),
     );
     x += 59;
   }
@@ -264,8 +272,14 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
         stroke: fresh ? color('probe') : 'none',
         'stroke-width': 2,
       }),
-      middleText(x + (cw - 3) / 2, top + 20, kind === 'time' ? key.slice(3) : key, { class: 'mono', style: `font-size:12px;font-weight:600;fill:${color('ink')}` }),
-      middleText(x + (cw - 3) / 2, top + 37, value, { class: 'mono', style: `font-size:11px;fill:${color('ink-3')}` }),
+      middleText(x + (cw - 3) / 2, top + 20, kind === 'time' ? key.slice(3) : key, {
+        class: 'mono',
+        style: `font-size:12px;font-weight:600;fill:${color('ink')}`,
+      }),
+      middleText(x + (cw - 3) / 2, top + 37, value, {
+        class: 'mono',
+        style: `font-size:11px;fill:${color('ink-3')}`,
+      }),
     );
     g.append(
       state.hover(box, () => [
@@ -298,5 +312,5 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
         },
       ),
     );
-  else g.append(svgText(x + 8, top + 29, phrase('cut'), { class: 'axt' }));
+  else g.append(svgText(x + 8, top + 29, phrase('cut'), 'axt'));
 }

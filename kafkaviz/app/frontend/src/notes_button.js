@@ -3,8 +3,7 @@ import { html, icon } from './dom.js';
 import { OPENED, teacherChannel, teacherName } from './teacher_windows.js';
 
 export default function ({ parentElement: root, data }) {
-  const button =
-      root.querySelector('button') ?? root.appendChild(html('button', { class: 'btn q' })),
+  const button = root.querySelector('button') ?? root.appendChild(html('button', 'btn q')),
     { words } = data;
   button.replaceChildren(icon('co_present'), words.notes_title);
   button.title = words.notes_help;

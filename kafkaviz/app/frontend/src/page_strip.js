@@ -40,15 +40,15 @@ export function buildStrip({ hover }, lane, cells, { words, hot, changed }) {
   });
   const pages = cells.map(({ page }, place) => {
     const probes = readers.get(place),
-      shade = html('span', { class: 'c' }, html('u'), html('b', {}, probes ? `${probes[0]}` : '')),
+      shade = html('span', 'c', html('u'), html('b', {}, probes ? `${probes[0]}` : '')),
       // only the pages that are read can be reached by Tab, as no other changes the result
       button = html('button', { type: 'button', tabindex: probes ? 0 : -1 }, shade),
       box = html(
         'div',
-        { class: 'page' },
-        html('span', { class: 'p' }, probes || isNamed ? groupDigits(page) : ''),
+        'page',
+        html('span', 'p', probes || isNamed ? groupDigits(page) : ''),
         button,
-        html('div', { class: 'warm' }, ...sectionPart(lane.warm_from, place)),
+        html('div', 'warm', ...sectionPart(lane.warm_from, place)),
       ),
       dress = () => {
         shade.className = `c kv-${hot[place] ? 'hot' : 'cold'}`;

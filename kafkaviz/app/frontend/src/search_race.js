@@ -73,25 +73,20 @@ function buildLane(state, lane, n) {
     });
   const bar = html('i'),
     label = html('span'),
-    time = html('div', { class: 'n' }),
-    cold = html('div', { class: 'ty mut' });
+    time = html('div', 'n'),
+    cold = html('div', 'ty mut');
   const row = html(
     'div',
-    { class: 'lane' },
+    'lane',
     html(
       'div',
       {},
-      html('div', { class: 't' }, lane.title),
-      html('div', { class: 'ty fnt' }, lane.since),
-      html('div', { class: 'ty fnt' }, lane.first),
+      html('div', 't', lane.title),
+      html('div', 'ty fnt', lane.since),
+      html('div', 'ty fnt', lane.first),
     ),
-    html(
-      'div',
-      { class: 'lane-pages' },
-      strip.strip,
-      html('div', { class: 'state' }, label, html('div', { class: 'wait' }, bar)),
-    ),
-    html('div', { class: 'result' }, time, cold),
+    html('div', 'lane-pages', strip.strip, html('div', 'state', label, html('div', 'wait', bar))),
+    html('div', 'result', time, cold),
   );
   return { lane, n, hot, strip, row, bar, label, time, cold };
 }

@@ -62,7 +62,7 @@ function colourWords(text, wrong) {
       const bad = wrong && cuts[i] >= wrong[0] && cuts[i + 1] <= wrong[1],
         names = [kind, bad ? 'w' : ''].filter(Boolean).join(' ');
       const part = text.slice(cuts[i], cuts[i + 1]);
-      out.push(names ? html('span', { class: names }, part) : part);
+      out.push(names ? html('span', names, part) : part);
     }
   };
   for (const match of text.matchAll(TOKEN)) {

@@ -290,9 +290,7 @@ function keepDisk(state) {
 
 // Builds a named cell for each value; showValues fills the cells.
 export function buildValues(state, names) {
-  state.cells = names.map(text =>
-    html('div', {}, html('div', { class: 'lab' }, text), html('div', { class: 'v' })),
-  );
+  state.cells = names.map(text => html('div', {}, html('div', 'lab', text), html('div', 'v')));
   state.$('vals').replaceChildren(...state.cells);
 }
 export function showValues(state, step) {

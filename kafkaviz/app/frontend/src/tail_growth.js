@@ -2,7 +2,21 @@
 // warm-section-first search. All sizes were sent, so the slider needs no server. Only this component writes the page count to the
 // address, as ?pages=.
 import { addressParameter, writeParameters } from './address_parameters.js';
-import { color, endText, hatchedDrawing, html, middleText, pageFill, pageLegend, setContent, svg, svgCircle, svgRect, svgText, tooltip } from './dom.js';
+import {
+  color,
+  endText,
+  hatchedDrawing,
+  html,
+  middleText,
+  pageFill,
+  pageLegend,
+  setContent,
+  svg,
+  svgCircle,
+  svgRect,
+  svgText,
+  tooltip,
+} from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
 
 const REST_MS = 120,
@@ -66,18 +80,18 @@ function build(state) {
     $(name).onclick = () => go(state, state.pages + step);
   }
   state.rows = data.names.map(({ title, since }) => {
-    const waits = html('div', { class: 'n' }),
-      costs = html('div', { class: 'ty mut' }),
-      box = html('div', { class: 'pl' });
+    const waits = html('div', 'n'),
+      costs = html('div', 'ty mut'),
+      box = html('div', 'pl');
     const name = html(
       'div',
       {},
-      html('div', { class: 't' }, title),
-      html('div', { class: 'ty fnt' }, since),
+      html('div', 't', title),
+      html('div', 'ty fnt', since),
       waits,
       costs,
     );
-    return { waits, costs, box, row: html('div', { class: 'lane' }, name, box) };
+    return { waits, costs, box, row: html('div', 'lane', name, box) };
   });
   $('lanes').replaceChildren(...state.rows.map(({ row }) => row));
 }
@@ -141,7 +155,7 @@ function drawPicture(state, size, lane, n) {
 }
 
 const strip = (data, pages) => countText(data.words, 'strip', pages);
-const name = (text, y, kind) => svgText(0, y, text, { class: kind });
+const name = (text, y, kind) => svgText(0, y, text, kind);
 const centre = (page, x, cell) => x(page) + cell / 2;
 
 function drawBefore(lane, pages, g, x, cell) {
@@ -154,8 +168,7 @@ function drawBefore(lane, pages, g, x, cell) {
         ...(isRead ? { stroke: color('ink-3'), 'stroke-width': 1.2 } : {}),
       }),
     );
-    if (isRead && cell > 15)
-      g.append(middleText(centre(page, x, cell), BEFORE.y + 11, page));
+    if (isRead && cell > 15) g.append(middleText(centre(page, x, cell), BEFORE.y + 11, page));
   }
   if (lane.warm_from_before !== null)
     g.append(section(x, lane.warm_from_before, pages, BEFORE.y + BEFORE.h + 1, 3));
@@ -211,9 +224,7 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
       }),
     );
     if (hasNumber)
-      box.append(
-        middleText(middle, NOW.y - 5, page, { class: probes.length ? 'strong' : 'axt' }),
-      );
+      box.append(middleText(middle, NOW.y - 5, page, probes.length ? 'strong' : 'axt'));
     if (probes.length) box.append(...drawDisc(middle, NOW.y + NOW.h / 2, probes[0], cell));
     if (wait) box.append(...waitTexts(words, wait, middle, cell));
     g.append(
@@ -279,6 +290,8 @@ function drawSection(state, size, lane, g, x) {
   const y = NOW.y + NOW.h + 3;
   g.append(
     section(x, lane.warm_from, size.pages, y, 9),
-    endText(x(size.pages) - 1, y + 23, state.data.words.section, { style: `fill:${color('warm-text')};font-weight:600` }),
+    endText(x(size.pages) - 1, y + 23, state.data.words.section, {
+      style: `fill:${color('warm-text')};font-weight:600`,
+    }),
   );
 }

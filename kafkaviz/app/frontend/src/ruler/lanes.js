@@ -72,10 +72,10 @@ function drawNames(state, g) {
     const style = `font-size:12.5px;font-weight:600;fill:${color(`${colour}-text`)}`;
     g.append(
       svgText(0, y + h / 2 + 4, name, { class: 'mono', style }),
-      svgText(0, y + h / 2 + 18, state.data.words[note], { class: 'axt' }),
+      svgText(0, y + h / 2 + 18, state.data.words[note], 'axt'),
     );
   }
-  g.append(svgText(0, TIME.y + TIME.h / 2 + 32, timeCut(state), { class: 'axt day' }));
+  g.append(svgText(0, TIME.y + TIME.h / 2 + 32, timeCut(state), 'axt day'));
 }
 
 // Chooses the part of times such as 2026-11-21T09:29:44.123Z that slots show, as state.layout.cut:
@@ -260,7 +260,5 @@ function drawBand(state, k, lane, has, colour) {
   const ticks = all
     .filter((_, n) => n % every === 0)
     .map(({ i }) => `M${LEFT + (i + 0.5) * room} ${lane.y + 4}v${lane.h - 8}`);
-  k.append(
-    svgStroke(ticks.join(''), colour, 1, { opacity: 0.5 }),
-  );
+  k.append(svgStroke(ticks.join(''), colour, 1, { opacity: 0.5 }));
 }

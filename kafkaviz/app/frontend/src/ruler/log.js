@@ -200,9 +200,9 @@ export function drawAxis(state, g) {
     const X = x(p);
     if (X < LEFT + 16 || X > w - 16) continue;
     g.append(svgLine(X, y, X, y + 5, { class: 'ax' }));
-    g.append(middleText(X, y + 18, groupDigits(p), { class: 'axt' }));
+    g.append(middleText(X, y + 18, groupDigits(p), 'axt'));
   }
-  g.append(svgText(0, y + 18, state.data.words.axis, { class: 'axt' }));
+  g.append(svgText(0, y + 18, state.data.words.axis, 'axt'));
 }
 
 function tickStep(least) {

@@ -37,8 +37,8 @@ function drawWholeSegment(state, w, x) {
     patterns(),
   );
   g.append(
-    svgText(0, 15, state.data.words.whole_upper, { class: 'axt' }),
-    svgText(0, 30, state.data.words.whole_lower, { class: 'axt' }),
+    svgText(0, 15, state.data.words.whole_upper, 'axt'),
+    svgText(0, 30, state.data.words.whole_lower, 'axt'),
   );
   if (state.data.overview.length) drawColumns(state, g, x);
   else drawEachBatch(state, g, x);

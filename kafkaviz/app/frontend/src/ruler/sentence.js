@@ -43,7 +43,7 @@ const countPhrase = (state, key, n, values) =>
   n > 0 ? phrase(state, `${key}_over`, values, n) : phrase(state, key, values);
 
 const badPhrase = (state, key, values, n) => [
-  html('span', { class: 'bad' }, ...phrase(state, key, values, n)),
+  html('span', 'bad', ...phrase(state, key, values, n)),
 ];
 
 export function renderSentence(state) {

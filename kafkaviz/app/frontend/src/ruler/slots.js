@@ -28,9 +28,7 @@ export function drawUnwrittenSlot(X, lane, cw, words) {
   const style = 'paint-order:stroke;stroke:var(--kv-unwritten-soft);stroke-width:6px';
   return [
     slotBox(X, lane, cw, look),
-    ...(fitsText(cw, words)
-      ? [middleText(X, lane.y + 21, words, { style })]
-      : []),
+    ...(fitsText(cw, words) ? [middleText(X, lane.y + 21, words, { style })] : []),
   ];
 }
 
@@ -149,10 +147,7 @@ function drawSlotName(state, slot, x, y, more = '') {
 function drawAbsentSlot(X, lane, cw, words, shorter = '') {
   const look = { fill: 'none', stroke: color('ink-3'), 'stroke-dasharray': '3 3' };
   const text = fitsText(cw, words) ? words : fitsText(cw, shorter) ? shorter : '';
-  return [
-    slotBox(X, lane, cw, look),
-    middleText(X, lane.y + lane.h / 2 + 4, text, { class: 'axt' }),
-  ];
+  return [slotBox(X, lane, cw, look), middleText(X, lane.y + lane.h / 2 + 4, text, 'axt')];
 }
 
 // Returns whether an offset entry comes after the last time entry of a closed segment whose time
@@ -250,13 +245,13 @@ export function renderFields(state) {
 const drawGroup = ([kind, title, ...fields]) =>
   html(
     'div',
-    { class: kind },
-    html('div', { class: 'lab' }, title),
+    kind,
+    html('div', 'lab', title),
     ...fields.map(([name, bytes, value]) =>
       html(
         'div',
         { class: 'field', style: `--bytes:${bytes}` },
-        html('b', { class: 'mono' }, value),
+        html('b', 'mono', value),
         `${name} ${bytes} B`,
       ),
     ),

@@ -1,6 +1,18 @@
 // The figure of the index: one cell per slot, or a strip for many slots, and below it the slots
 // left by each probe.
-import { color, endText, hatchedDrawing, middleText, pageFill, svg, svgCircle, svgLine, svgRect, svgStroke, svgText } from '../dom.js';
+import {
+  color,
+  endText,
+  hatchedDrawing,
+  middleText,
+  pageFill,
+  svg,
+  svgCircle,
+  svgLine,
+  svgRect,
+  svgStroke,
+  svgText,
+} from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale, textWidth } from '../text.js';
 
 // rows of probes: the figure grows with them, and shows the last ones of a longer search
@@ -41,7 +53,9 @@ const disc = (x, y, n, fill) =>
     'g',
     {},
     svgCircle(x, y, 9, { fill }),
-    middleText(x, y + 4, String(n), { style: `fill:${color('bg')};font-size:11.5px;font-weight:650` }),
+    middleText(x, y + 4, String(n), {
+      style: `fill:${color('bg')};font-size:11.5px;font-weight:650`,
+    }),
   );
 // Draws whether the page of a probe was hot or cold when the probe needed it.
 function drawPageMark({ reads }, i, x, y) {
@@ -115,8 +129,12 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
               ? fillTemplate(words.page, { n: p })
               : String(p);
       brackets.push(
-        svgStroke(`M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`, on ? 'ink' : 'ink-3', on ? 1.8 : 1),
-        middleText((x(a) + x(s)) / 2, top - 14, word, { class: on ? 'strong' : 'axt' }),
+        svgStroke(
+          `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`,
+          on ? 'ink' : 'ink-3',
+          on ? 1.8 : 1,
+        ),
+        middleText((x(a) + x(s)) / 2, top - 14, word, on ? 'strong' : 'axt'),
       );
       a = s;
     }
@@ -127,12 +145,14 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
 function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
     svgRect(x(F), top + H0 + 5, x(N) - x(F), 9, { fill: 'url(#hWarm)' }),
-    endText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, { style: `fill:${color('warm-text')};font-weight:600` }),
+    endText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, {
+      style: `fill:${color('warm-text')};font-weight:600`,
+    }),
   ];
   if (F > 0)
     parts.push(svgRect(x(0), top + H0 + 5, x(F) - x(0) - 2, 9, { fill: color('log-soft') }));
   if (F > 0 && textWidth(words.in_front + words.warm) + 30 < x(N) - x(0))
-    parts.push(svgText(x(0), top + H0 + 26, words.in_front, { class: 'axt' }));
+    parts.push(svgText(x(0), top + H0 + 26, words.in_front, 'axt'));
   return parts;
 }
 
@@ -140,15 +160,11 @@ function drawWarmSlots({ x, top, H0, N }, F, words) {
 function drawRowNames({ x, top, tiny, time, N }, search, words) {
   if (tiny)
     return [
-      svgText(0, top + 19, words.slots, { class: 'axt' }),
-      svgText(x(N) + 10, top + 19, N ? fillTemplate(words.slots_to, { last: N - 1 }) : '', {
-        class: 'axt',
-      }),
+      svgText(0, top + 19, words.slots, 'axt'),
+      svgText(x(N) + 10, top + 19, N ? fillTemplate(words.slots_to, { last: N - 1 }) : '', 'axt'),
     ];
   const third = time ? words.offset : search.cells[0]?.[1] ? words.byte : '';
-  return [words.slot, words.key, third].map((t, i) =>
-    svgText(0, top + [15, 32, 46][i], t, { class: 'axt' }),
-  );
+  return [words.slot, words.key, third].map((t, i) => svgText(0, top + [15, 32, 46][i], t, 'axt'));
 }
 
 // Draws the content of a slot, or only whether it was read if the cell is narrow.
@@ -171,12 +187,8 @@ function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
     }),
   );
   if (!tiny) cell.append(...drawSlotTexts(layout, { s, key, value, hit }));
-  else if (hit)
-    cell.append(
-      svgStroke(`M${mid - 4} ${top + 15}l3 3.4 5.4-7`, 'hit', 2),
-    );
-  else if (isProbed)
-    cell.append(svgCircle(mid, top + 15, 2.6, { fill: color('ink') }));
+  else if (hit) cell.append(svgStroke(`M${mid - 4} ${top + 15}l3 3.4 5.4-7`, 'hit', 2));
+  else if (isProbed) cell.append(svgCircle(mid, top + 15, 2.6, { fill: color('ink') }));
   return cell;
 }
 
@@ -184,8 +196,19 @@ function drawSlotTexts({ x, cw, top, time }, { s, key, value, hit }) {
   const mid = x(s) + cw / 2;
   return [
     middleText(mid, top + 15, s + (hit ? ' ✓' : ''), { class: 'axt', style: 'font-size:11px' }),
-    middleText(mid, top + 32, time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key, { class: 'mono', style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}` }),
-    middleText(mid, top + 46, cw < 44 ? value.replace(/\s/g, '') : value, { class: 'mono', style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}` }),
+    middleText(
+      mid,
+      top + 32,
+      time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
+      {
+        class: 'mono',
+        style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
+      },
+    ),
+    middleText(mid, top + 46, cw < 44 ? value.replace(/\s/g, '') : value, {
+      class: 'mono',
+      style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
+    }),
   ];
 }
 
@@ -220,10 +243,13 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   }
   const short = text => (time ? text.slice(6) : text);
   parts.push(
-    svgText(0, y + 4, words.probe, { class: isCurrent ? 'strong' : 'axt' }),
+    svgText(0, y + 4, words.probe, isCurrent ? 'strong' : 'axt'),
     ...drawPageMark(view, i, 34, y),
     disc(x(p.slot) + cw / 2, y, i + 1, color(isCurrent ? 'probe' : 'ink-2')),
-    endText(w, y + 4, `${short(p.key)} ${p.compare} ${short(search.target)}`, { class: `${isCurrent ? 'strong ' : ''}mono`, style: 'font-size:12px' }),
+    endText(w, y + 4, `${short(p.key)} ${p.compare} ${short(search.target)}`, {
+      class: `${isCurrent ? 'strong ' : ''}mono`,
+      style: 'font-size:12px',
+    }),
   );
   return parts;
 }
@@ -260,13 +286,13 @@ function drawIndexStrip(state, w, search, view) {
   const g = hatchedDrawing(w, y0 + rows * rowH + 8, state.$('f1t').textContent);
   state.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
   const strip = drawStrip(layout, search);
-  g.append(svgText(0, 12, search.strip, { class: 'axt' }), strip);
+  g.append(svgText(0, 12, search.strip, 'axt'), strip);
   if (search.warm_from !== null) g.append(...drawWarmPart(layout, search, strip, words));
   pickSlots(state, search, strip);
   g.append(...drawTouchedPages(layout, search, view, words));
   if (view.foundSlot !== null) g.append(...tick(slotX(view.foundSlot + 0.5), sy + sh / 2, 8));
   const y = search.memory ? sy + sh + 15 : y0 - 16;
-  g.append(svgText(0, y, words.magnifies, { class: 'axt' }));
+  g.append(svgText(0, y, words.magnifies, 'axt'));
   for (let i = firstRow; i < view.probes.length; i++)
     g.append(
       ...drawMagnifiedSlots(layout, search, view, view.probes[i], i),
@@ -297,9 +323,14 @@ function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
     part = ((N - F) * 100) / N;
   strip.append(svgRect(w - ww, sy, ww, sh, { fill: ww < 9 ? color('warm') : 'url(#hWarm)' }));
   return [
-    endText(w, sy + sh + 15, F === 0
+    endText(
+      w,
+      sy + sh + 15,
+      F === 0
         ? words.warm_all
-        : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }), { style: `fill:${color('warm-text')};font-weight:600` }),
+        : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
+      { style: `fill:${color('warm-text')};font-weight:600` },
+    ),
   ];
 }
 
@@ -339,7 +370,10 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   }
   for (const p of probes)
     parts.push(
-      svgLine(slotX(p.slot + 0.5), sy - 4, slotX(p.slot + 0.5), sy + sh + 4, { stroke: color('probe'), 'stroke-width': p === now ? 2.6 : 1.4 }),
+      svgLine(slotX(p.slot + 0.5), sy - 4, slotX(p.slot + 0.5), sy + sh + 4, {
+        stroke: color('probe'),
+        'stroke-width': p === now ? 2.6 : 1.4,
+      }),
     );
   if (search.memory) return parts;
   const pageNumbers =
@@ -409,7 +443,11 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
     parts.push(svgRect(xf, y, fw - xf, bar, { fill: fw - xf < 9 ? color('warm') : 'url(#hWarm)' }));
   }
   parts.push(
-    svgCircle(x(p.slot + 0.5), y + bar / 2, isCurrent ? 6.5 : 4.5, { fill: color(isCurrent ? 'probe' : 'ink-2'), stroke: color('raised'), 'stroke-width': 1.5 }),
+    svgCircle(x(p.slot + 0.5), y + bar / 2, isCurrent ? 6.5 : 4.5, {
+      fill: color(isCurrent ? 'probe' : 'ink-2'),
+      stroke: color('raised'),
+      'stroke-width': 1.5,
+    }),
   );
   return parts;
 }
@@ -421,14 +459,19 @@ function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
     [lo, hi] = p.after ?? [0, -1];
   return [
     ...drawPageMark(view, i, fw + 1, y + bar / 2),
-    svgText(fw + 14, y + bar / 2 + 4, String(i + 1), { class: isCurrent ? 'strong' : '' }),
+    svgText(fw + 14, y + bar / 2 + 4, String(i + 1), isCurrent ? 'strong' : ''),
     svgText(
       fw + 34,
       y + bar / 2 + 4,
       `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`,
       { class: `${isCurrent ? 'strong ' : ''}mono`, style: 'font-size:11.5px' },
     ),
-    endText(w, y + bar / 2 + 4, p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left, { class: isCurrent ? '' : 'axt', style: 'font-size:11.5px' }),
+    endText(
+      w,
+      y + bar / 2 + 4,
+      p.after ? fillTemplate(words.left, { n: groupDigits(hi - lo + 1) }) : words.none_left,
+      { class: isCurrent ? '' : 'axt', style: 'font-size:11.5px' },
+    ),
   ];
 }
 
@@ -440,7 +483,7 @@ function drawWholeIndex({ y0, bar, fw }, search, words) {
       fw + 14,
       y0 + bar / 2 + 4,
       fillTemplate(words.n_slots, { n: groupDigits(search.entries) }),
-      { class: 'axt' },
+      'axt',
     ),
   ];
 }

@@ -1,5 +1,15 @@
 // The figure of the log: batches to scale, those whose header was read, and the one that was found.
-import { color, endText, hatchedDrawing, middleText, svg, svgLine, svgRect, svgStroke, svgText } from '../dom.js';
+import {
+  color,
+  endText,
+  hatchedDrawing,
+  middleText,
+  svg,
+  svgLine,
+  svgRect,
+  svgStroke,
+  svgText,
+} from '../dom.js';
 import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../text.js';
 
 const BATCHES = 14; // batches drawn side by side; of a longer scan, those around the current read
@@ -67,8 +77,14 @@ export function drawLog(state, step, scan) {
     const text = xb - xa > full.length * 7.4 + 14 ? full : groupDigits(base);
     if (xb - xa > text.length * 7.4 + 12)
       box.append(
-        middleText((xa + xb) / 2 + (rd && !low ? 4 : 0), y + (low ? 14 : 16), text, { class: 'mono', style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}` }),
-        middleText((xa + xb) / 2 + (rd && !low ? 5 : 0), y + (low ? 26 : 30), formatBytes(size), { style: 'font-size:11px', class: 'axt' }),
+        middleText((xa + xb) / 2 + (rd && !low ? 4 : 0), y + (low ? 14 : 16), text, {
+          class: 'mono',
+          style: `font-size:12px;fill:${color('ink')};font-weight:${hit ? 650 : 500}`,
+        }),
+        middleText((xa + xb) / 2 + (rd && !low ? 5 : 0), y + (low ? 26 : 30), formatBytes(size), {
+          style: 'font-size:11px',
+          class: 'axt',
+        }),
       );
     g.append(
       state.hover(box, () => [
@@ -82,13 +98,17 @@ export function drawLog(state, step, scan) {
       ]),
     );
   }
-  if (p0 > 0) g.append(svgText(0, y - 10, '…', { class: 'axt' }));
+  if (p0 > 0) g.append(svgText(0, y - 10, '…', 'axt'));
   [...read.keys()].forEach((q, i, all) => {
     const a = x(all[i - 1]),
       b = x(q);
     if (i && b > a)
       g.append(
-        svgStroke(`M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`, 'scan', 1.6),
+        svgStroke(
+          `M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`,
+          'scan',
+          1.6,
+        ),
         svg('path', { d: `M${b - 4} ${y - 11}l6 6 1 -8z`, fill: color('scan') }),
       );
   });
@@ -110,9 +130,7 @@ export function drawLog(state, step, scan) {
   for (const p of [...list.map(([position]) => position), p1]) {
     const at = x(p),
       text = groupDigits(p);
-    g.append(
-      svgLine(at, y + bh + 3, at, y + bh + 8, { stroke: color('ink-3') }),
-    );
+    g.append(svgLine(at, y + bh + 3, at, y + bh + 8, { stroke: color('ink-3') }));
     if (at - right > text.length * 7 + 14) {
       g.append(
         svgText(at, y + bh + 21, text, {
@@ -123,7 +141,7 @@ export function drawLog(state, step, scan) {
       right = at;
     }
   }
-  g.append(endText(w, h - 4, words.byte_of_log, { class: 'axt' }));
+  g.append(endText(w, h - 4, words.byte_of_log, 'axt'));
   $('lg').replaceChildren(g);
 }
 

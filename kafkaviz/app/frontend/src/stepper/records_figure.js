@@ -12,7 +12,7 @@ export function drawRecords(state, step) {
     state.hover(
       html(
         'div',
-        { class: on && i === hit ? 'hit' : on && i < hit ? 'skip' : '' },
+        on && i === hit ? 'hit' : on && i < hit ? 'skip' : '',
         html('b', {}, text),
         label,
       ),
@@ -20,7 +20,7 @@ export function drawRecords(state, step) {
     ),
   );
   $('rc').replaceChildren(
-    html('div', { class: on ? 'rec' : 'rec off' }, boxes),
-    ...(data.records_hint ? [html('div', { class: 'ty fnt more' }, data.records_hint)] : []),
+    html('div', on ? 'rec' : 'rec off', boxes),
+    ...(data.records_hint ? [html('div', 'ty fnt more', data.records_hint)] : []),
   );
 }

@@ -62,9 +62,9 @@ function renderDots(state) {
     });
     const box = html(
       'div',
-      { class: 'dot-group' },
-      html('span', { class: 'lab' }, words[`phase_${phase}`]),
-      html('div', { class: 'dots' }, buttons),
+      'dot-group',
+      html('span', 'lab', words[`phase_${phase}`]),
+      html('div', 'dots', buttons),
     );
     return { box, from: own[0][1], to: own.at(-1)[1] };
   });
@@ -181,8 +181,8 @@ function renderCode(state, step, search) {
   if (state.search !== id || !state.lines) {
     state.search = id;
     const line = (text, n) =>
-        html('div', { class: 'l' }, html('i', {}, String(n + 1)), html('span', {}, text)),
-      title = text => html('div', { class: 'g' }, text);
+        html('div', 'l', html('i', {}, String(n + 1)), html('span', {}, text)),
+      title = text => html('div', 'g', text);
     state.lines = {
       search: search.code.map(line),
       scan: scan.code.map((text, n) => line(text, search.code.length + n)),
