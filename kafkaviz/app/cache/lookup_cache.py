@@ -195,6 +195,7 @@ def index_only_source(key: str, log: LogView, kinds: tuple[str, ...] = (OFFSET,)
 
 
 def _index_targets(segment: SegmentView, target_kind: str) -> tuple[int, int, int]:
+    """Returns the first, the last and the default target of an index."""
     column, base = key_column(segment, target_kind)
     if not len(column):
         return base, base, base

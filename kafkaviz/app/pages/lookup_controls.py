@@ -128,7 +128,7 @@ def render_sources(labels: dict[str, str]) -> None:
 
 
 def parse_source(label: str) -> str | None:
-    """Returns the name of the source with this English label, which a link may contain, or None."""
+    """Returns the source with this English label, or None. A link may contain the label."""
     labels = {text_in("en", f"lookup.set_{name}").casefold(): name for name in SOURCES}
     return labels.get(label.casefold())
 
@@ -234,9 +234,7 @@ def _render_slider(
                     *span,
                     key=page_state.SLIDER,
                     label_visibility="collapsed",
-                    on_change=lambda: _set_target(
-                        st.session_state[page_state.SLIDER], target_kind
-                    ),
+                    on_change=lambda: _set_target(st.session_state[page_state.SLIDER], target_kind),
                 )
         st.button(
             say("lookup.surprise"),

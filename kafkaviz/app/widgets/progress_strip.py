@@ -62,7 +62,7 @@ def wait_for_result(
     text: str,
     render_error: Callable[[Exception], None],
 ) -> Result | None:
-    """Returns the result of a job. Without one, draws the progress or the error, returns None."""
+    """Returns the result of a job, or draws its progress or error and returns None."""
     job = get_job()
     if not job.wait_until_over(QUICK_S):
         render_running_job(get_job, text)
