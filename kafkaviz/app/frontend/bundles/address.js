@@ -1,2 +1,2 @@
 // Made of src/ by bundle.js.
-function r({data:{chosen:a}}){let e=new URL(location.href);for(let t in a)a[t]===null?e.searchParams.delete(t):e.searchParams.set(t,a[t]);e.href!==location.href&&history.replaceState(history.state,"",e)}export{r as default};
+function a(e){let t=new URL(location.href);for(let r in e)e[r]===null?t.searchParams.delete(r):t.searchParams.set(r,e[r]);t.href!==location.href&&history.replaceState(history.state,"",t)}function n({data:{chosen:e}}){a(e)}export{n as default};

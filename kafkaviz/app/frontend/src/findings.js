@@ -80,10 +80,7 @@ function selectionOfAddress(data, text) {
 
 function write(state) {
   const finding = state.member ? `${state.chosen}~${state.member}` : state.chosen;
-  writeParameters({
-    finding: finding || null,
-    severity: state.only === 'all' ? null : state.only,
-  });
+  writeParameters({ finding: finding || null, severity: state.only === 'all' ? null : state.only });
 }
 
 function renderVerdict(state) {

@@ -66,11 +66,7 @@ function showOther(state) {
 function buildLane(state, lane, n) {
   const { words } = state.data,
     hot = memoryOf(state.data.key, `${state.raceNumber}.${n}`, lane),
-    strip = buildStrip(state, lane, state.race.cells, {
-      words,
-      hot,
-      changed: () => replan(state),
-    });
+    strip = buildStrip(state, lane, state.race.cells, { words, hot, changed: () => replan(state) });
   const bar = html('i'),
     label = html('span'),
     time = html('div', 'n'),

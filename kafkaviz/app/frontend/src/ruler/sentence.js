@@ -160,10 +160,7 @@ function describeTime(state, t) {
       state,
       sentence,
       b
-        ? badPhrase(state, 'time_other', {
-            range: range(state, b),
-            moment: dateTimeText(b.ts),
-          })
+        ? badPhrase(state, 'time_other', { range: range(state, b), moment: dateTimeText(b.ts) })
         : badPhrase(state, 'time_other_away'),
     );
   if (state.data.lanes.index.missing) return sentences(state, sentence, phrase(state, 'time_scan'));
