@@ -103,12 +103,7 @@ PAGES = {
         icon="manage_search",
         depth=3,
         group=1,
-        keys=(
-            ("←→", "step"),
-            (("Home", "End"), "ends"),
-            (("Space",), "play"),
-            PROJECTOR_KEY,
-        ),
+        keys=(("←→", "step"), (("Home", "End"), "ends"), (("Space",), "play"), PROJECTOR_KEY),
         keys_heading="frame.stepper",
         tabs={"race": "lookup.view_race", "steps": "lookup.view_steps"},
     ),

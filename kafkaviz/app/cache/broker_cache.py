@@ -238,13 +238,7 @@ def _segments(catalog: "Catalog") -> dict[str, list]:
 
 @st.cache_resource(max_entries=4 * MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _broker_map(
-    snapshot: BrokerSnapshot,
-    stamp: int | None,
-    order: str,
-    *,
-    page: int,
-    mode: str,
-    language: str,
+    snapshot: BrokerSnapshot, stamp: int | None, order: str, *, page: int, mode: str, language: str
 ) -> "MapFigure":
     # importing plotly takes half a second; the elements above the map are drawn before that
     from kafkaviz.figures.broker import broker_map as chart

@@ -188,11 +188,7 @@ def bar() -> dict[str, Any]:
     return {"language": messages.language(), "bar": messages.table("steps")}
 
 
-def stepper(
-    data: dict[str, Any],
-    on_slot: Callable[[], None] | None,
-    key: str = "stepper",
-) -> None:
+def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
     """Draws the steps of a lookup. `data` is from figures.lookup.stepper.browser_payload.
 
     Args:

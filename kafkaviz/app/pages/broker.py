@@ -25,13 +25,7 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import ingests, page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.uploads import save, save_files
-from kafkaviz.app.widgets import (
-    charts,
-    choice,
-    elements,
-    faults,
-    progress_strip,
-)
+from kafkaviz.app.widgets import charts, choice, elements, faults, progress_strip
 from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.map_rows import LARGEST, REMOTE, ROWS_PER_PAGE, TEXT_KEYS

@@ -20,14 +20,7 @@ from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import (
-    charts,
-    elements,
-    faults,
-    go_to,
-    progress_strip,
-    tables,
-)
+from kafkaviz.app.widgets import charts, elements, faults, go_to, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map

@@ -31,10 +31,7 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.units import format_bytes
 
 MAP, RETENTION, COMPACTION = PAGES["Disk"].tabs
-CONTROLS = {
-    RETENTION: disk_retention.CONTROLS,
-    COMPACTION: disk_compaction.CONTROLS,
-}
+CONTROLS = {RETENTION: disk_retention.CONTROLS, COMPACTION: disk_compaction.CONTROLS}
 
 
 class DiskAccount(NamedTuple):

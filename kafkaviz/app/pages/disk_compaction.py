@@ -168,10 +168,7 @@ def _render_figure(
 
 
 def _render_result(
-    snapshot: BrokerSnapshot,
-    decisions: CleanerDecisions,
-    log: DecidedLog,
-    cleaned: CleanedLog,
+    snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog, cleaned: CleanedLog
 ) -> None:
     if not log.decision.is_eligible:
         elements.paragraph(say("compaction.what_if", setting=DIRTY_RATIO))
@@ -218,10 +215,7 @@ def _render_numbers(decisions: CleanerDecisions, cleaned: CleanedLog) -> None:
 
 
 def cleaning_json(
-    snapshot: BrokerSnapshot,
-    decisions: CleanerDecisions,
-    log: DecidedLog,
-    cleaned: CleanedLog,
+    snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog, cleaned: CleanedLog
 ) -> str:
     """Returns the output of `kafkaviz compaction --json` for the partition."""
     plan = decisions.plan
@@ -244,10 +238,7 @@ def _render_story(snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: De
     elements.heading(say("compaction.story"), say("compaction.story_below"), gap=8)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=12):
         text = st.text_input(
-            say("compaction.key"),
-            key=page_state.RECORD_KEY,
-            bind="query-params",
-            width=360,
+            say("compaction.key"), key=page_state.RECORD_KEY, bind="query-params", width=360
         )
         form = choice.buttons(
             say("compaction.key_form"),
@@ -312,11 +303,7 @@ def _render_records(story: KeyStory, partition: str) -> None:
 
 
 def _command(
-    name: str,
-    snapshot: BrokerSnapshot,
-    decisions: CleanerDecisions,
-    log: DecidedLog,
-    *options: str,
+    name: str, snapshot: BrokerSnapshot, decisions: CleanerDecisions, log: DecidedLog, *options: str
 ) -> str:
     path = archive.display_text(snapshot.broker.partition(log.partition).path)
     words = ["kafkaviz", name, path, *options, "--now", str(decisions.plan.now_ms)]

@@ -24,12 +24,7 @@ from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend import findings
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, page_location
-from kafkaviz.app.state.check_jobs import (
-    LARGE_BYTES,
-    check_again,
-    is_for_spark,
-    is_large,
-)
+from kafkaviz.app.state.check_jobs import LARGE_BYTES, check_again, is_for_spark, is_large
 from kafkaviz.app.widgets import elements, faults, progress_strip, tables
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError

@@ -112,9 +112,7 @@ def _render_partition(location: Location, labels: dict[str, str]) -> None:
         return
     try:
         source = lookup_cache.open_partition(
-            location_of_segment.snapshot,
-            location_of_segment.partition,
-            segment,
+            location_of_segment.snapshot, location_of_segment.partition, segment
         )
     except KafkavizError as fault:
         return _render_damage(fault)

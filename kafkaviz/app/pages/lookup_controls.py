@@ -147,11 +147,7 @@ def _render_more(
     if source.is_synthetic:
         return _choose_warm_entries(name), READ_UNCOMMITTED
     isolation = choice.draw_bound(
-        st.selectbox,
-        say("lookup.consumer"),
-        ISOLATIONS,
-        READ_UNCOMMITTED,
-        page_state.ISOLATION,
+        st.selectbox, say("lookup.consumer"), ISOLATIONS, READ_UNCOMMITTED, page_state.ISOLATION
     )
     return KAFKAS_WARM, isolation
 
@@ -160,11 +156,7 @@ def _choose_warm_entries(name: str) -> int:
     default = str(FEW_WARM.get(name, KAFKAS_WARM))
     return int(
         choice.draw_bound(
-            st.selectbox,
-            say("lookup.warm"),
-            map(str, WARM_ENTRIES),
-            default,
-            page_state.WARM,
+            st.selectbox, say("lookup.warm"), map(str, WARM_ENTRIES), default, page_state.WARM
         )
     )
 

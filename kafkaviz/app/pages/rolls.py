@@ -15,12 +15,7 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import rolls_figures
-from kafkaviz.app.pages.rolls_controls import (
-    MIB,
-    PANEL_SETTINGS,
-    SETTINGS,
-    render_controls,
-)
+from kafkaviz.app.pages.rolls_controls import MIB, PANEL_SETTINGS, SETTINGS, render_controls
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
@@ -180,8 +175,7 @@ def _source_names(location: Location) -> list[str]:
         return [SIMULATED]
     own_directory = location.partition_name
     other_partitions = sorted(
-        _segment_counts(location.broker, own_directory),
-        key=lambda pair: -pair[1],
+        _segment_counts(location.broker, own_directory), key=lambda pair: -pair[1]
     )[:OTHER_PARTITIONS]
     return [
         SIMULATED,
@@ -202,9 +196,7 @@ def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]
 def _disk_lead(location: PartitionLocation) -> str:
     count = len(location.partition.live)
     return say_count(
-        "rolls.lead_on_disk",
-        count,
-        partition=units.escape_controls(location.partition.label),
+        "rolls.lead_on_disk", count, partition=units.escape_controls(location.partition.label)
     )
 
 
@@ -242,8 +234,7 @@ def rolls_on_disk(snapshot: BrokerSnapshot, partition: Partition) -> RollsOnDisk
 def _load_on_disk(partition: Partition) -> WriteLoad:
     """Returns the mean size and record count of the first batches in the last segment."""
     last_segment = next(
-        (segment for segment in reversed(partition.live) if segment.log.size_bytes),
-        None,
+        (segment for segment in reversed(partition.live) if segment.log.size_bytes), None
     )
     if last_segment is None:
         return WriteLoad(1)

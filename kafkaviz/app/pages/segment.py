@@ -215,10 +215,7 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
     with batches:
         st.html(segment_widgets.batches_html(segment_tables.batch_rows(anatomy, pin)))
         _render_download(
-            location,
-            anatomy,
-            "batches",
-            say_count("segment.download_batches", counts[0]),
+            location, anatomy, "batches", say_count("segment.download_batches", counts[0])
         )
     with index:
         _render_index(location, anatomy, pin)

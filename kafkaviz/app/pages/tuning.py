@@ -19,10 +19,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages import tuning_scopes
 from kafkaviz.app.pages.tuning_batching import render_batches, render_codec
-from kafkaviz.app.pages.tuning_context import (
-    TuningContext,
-    build_context,
-)
+from kafkaviz.app.pages.tuning_context import TuningContext, build_context
 from kafkaviz.app.pages.tuning_index import render_index
 from kafkaviz.app.pages.tuning_scopes import Scope, go_to
 from kafkaviz.app.registry import PAGES
@@ -47,15 +44,7 @@ from kafkaviz.messages import render, say, say_count
 
 INDEX, BATCHES, CODEC = PAGES["Tuning"].tabs
 # names of tabs in earlier releases; their content is now in the tab Index
-EARLIER_TABS = (
-    "Answer",
-    "Comparison",
-    "Intervals",
-    "IndexSize",
-    "Settings",
-    "Writers",
-    "Experts",
-)
+EARLIER_TABS = ("Answer", "Comparison", "Intervals", "IndexSize", "Settings", "Writers", "Experts")
 BUDGETS = (  # links to other scopes keep these parameters
     page_state.P99,
     page_state.SHARE,
@@ -181,9 +170,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 def report(snapshot: BrokerSnapshot) -> str:
     """Returns the directory's report, dated today. It has the findings of an up-to-date catalog."""
-    from kafkaviz import (
-        report as html_report,  # imported late: it loads Plotly's JavaScript
-    )
+    from kafkaviz import report as html_report  # imported late: it loads Plotly's JavaScript
 
     return html_report.report(
         snapshot.broker, int(1000 * time.time()), known_health=broker_cache.catalog_health(snapshot)
@@ -290,11 +277,7 @@ def _render_left_out(context: TuningContext) -> None:
     problems = context.source.problems
     if problems:
         reason = join_semicolon(
-            say(
-                "errors.of_path",
-                path=problem.path.name,
-                problem=render(problem.what),
-            )
+            say("errors.of_path", path=problem.path.name, problem=render(problem.what))
             for problem in problems[:3]
         )
         elements.state(

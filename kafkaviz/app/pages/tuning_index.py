@@ -44,11 +44,7 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text.sentences import (
-    describe_error_sentence,
-    join_sentences,
-    to_sentence,
-)
+from kafkaviz.figures.text.sentences import describe_error_sentence, join_sentences, to_sentence
 from kafkaviz.figures.tuning import (
     index_size_curve,
     index_size_map,

@@ -351,10 +351,7 @@ def render_fault(
     if isinstance(error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(
-                say("tuning.measure_again"),
-                key="kv_tuning_again",
-                on_click=restart,
-                args=arguments,
+                say("tuning.measure_again"), key="kv_tuning_again", on_click=restart, args=arguments
             )
         return
     faults.unread(finding, error, location.directory)

@@ -161,10 +161,7 @@ def story(snapshot: BrokerSnapshot, log: DecidedLog, key: bytes) -> StoryJob:
 
 
 def _find_key_records(
-    now_ms: int,
-    log: DecidedLog,
-    key: bytes,
-    report: Callable[[ReadProgress], None],
+    now_ms: int, log: DecidedLog, key: bytes, report: Callable[[ReadProgress], None]
 ) -> KeyStory:
     """Finds the records of a key. Raises KafkavizError if the log cannot be read to its end.
 

@@ -116,9 +116,7 @@ def _outside(fault: CannotOpen) -> None:
 
 def _bad_archive(fault: CannotOpen) -> None:
     reason = say(
-        "faults.archive_why",
-        problem=render(fault.what),
-        next=to_sentence(render(fault.next_step)),
+        "faults.archive_why", problem=render(fault.what), next=to_sentence(render(fault.next_step))
     )
     _render_refusal("archive", "error", say("faults.archive", name=fault.path.name), reason)
 

@@ -43,10 +43,7 @@ def epochs_html(comparison: PartitionComparison) -> Html:
             *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),
         ],
         (
-            [
-                units.format_count(epoch),
-                *(units.format_count(side.get(epoch)) for side in entries),
-            ]
+            [units.format_count(epoch), *(units.format_count(side.get(epoch)) for side in entries)]
             for epoch in epochs
         ),
         "lrr",
