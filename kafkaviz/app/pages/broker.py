@@ -105,7 +105,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
         )
         if (new_directory := st.session_state.pop(page_state.TYPED_PATH, None)) is not None:
             st.session_state[page_state.OPEN_COUNT] = open_count + 1
-            st.switch_page("app.py", query_params=page_state.address(new_directory))
+            elements.open_page("Broker", page_state.address(new_directory))
         if access.takes_uploads() and st.button(
             say("broker.upload"), icon=":material/upload:", key="kv_upload"
         ):
@@ -146,10 +146,8 @@ def render_segment_map(
             )
     if (clicked := charts.take_click(MAP)) is not None:
         directory, base_offset = clicked
-        st.switch_page(
-            pages()["Segment"].script,
-            query_params=page_state.address(location.directory, directory, int(base_offset)),
-        )
+        address = page_state.address(location.directory, directory, int(base_offset))
+        elements.open_page("Segment", address)
 
 
 def _map_row(name: str) -> DeltaGenerator:
@@ -332,12 +330,10 @@ def render_page_links(location: Location, overview: BrokerOverview) -> None:
         segment_address = page_state.address(location.directory, *(largest_segment or ()))
         st.page_link(script, label=say("broker.inspect"), query_params=segment_address)
     with _card(tune, "tune"):
-        tuning_address = page_state.address(location.directory) | {
-            page_state.TUNING_SUBJECT: page_state.WHOLE_BROKER
-        }
-        st.page_link(
-            pages()["Tuning"].script, label=say("broker.tune"), query_params=tuning_address
-        )
+        script = pages()["Tuning"].script
+        tuning_address = page_state.address(location.directory)
+        tuning_address[page_state.TUNING_SUBJECT] = page_state.WHOLE_BROKER
+        st.page_link(script, label=say("broker.tune"), query_params=tuning_address)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from pandas.io.formats.style import Styler
 from kafkaviz import units
 from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
 from kafkaviz.app import page_state
-from kafkaviz.app.frame import pages
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.text.sentences import join_comma
@@ -79,10 +78,8 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
         elements.hidden_count("broker.more_unlisted", len(rows) - LISTED_ROWS)
     _render_paper_table(rows)
     if (clicked_row := charts.take_click(TABLE)) is not None:
-        st.switch_page(
-            pages()["Segment"].script,
-            query_params=page_state.address(location.directory, clicked_row.address_name),
-        )
+        address = page_state.address(location.directory, clicked_row.address_name)
+        elements.open_page("Segment", address)
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:

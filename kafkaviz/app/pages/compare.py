@@ -14,7 +14,7 @@ from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.frame import frame, pages
+from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.compare_logs import render_logs
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import comparisons, page_location
@@ -224,12 +224,7 @@ def _render_path_form(location: Location) -> None:
     if target is not None:
         st.session_state[page_state.COMPARED_COUNT] = count + 1
         first, other = target
-        address_of_first = page_state.address(first or location.directory)
-        st.switch_page(
-            pages()["Compare"].script,
-            query_params=address_of_first
-            | {page_state.COMPARED_DIRECTORY: page_state.parameter(str(other))},
-        )
+        _open(page_state.address(first or location.directory), str(other))
 
 
 def _request(key: str) -> None:
@@ -316,7 +311,7 @@ def render_partition_map(location: Location, comparison: BrokerComparison) -> No
                 selection_mode="points",
             )
     if (clicked := charts.take_click(key)) is not None:
-        _open(location, clicked)
+        _open_partition(location, clicked)
 
 
 def _choose_page(foot: Any, count: int) -> int:
@@ -350,7 +345,7 @@ def render_partition_table(location: Location, comparison: BrokerComparison) -> 
         )
         elements.hidden_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
     if (clicked := charts.take_click(TABLE)) is not None:
-        _open(location, clicked)
+        _open_partition(location, clicked)
 
 
 def _table_row(comparison: PartitionComparison) -> list[str | int | None]:
@@ -368,11 +363,14 @@ def _table_row(comparison: PartitionComparison) -> list[str | int | None]:
     ]
 
 
-def _open(location: Location, partition: str) -> None:
-    parameters = page_state.address(location.directory, partition) | {
-        page_state.COMPARED_DIRECTORY: page_state.parameter(page_location.compared_directory())
-    }
-    st.switch_page(pages()["Compare"].script, query_params=parameters)
+def _open_partition(location: Location, partition: str) -> None:
+    address = page_state.address(location.directory, partition)
+    _open(address, page_location.compared_directory())
+
+
+def _open(address: dict[str, Any], compared: str) -> None:
+    address[page_state.COMPARED_DIRECTORY] = page_state.parameter(compared)
+    elements.open_page("Compare", address)
 
 
 def render_changes(start: StartComparison) -> None:

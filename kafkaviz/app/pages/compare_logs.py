@@ -13,7 +13,6 @@ from kafkaviz.analysis.comparison import batches
 from kafkaviz.analysis.comparison.comparison import SIDES, BrokerComparison, PartitionComparison
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.frame import pages
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
@@ -88,12 +87,8 @@ def _render_relation(location: Location, comparison: PartitionComparison) -> Non
                 continue
             last_offset = max(replica.log_end_offset - 1, replica.log_start_offset)
             pin = None if offset is None else min(offset, last_offset)
-            st.page_link(
-                pages()["Segment"].script,
-                label=say("compare.open_in", side=side),
-                icon=":material/straighten:",
-                query_params=page_state.address(directory, replica.directory, pin=pin),
-            )
+            address = page_state.address(directory, replica.directory, pin=pin)
+            elements.page_link("Segment", say("compare.open_in", side=side), address)
 
 
 def _render_axis(comparison: PartitionComparison) -> None:

@@ -161,7 +161,7 @@ def _render_topic_menu(snapshot: BrokerSnapshot, topics: Sequence[str]) -> None:
     )
     if topic:
         address = page_state.address(snapshot.directory)
-        st.switch_page("app.py", query_params=address | {page_state.FILTER: topic})
+        elements.open_page("Broker", address | {page_state.FILTER: topic})
 
 
 def _render_head(title: str, below: str, table: DiskTable, file_name: str, key: str) -> None:

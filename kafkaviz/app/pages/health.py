@@ -20,7 +20,7 @@ from kafkaviz import messages, units, versions
 from kafkaviz.analysis.findings import Finding
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.frame import frame, pages
+from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import findings
 from kafkaviz.app.scheduling import in_turn
 from kafkaviz.app.state import check_jobs, page_location
@@ -92,14 +92,8 @@ def _render_compare_link(snapshot: BrokerSnapshot) -> None:
     with st.expander(say("health.other_replica")):
         elements.paragraph(say("health.other_replica_below"))
         st.code(f"{command} {say('health.other_directory')}", language="bash", wrap_lines=True)
-        st.page_link(
-            pages()["Compare"].script,
-            label=say("health.compare"),
-            icon=":material/compare_arrows:",
-            query_params=page_state.address(
-                page_state.join_directories(map(address.display, snapshot.broker.sources))
-            ),
-        )
+        directory = page_state.join_directories(map(address.display, snapshot.broker.sources))
+        elements.page_link("Compare", say("health.compare"), page_state.address(directory))
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)

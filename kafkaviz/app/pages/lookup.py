@@ -225,22 +225,18 @@ def _render_damage(fault: KafkavizError) -> None:
 
 def render_segment_link(location: PartitionLocation, context: LookupContext) -> None:
     record = cast(ConsumerRecord, context.result.record)
-    offset = units.format_count(record.offset)
-    position = units.format_count(record.batch_position)
     label = say(
         "lookup.onward",
-        offset=offset,
+        offset=units.format_count(record.offset),
         segment=units.file_stem(record.segment_base_offset),
-        position=position,
+        position=units.format_count(record.batch_position),
     )
     address = page_state.address(
         location.directory, location.partition_name, record.segment_base_offset, record.offset
     )
     st.space(8)
     with st.container(key="kv_onward"):
-        st.page_link(
-            "pages/segment.py", label=label, icon=":material/straighten:", query_params=address
-        )
+        elements.page_link("Segment", label, address)
 
 
 def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCost | None:

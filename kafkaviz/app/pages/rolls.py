@@ -126,13 +126,11 @@ def _render_head(location: Location) -> str:
     source_name = labels[label]
     if label != current:
         st.session_state[page_state.ROLLS_ON_DISK] = source_name != SIMULATED
-        parameters = (
-            location.address
-            if source_name == SIMULATED
-            else page_state.address(location.directory, source_name)
-            | {page_state.ROLLS_SUBJECT: label}
-        )
-        st.switch_page("pages/rolls.py", query_params=parameters)
+        address = location.address
+        if source_name != SIMULATED:
+            address = page_state.address(location.directory, source_name)
+            address[page_state.ROLLS_SUBJECT] = label
+        elements.open_page("Rolls", address)
     with lead:
         elements.title(
             say("common.page_rolls"),

@@ -152,7 +152,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
         download(label, build_archive, name, "kv_archive", "application/gzip", kind="secondary")
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = uploads.save(io.BytesIO(build_archive()), name)
-            st.switch_page("app.py", query_params=page_state.address(path))
+            elements.open_page("Broker", page_state.address(path))
         count = len(run.history.segments)
         text = say(
             "rolls.take_words",

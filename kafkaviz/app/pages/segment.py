@@ -136,7 +136,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
                 parameters = page_state.address(
                     location.directory, location.partition_name, segment.base_offset
                 )
-                st.switch_page("pages/segment.py", query_params=parameters)
+                elements.open_page("Segment", parameters)
 
 
 def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegment]:
@@ -294,10 +294,8 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
             and st.button(say("segment.look_up"), icon=":material/manage_search:", key="kv_look_up")
         ):
             offset = int(anatomy.batches.row(current_pin(anatomy).row)["last_offset"])
-            st.switch_page(
-                pages()["Lookup"].script,
-                query_params={**location.address, "by": "offset", "target": str(offset)},
-            )
+            target = {page_state.BY: "offset", page_state.TARGET: str(offset)}
+            elements.open_page("Lookup", location.address | target)
 
 
 def render_title(partition: Partition | None, segment: Segment | None = None) -> None:

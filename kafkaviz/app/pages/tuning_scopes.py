@@ -158,12 +158,10 @@ def go_to(location: Location, topic_partition: str, label: str = "") -> None:
     parameters = {name: value for name, value in st.query_params.items() if name not in excluded}
     for key in TRIED:
         st.session_state.pop(key, None)
-    address = (
-        parameters
-        | page_state.address(location.directory, topic_partition)
-        | ({page_state.TUNING_SUBJECT: label} if label else {})
-    )
-    st.switch_page("pages/tuning.py", query_params=address)
+    address = parameters | page_state.address(location.directory, topic_partition)
+    if label:
+        address[page_state.TUNING_SUBJECT] = label
+    elements.open_page("Tuning", address)
 
 
 def choose_workload() -> str:

@@ -4,10 +4,11 @@ Text is escaped unless it is Html, so text from a file never becomes markup.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape as to_html
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from kafkaviz import config_def, versions
 from kafkaviz.analysis.inferred_release import InferredRelease
 from kafkaviz.app.frontend import art
+from kafkaviz.app.registry import PAGES
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import escape_controls, format_count
@@ -55,6 +57,17 @@ def cut_middle(text: str, length: int) -> str:
 def page_name(name: str) -> str:
     """Returns the name of a page, a key of PAGES in app/registry.py, in the reader's language."""
     return say(f"common.page_{name.lower().replace(' ', '_')}")
+
+
+def open_page(name: str, address: Mapping[str, Any]) -> None:
+    """Opens the page `name`, a key of PAGES, with these address parameters."""
+    st.switch_page(PAGES[name].script, query_params=address)
+
+
+def page_link(name: str, text: str, address: Mapping[str, Any]) -> None:
+    """Draws a link to the page `name`, a key of PAGES, with the icon of the page."""
+    page = PAGES[name]
+    st.page_link(page.script, label=text, icon=f":material/{page.icon}:", query_params=address)
 
 
 def icon(name: str, *, small: bool = False) -> Html:

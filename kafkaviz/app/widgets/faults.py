@@ -32,7 +32,6 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count
 
-HOME = "app.py"
 STORE_MESSAGES = ("remote.", "tiered.")  # prefixes of messages about a store or address
 MAX_NEARBY = 3  # buttons to directories one level down
 MAX_PROBLEMS = 8  # problems that are listed
@@ -160,21 +159,11 @@ def not_in_broker(location: Location) -> None:
 def unread(finding: str, error: Exception, directory: str) -> None:
     """Draws why a log could not be read, with a link to the problems of its directory."""
     with elements.state("unread", "error", finding, describe_error_sentence(error)):
-        st.page_link(
-            "pages/health.py",
-            label=say("common.show_wrong"),
-            icon=":material/ecg_heart:",
-            query_params=page_state.address(directory),
-        )
+        elements.page_link("Health", say("common.show_wrong"), page_state.address(directory))
 
 
 def broker_link(directory: str) -> None:
-    st.page_link(
-        HOME,
-        label=say("common.show_broker"),
-        icon=":material/dns:",
-        query_params=page_state.address(directory),
-    )
+    elements.page_link("Broker", say("common.show_broker"), page_state.address(directory))
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
