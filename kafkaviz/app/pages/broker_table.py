@@ -4,6 +4,7 @@ import csv as csv_format
 import io
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, cast
 
 import pandas as pd
@@ -45,24 +46,24 @@ FORMATTERS = {  # functions that return the text of a value; columns are sorted 
     "newest": lambda ms: units.moment(int(ms), fraction=False),
 }
 TEXT_COLUMNS = ("name", "log_directory", "offsets", "codec")
-CSV_COLUMNS = (
-    "directory",
-    "state",
-    "segments",
-    "log_start_offset",
-    "last_offset",
-    "log_bytes",
-    "allocated_bytes",
-    "index_bytes",
-    "offset_entries",
-    "time_entries",
-    "batches",
-    "records",
-    "torn_bytes",
-    "codecs",
-    "newest_record_ms",
-    "log_directory",
-)
+CSV_COLUMNS: dict[str, Callable[[PartitionRow], object]] = {
+    "directory": lambda row: tables.escape_formula(row.directory),
+    "state": attrgetter("state"),
+    "segments": attrgetter("sums.segments"),
+    "log_start_offset": attrgetter("log_start_offset"),
+    "last_offset": attrgetter("last_offset"),
+    "log_bytes": attrgetter("sums.log_bytes"),
+    "allocated_bytes": attrgetter("sums.allocated_bytes"),
+    "index_bytes": attrgetter("sums.index_bytes"),
+    "offset_entries": attrgetter("sums.offset_entries"),
+    "time_entries": attrgetter("sums.time_entries"),
+    "batches": attrgetter("sums.batches"),
+    "records": attrgetter("sums.records"),
+    "torn_bytes": attrgetter("sums.torn_bytes"),
+    "codecs": lambda row: " ".join(row.codecs) if row.codecs else None,
+    "newest_record_ms": attrgetter("sums.newest_ms"),
+    "log_directory": lambda row: tables.escape_formula(row.log_directory),
+}
 
 
 @st.fragment
@@ -162,7 +163,7 @@ def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
     """Returns the rows as a data frame in the given order. Unknown numbers are NaN."""
     columns = _columns(rows)
     table = pd.DataFrame(
-        [[_values(row)[column] for column in columns] for row in rows],
+        [[VALUES[column](row) for column in columns] for row in rows],
         # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
         columns=[_heading(column) for column in columns],
     )
@@ -175,28 +176,11 @@ def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
     columns = _columns(rows)
     return [
         [
-            units.MISSING if (value := values[column]) is None else FORMATTERS[column](value)
+            units.MISSING if (value := VALUES[column](row)) is None else FORMATTERS[column](value)
             for column in columns
         ]
-        for values in map(_values, rows)
+        for row in rows
     ]
-
-
-def _values(row: PartitionRow) -> dict[str, Any]:
-    sums = row.sums
-    return {
-        "name": _name(row),
-        "log_directory": row.log_directory,
-        "segments": sums.segments,
-        "offsets": _offsets(row),
-        "log": sums.log_bytes,
-        "index": sums.index_bytes,
-        "share": sums.index_share,
-        "entries": sums.offset_entries,
-        "gap": sums.bytes_per_entry,
-        "codec": join_comma(row.codecs) if row.codecs else None,
-        "newest": sums.newest_ms,
-    }
 
 
 def _name(row: PartitionRow) -> str:
@@ -215,6 +199,21 @@ def _offsets(row: PartitionRow) -> str | None:
     ):
         return None
     return f"{units.format_count(row.log_start_offset)}–{units.format_count(row.last_offset)}"
+
+
+VALUES: dict[str, Callable[[PartitionRow], Any]] = {  # the columns of FORMATTERS
+    "name": _name,
+    "log_directory": attrgetter("log_directory"),
+    "segments": attrgetter("sums.segments"),
+    "offsets": _offsets,
+    "log": attrgetter("sums.log_bytes"),
+    "index": attrgetter("sums.index_bytes"),
+    "share": attrgetter("sums.index_share"),
+    "entries": attrgetter("sums.offset_entries"),
+    "gap": attrgetter("sums.bytes_per_entry"),
+    "codec": lambda row: join_comma(row.codecs) if row.codecs else None,
+    "newest": attrgetter("sums.newest_ms"),
+}
 
 
 def style_table(table: pd.DataFrame) -> Styler:
@@ -240,31 +239,8 @@ def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], st
 
 def csv(rows: Sequence[PartitionRow]) -> bytes:
     text = io.StringIO()
-    writer = csv_format.DictWriter(text, CSV_COLUMNS)
-    writer.writeheader()
-    writer.writerows(
-        _csv_row(row) for row in sorted(rows, key=lambda row: natural_sort_key(row.directory))
-    )
+    writer = csv_format.writer(text)
+    writer.writerow(CSV_COLUMNS)
+    for row in sorted(rows, key=lambda row: natural_sort_key(row.directory)):
+        writer.writerow([value(row) for value in CSV_COLUMNS.values()])
     return text.getvalue().encode()
-
-
-def _csv_row(row: PartitionRow) -> dict:
-    sums = row.sums
-    return {
-        "directory": tables.escape_formula(row.directory),
-        "state": row.state,
-        "segments": sums.segments,
-        "log_start_offset": row.log_start_offset,
-        "last_offset": row.last_offset,
-        "log_bytes": sums.log_bytes,
-        "allocated_bytes": sums.allocated_bytes,
-        "index_bytes": sums.index_bytes,
-        "offset_entries": sums.offset_entries,
-        "time_entries": sums.time_entries,
-        "batches": sums.batches,
-        "records": sums.records,
-        "torn_bytes": sums.torn_bytes,
-        "codecs": " ".join(row.codecs) if row.codecs else None,
-        "newest_record_ms": sums.newest_ms,
-        "log_directory": tables.escape_formula(row.log_directory),
-    }
