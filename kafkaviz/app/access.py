@@ -155,15 +155,9 @@ def _tiered_sources() -> tuple[Path, ...]:
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
     """Returns the paths in "/data/a:/data/b", or in the JSON list ["/data/a", "/data/b"]."""
-    try:
-        if variable.startswith("["):
+    if variable.startswith("["):
+        with suppress(ValueError, TypeError):
             return tuple(map(address.local_path, json.loads(variable)))
-        return _split_path_variable(variable)
-    except (ValueError, TypeError):
-        return _split_path_variable(variable)
-
-
-def _split_path_variable(variable: str) -> tuple[Path, ...]:
     parts = re.split(f"{os.pathsep}(?!//)", variable)  # does not split s3://bucket
     return tuple(address.local_path(directory) for directory in parts if directory)
 

@@ -131,29 +131,22 @@ def _partition(broker: Broker, *, prefers_full_batches: bool) -> Partition:
     if name and "/" in name:  # the name is in two log directories, so it includes the log directory
         return broker.partition(name)
     if name:
-        spellings = {
-            candidate.directory: (
-                escape_controls(candidate.directory),
-                replace_surrogates(candidate.directory),
-            )
-            for candidate in broker.partitions
-        }
-        other_spellings = (
-            candidate
-            for candidate in broker.partitions
-            if candidate.directory != name and name in spellings[candidate.directory]
-        )
-        partition = next(other_spellings, None) or next(
-            (candidate for candidate in broker.partitions if candidate.directory == name), None
-        )
-        if not partition:
+        matches = [
+            candidate for candidate in broker.partitions if name in _spellings(candidate.directory)
+        ]
+        if not matches:
             raise _missing_error("faults.no_partition_named", broker.path, name)
-        return partition
+        # first a directory whose name is spelled otherwise in an address
+        return max(matches, key=lambda candidate: candidate.directory != name)
     if not broker.partitions:
         raise _missing_error("faults.no_partition", broker.path, broker.path.name)
     by_size = sorted(broker.partitions, key=attrgetter("log_bytes"), reverse=True)
     tried = by_size[:MAX_TRIED] if prefers_full_batches else []
     return next(filter(_has_full_batches, tried), by_size[0])
+
+
+def _spellings(directory: str) -> tuple[str, str, str]:
+    return directory, escape_controls(directory), replace_surrogates(directory)
 
 
 def _has_full_batches(partition: Partition) -> bool:
