@@ -1,6 +1,8 @@
 // Streamlit redraws the sidebar with every page. Between press and release a link may disappear or
 // be replaced, and then the browser sends no click. While another directory opens, the links still
 // lead to the previous one. So a press is kept until the right link exists.
+import { hasModifier } from './dom.js';
+
 const PATIENCE_MS = 30000,
   STEP_MS = 40,
   RESTED = 6,
@@ -81,38 +83,23 @@ export default function () {
   const other = () => {
     own.target = own.sent = null;
   };
-  addEventListener('popstate', other);
-  document.addEventListener('keydown', other, true);
-  document.addEventListener(
-    'pointerover',
-    e => {
-      if (/** @type {Element} */ (e.target).closest?.('.st-key-kv_nav')) own.measure();
+  const listeners = {
+    keydown: other,
+    pointerover: e => {
+      if (e.target.closest?.('.st-key-kv_nav')) own.measure();
     },
-    true,
-  );
-  document.addEventListener(
-    'pointerdown',
-    e => {
+    pointerdown: e => {
       own.measure();
       other();
-      own.pressed =
-        e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey ? null : (under(e) ?? null);
+      own.pressed = e.button || hasModifier(e) || e.shiftKey ? null : (under(e) ?? null);
     },
-    true,
-  );
-  document.addEventListener(
-    'pointerup',
-    e => {
+    pointerup: e => {
       if (own.pressed && under(e) === own.pressed) soon(own.pressed);
       own.pressed = null;
     },
-    true,
-  );
-  document.addEventListener(
-    'click',
-    e => {
-      const link = /** @type {Element} */ (e.target).closest?.('.st-key-kv_nav a');
-      if (!link || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+    click: e => {
+      const link = e.target.closest?.('.st-key-kv_nav a');
+      if (!link || hasModifier(e) || e.shiftKey) return;
       own.target = null;
       if (own.isConfirmed || !old(link)) {
         if (own.again) return;
@@ -123,6 +110,7 @@ export default function () {
       e.stopImmediatePropagation();
       soon(path(link));
     },
-    true,
-  );
+  };
+  addEventListener('popstate', other);
+  for (const [name, act] of Object.entries(listeners)) document.addEventListener(name, act, true);
 }
