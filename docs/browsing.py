@@ -1,7 +1,6 @@
-"""A server of the app and a Chromium for it, used for the pictures of the documents and by browser
-tests.
+"""Starts the app and a Chromium, for the pictures of the documentation and for browser tests.
 
-It is here because nobody imports tests/, as tests/test_floors.py says.
+It is in docs/, because no module may import tests/: see tests/test_floors.py.
 """
 
 import os
@@ -34,18 +33,19 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # to optimize what runs for a second takes an eighth of a page's processor time
+    # optimizing code that runs for a second takes an eighth of a page's processor time
     "--js-flags=--no-maglev --no-turbofan",
 ]
-# on a deep link Streamlit asks for these below the page's path first: 404
+# for a deep link, Streamlit first requests these below the page's path, which gives 404
 HARMLESS = ("_stcore/host-config", "_stcore/health")
-START_S = 120  # more than a server ever took
+START_S = 120  # no server has taken longer to start
 
 
 @contextmanager
 def serving(cache: Path, *arguments: str) -> Iterator[str]:
-    """The address of an app that keeps its cache, and server.log, in this folder. arguments: of
-    `kafkaviz app`.
+    """Runs the app and yields its address.
+
+    `cache` is the folder of its cache and of server.log. `arguments` are those of `kafkaviz app`.
     """
     with started(cache, *arguments) as (address, _):
         yield address
@@ -55,8 +55,9 @@ def serving(cache: Path, *arguments: str) -> Iterator[str]:
 def started(
     cache: Path, *arguments: str, python: Path | str = sys.executable, cwd: Path = ROOT
 ) -> Iterator[tuple[str, subprocess.Popen]]:
-    """Returns the same, and the process of the server, run by this checkout or by
-    another Python.
+    """Does the same as `serving`, and also yields the process of the server.
+
+    `python` runs the server. The default is the Python of this checkout.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -87,7 +88,7 @@ def started(
 
 
 def wait_until_healthy(address: str) -> None:
-    """Until the server answers; TimeoutError where it does not."""
+    """Waits until the server answers. Raises TimeoutError if it does not."""
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         try:
@@ -100,7 +101,7 @@ def wait_until_healthy(address: str) -> None:
 
 @contextmanager
 def chromium() -> Iterator["Browser"]:
-    """The Chromium of this machine, or else what playwright brought."""
+    """Yields the Chromium of this machine, or else the one that playwright installed."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -110,9 +111,7 @@ def chromium() -> Iterator["Browser"]:
 
 
 def watch(page: "Page") -> list[str]:
-    """Returns a list that grows with each console error of a page, except Streamlit's harmless
-    ones.
-    """
+    """Returns a list to which each console error of a page is added. Skips harmless errors."""
     errors: list[str] = []
 
     def tell(error: str) -> None:
@@ -127,5 +126,5 @@ def watch(page: "Page") -> list[str]:
 
 
 def console_text(message: "ConsoleMessage") -> str:
-    """An error of the console with the address it is about."""
+    """Returns the text of a console error, with the address that it is about."""
     return f"{message.text} {(message.location or {}).get('url', '')}"

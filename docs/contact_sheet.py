@@ -40,7 +40,7 @@ from docs.screenshots import (
 )
 
 OUT = Path(__file__).parents[1] / "build" / "contact-sheet"
-# of a page, px: HEIGHT where neither a drawing nor its line says another
+# of a page, in px; HEIGHT is used if neither a drawing nor a line of PAGES has another
 WIDTH, HEIGHT, SCREEN_HEIGHT = 1440, 1400, 810
 CELL, GAP, QUALITY = 640, 16, 80  # on the sheet
 GREY = (128, 128, 128)
@@ -50,8 +50,14 @@ DENSE = {"tp": "dense-index-0", "segment": 0}
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page to photograph: path, address, the element to wait for, actions before each picture,
-    the archive, its name among the drawings, and the height without one.
+    """A page to photograph.
+
+    Attributes:
+        choices: the parameters of its address.
+        has_come: waits until the English page is complete.
+        prepare: acts on the page before each picture.
+        drawing: the name of its drawings; "" for the name of the page.
+        height: the height in px without a drawing; 0 for HEIGHT.
     """
 
     path: str
@@ -181,12 +187,12 @@ def take_image(
 
 
 def cell(image: Image.Image) -> Image.Image:
-    """The picture as wide as a cell."""
+    """Returns the picture with the width of a cell."""
     return image.resize((CELL, round(image.height * CELL / image.width)), Image.Resampling.LANCZOS)
 
 
 def put_together(rows: list[list[Image.Image]]) -> Image.Image:
-    """All cells on one sheet, a grey line between them."""
+    """Returns all cells on one sheet, with grey lines between them."""
     heights = [max(image.height for image in row) for row in rows]
     columns = max(map(len, rows))
     sheet = Image.new(

@@ -1,8 +1,8 @@
-"""python -m docs.reference: commands.md from argparse, the tables of data-source.md from the
-schemas, the words of architecture.md from the glossary, and the list at the top of questions.md.
+"""python -m docs.reference: makes parts of the documentation from the code.
 
-What stands between `<!-- NAME: made by make docs -->` and `<!-- NAME: end -->` is replaced;
-everything else in these three pages is written by hand.
+They are commands.md from argparse, the tables of data-source.md from the schemas, the words of
+architecture.md from the glossary, and the list at the top of questions.md. In the last three pages,
+the text between `<!-- NAME: made by make docs -->` and `<!-- NAME: end -->` is replaced.
 """
 
 import argparse
@@ -60,7 +60,7 @@ the version of the program.
 | 2 | wrong usage or unreadable input: one line says what, which file, which byte, what to do |
 | 130 | stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP |
 """
-MEANINGS = {  # a format's own meaning of a name, where it has one, is told as FORMAT.COLUMN
+MEANINGS = {  # by column; if a column has another meaning in one format, by FORMAT.COLUMN too
     "broker": "the name of the broker directory",
     "topic": "the topic",
     "partition": "the partition's number",
@@ -195,7 +195,7 @@ def main() -> None:
 
 
 def pages() -> dict[Path, str]:
-    """Every page that is made, whole or in parts, as it should be."""
+    """Returns the text of each page that is made, whole or in parts, by its path."""
     parts = {
         "data-source.md": dict(tables()),
         "architecture.md": {"glossary": glossary_table()},
@@ -211,8 +211,9 @@ def pages() -> dict[Path, str]:
 
 
 def filled(text: str, parts: dict[str, str]) -> str:
-    """The page with its made parts replaced; KeyError for a mark that nothing is made for,
-    ValueError for a part without its mark.
+    """Returns the page with the parts between its marks replaced.
+
+    Raises KeyError for a mark without a part, and ValueError for a part without a mark.
     """
     pattern = re.compile(r"<!-- (\S+): made by make docs -->\n.*?<!-- \1: end -->", re.DOTALL)
     missing = parts.keys() - set(pattern.findall(text))
@@ -254,7 +255,7 @@ def glossary_table() -> str:
 
 
 def tables() -> Iterator[tuple[str, str]]:
-    """Returns one table of columns per format, with the columns that an option adds at its end."""
+    """Yields (format, table of its columns). Columns that an option adds come last."""
     schemas = {name: columns(name, parse_options(EVERY_COLUMN)) for name in FORMATS}
     consumer = {"subscribe": "t", "includeHeaders": "true", "includeReplica": "true"} | {
         "mode": "PERMISSIVE"
@@ -285,7 +286,7 @@ def meaning(name: str, column: str) -> str:
 
 
 def spark_type(arrow: pa.DataType) -> str:
-    """As Spark's SQL names it."""
+    """Returns the name of a type in Spark's SQL."""
     if pa.types.is_list(arrow):
         return f"ARRAY<{spark_type(arrow.value_type)}>"
     if pa.types.is_struct(arrow):
@@ -322,8 +323,9 @@ def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.Argument
 
 
 def _command(parser: argparse.ArgumentParser) -> str:
-    """One command as a section; laid out here, because argparse's own layout moves with Python's
-    release.
+    """Returns one command as a section.
+
+    It does not use argparse's layout, which depends on the release of Python.
     """
     actions = [
         action
@@ -339,8 +341,9 @@ def _command(parser: argparse.ArgumentParser) -> str:
 
 
 def _usage(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> str:
-    """kafkaviz check [--json] PATH, in lines of at most WIDTH; those of which exactly one is given
-    stand together.
+    """Returns the usage, such as kafkaviz check [--json] PATH, in lines of at most WIDTH.
+
+    Arguments of which only one can be given share brackets.
     """
     choices = {
         id(action): group._group_actions
@@ -427,7 +430,7 @@ def _paragraph(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Within a table a bar would end the cell."""
+    """Escapes bars, because a bar ends a cell of a table."""
     return text.replace("|", "\\|")
 
 

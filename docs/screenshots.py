@@ -1,13 +1,12 @@
-"""python -m docs.screenshots: the pictures of tour.md, of a server of its own over sample_data,
-into docs/tour/.
+"""python -m docs.screenshots: takes the pictures of tour.md, with a server over sample_data.
 
-Each picture is 1280 px wide and as high as its line in SHOTS says, light, in WebP. With names as
-arguments only those are taken:
+They go to docs/tour/. Each is light, 1280 px wide, as high as its line in SHOTS says, and in WebP.
+With names as arguments, only these pictures are taken:
 
     python -m docs.screenshots lookup rolls
 
-It needs playwright (requirements-dev.txt) and Chromium. An error in the browser's console ends it:
-no picture shows a broken page.
+It needs playwright (requirements-dev.txt) and Chromium. The exit status is 1 if a page reports an
+error in the browser's console.
 """
 
 import base64
@@ -36,8 +35,13 @@ BUSY = "[data-testid=stStatusWidget], [data-testid=stSpinner], [data-testid=stSk
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture to take: place, height, the actions and waits before it, and the archive of
-    sample_data (the clean one by default).
+    """A picture to take.
+
+    Attributes:
+        height: in px.
+        choices: the parameters of the page's address.
+        prepare: acts on the page, or waits for it, before the picture is taken.
+        sample: the name of an archive of sample_data; "" for the clean one.
     """
 
     path: str
@@ -48,12 +52,12 @@ class Shot:
 
 
 def shows(text: str, patience_ms: int = PATIENCE_MS) -> Callable[[Page], None]:
-    """Waits until the words are on the page."""
+    """Returns a function that waits until the text is on the page."""
     return lambda page: page.get_by_text(text).first.wait_for(timeout=patience_ms)
 
 
 def scrolled_to(text: str) -> Callable[[Page], None]:
-    """Waits for the words, and puts them at the top."""
+    """Returns a function that waits for a text and scrolls it to the top."""
 
     def prepare(page: Page) -> None:
         words = page.get_by_text(text).first
@@ -72,9 +76,7 @@ def drawn(page: Page) -> None:
 
 
 def answered(page: Page) -> None:
-    """Waits for the first answer, which waits for Spark, and runs the query again, so that the
-    displayed time is the query's own.
-    """
+    """Runs the query again after the first answer, whose time includes the start of Spark."""
     drawn(page)
     settle(page)
     page.get_by_role("button", name="Run").first.click()
@@ -100,7 +102,7 @@ def raced_by_lagging_reader(page: Page) -> None:
 
 
 def taught(page: Page) -> None:
-    """A class at this step, in which learners have answered what CLASS_ANSWERS says."""
+    """Starts a class at this step, whose learners give the answers in CLASS_ANSWERS."""
     settle(page)
     page.locator(".st-key-kv_class_way_in button").first.click()
     page.locator(".st-key-kv_class_teach button").first.click()
@@ -116,7 +118,7 @@ def taught(page: Page) -> None:
         learner.locator("[class*=st-key-kv_opt_chosen]").wait_for()
 
 
-CLASS_ANSWERS = (1, 0, 1)  # by their place among those of the question
+CLASS_ANSWERS = (1, 0, 1)  # for each learner: the index of the chosen answer
 ORDERS = {"tp": "orders-0", "segment": 0}
 PROJECTED = {"lesson": "warm-section", "at": 3, "projector": 1, "answers": "warm-section.3c"}
 BROKEN = {"lesson": "batches", "break": 1, "answers": "batches~0~156ad"}  # predicted and started
@@ -180,7 +182,7 @@ def main(names: list[str]) -> int:
 
 
 def take_shot(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
-    """Takes one picture; what the console said was wrong."""
+    """Takes one picture and returns the errors of the browser's console."""
     shot = SHOTS[name]
     context = browser.new_context(
         viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC"
@@ -194,7 +196,7 @@ def take_shot(browser: Browser, address: str, folder: Path, name: str) -> list[s
     try:
         shot.prepare(page)
         settle(page)
-    except sync_api.TimeoutError as late:  # the picture shows what did not come
+    except sync_api.TimeoutError as late:  # the picture shows what is missing
         errors.append(str(late))
     image = context.new_cdp_session(page).send(
         "Page.captureScreenshot", {"format": "webp", "quality": QUALITY}
@@ -215,8 +217,9 @@ def settle(page: Page) -> None:
 
 @contextmanager
 def samples() -> Iterator[Path]:
-    """The sample archives in a folder that is named the same at every run: pages show where a
-    directory lies.
+    """Yields a folder with the sample archives.
+
+    It has the same name in every run, because pages show the path of a directory.
     """
     folder = Path(tempfile.gettempdir()) / "kafka"
     folder.mkdir()
@@ -230,7 +233,7 @@ def samples() -> Iterator[Path]:
 
 @contextmanager
 def server(archive: Path) -> Iterator[str]:
-    """The address of an app that was opened on the archive, with a cache of its own."""
+    """Yields the address of an app that shows the archive, and has a cache of its own."""
     os.environ["TZ"] = "UTC"
     with tempfile.TemporaryDirectory() as cache, serving(Path(cache), str(archive)) as address:
         yield address
