@@ -68,7 +68,7 @@ class ScanView:
     end_position: int  # the size of the .log
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """Counts the first `read_count` reads: (reads of 17 bytes, reads of a whole header)."""
+        """Counts the reads of 17 bytes, and of a whole header, in the first `read_count` reads."""
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(
             read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads

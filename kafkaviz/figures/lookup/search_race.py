@@ -25,7 +25,7 @@ from kafkaviz.versions import PLAIN, WARM
 # of more pages, only those that are read and the warm section are drawn
 MAX_CELLS = 44
 MAX_HOT = 32  # pages in memory are drawn too, if all drawn pages are at most this many
-# the entry with which the middles move to other pages, and the entry before it
+# an index with the entry that moves the middles to other pages, and the same index without it
 JUMP = "jump"
 BEFORE_JUMP = "before"
 
@@ -60,7 +60,8 @@ class SearchRaceView:
     caption: str
     is_even: bool  # whether both searches need the same numbers of probes, pages and cold pages
     is_in_front: bool  # whether the target is in front of the warm section
-    at: str  # for the two entries: the title of the result, with the placeholder {result}; else ""
+    # if there are two races: the title of the result, with the placeholder {result}; else ""
+    at: str
     cells: tuple[RaceCell, ...]
     lanes: tuple[RaceLane, RaceLane]
     note: str  # text about the model; the placeholder {read} is the time of one read

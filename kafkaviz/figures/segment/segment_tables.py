@@ -106,7 +106,7 @@ def find_pinned_row(
 
 
 def rows_around(count: int, row: int) -> range:
-    """Returns up to eleven rows around `row`, for a table of `count` rows."""
+    """Returns up to `ROWS_PER_TABLE` rows around `row`, of a table with `count` rows."""
     first_row = max(0, min(count - ROWS_PER_TABLE, row - ROWS_PER_TABLE // 2))
     return range(first_row, min(count, first_row + ROWS_PER_TABLE))
 
@@ -233,7 +233,7 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
 
 
 def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
-    """Returns all rows of one of `TABLES` as CSV (UTF-8) with a header line.
+    """Returns all rows of "batches", "index" or "timeindex" as CSV (UTF-8) with a header line.
 
     Numbers are not formatted. A missing value is an empty cell.
     """

@@ -4,12 +4,12 @@ from kafkaviz import units
 from kafkaviz.analysis.transactions.listing import Hold, Transaction
 from kafkaviz.messages import say
 
-# by begins_before_log: how the start relates to the time of the first batch in this copy
+# by begins_before_log: whether the transaction began before the first batch of this copy
 _MARKS = {True: "< ", None: "≤ ", False: ""}
 
 
 def start_cell(transaction: Transaction) -> str:
-    """Returns a start time. A "<" in front means: earlier than the log's first batch."""
+    """Returns a start time, after "<" if it was, or "≤" if it may be, before the first batch."""
     if transaction.start_ms is None:
         return units.MISSING
     return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)
