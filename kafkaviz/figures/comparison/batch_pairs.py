@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison.batches import BatchPair, WindowBatch, describe_pair
+from kafkaviz.figures.text.sentences import count_range
 from kafkaviz.messages import say, say_count
 
 ROW_BYTES = 16
@@ -91,15 +92,14 @@ def _choose_pair(pairs: Sequence[BatchPair], offset: int) -> BatchPair | None:
     complete = [pair for pair in pairs if all(pair.batches)]
     differing = [pair for pair in complete if not pair.is_equal]
     candidates = [pair for pair in complete if any(_holds(batch, offset) for batch in pair.batches)]
-    return next(
-        iter([*(pair for pair in candidates if not pair.is_equal), *differing, *candidates]), None
-    )
+    differing_candidates = [pair for pair in candidates if not pair.is_equal]
+    return next(iter([*differing_candidates, *differing, *candidates]), None)
 
 
 def _holds(batch: WindowBatch | None, offset: int) -> bool:
-    return batch is not None and batch.number("base_offset") <= offset <= batch.number(
-        "last_offset"
-    )
+    if batch is None:
+        return False
+    return batch.number("base_offset") <= offset <= batch.number("last_offset")
 
 
 def _row(pair: BatchPair, *, is_chosen: bool) -> PairRow:
@@ -128,13 +128,10 @@ def _cells(batch: WindowBatch | None, other: WindowBatch | None) -> tuple[PairCe
     def differs(*fields: str) -> bool:
         return any(int(row[field]) != int(other_row[field]) for field in fields)
 
-    first = batch.number("base_offset")
-    last = batch.number("last_offset")
+    first = units.format_count(batch.number("base_offset"))
+    last = units.format_count(batch.number("last_offset"))
     return (
-        PairCell(
-            f"{units.format_count(first)}–{units.format_count(last)}",
-            differs("base_offset", "last_offset"),
-        ),
+        PairCell(f"{first}–{last}", differs("base_offset", "last_offset")),
         PairCell(str(batch.number("leader_epoch")), differs("leader_epoch")),
         PairCell(units.format_count(batch.number("position"))),
         PairCell(units.format_count(batch.number("size_bytes")), differs("size_bytes")),
@@ -151,17 +148,18 @@ def _hex_pair(pair: BatchPair) -> HexPairView:
     visible = [row for row in visible if row * ROW_BYTES < max(map(len, data))]
     count = sum(left != right for left, right in zip(*data, strict=False))
     count += abs(len(data[0]) - len(data[1]))
-    position = tuple(units.format_count(batch.number("position")) for batch in (a, b))
+    offset = units.format_count(pair.base_offset)
+    title = say("compare.bytes_same", offset=offset)
+    if count:
+        title = say_count("compare.bytes_title", count, offset=offset)
     return HexPairView(
-        title=say_count("compare.bytes_title", count, offset=units.format_count(pair.base_offset))
-        if count
-        else say("compare.bytes_same", offset=units.format_count(pair.base_offset)),
+        title=title,
         caption=say(
             "compare.bytes_below",
             a=a.segment.log.name,
-            a_at=position[0],
+            a_at=units.format_count(a.number("position")),
             b=b.segment.log.name,
-            b_at=position[1],
+            b_at=units.format_count(b.number("position")),
         ),
         rows=tuple(_hex_row(data, row * ROW_BYTES) for row in visible),
         hidden_rows=len(set(rows) - set(visible)),
@@ -170,16 +168,15 @@ def _hex_pair(pair: BatchPair) -> HexPairView:
 
 
 def _differing_rows(a: bytes, b: bytes) -> list[int]:
-    length = max(len(a), len(b))
     return [
         start // ROW_BYTES
-        for start in range(0, length, ROW_BYTES)
+        for start in range(0, max(len(a), len(b)), ROW_BYTES)
         if a[start : start + ROW_BYTES] != b[start : start + ROW_BYTES]
     ]
 
 
 def _hex_row(data: tuple[bytes, bytes], position: int) -> HexPairRow:
-    parts = [part[position : position + ROW_BYTES] for part in data]
+    a, b = (part[position : position + ROW_BYTES] for part in data)
 
     def digits(own: bytes, other: bytes) -> tuple[tuple[str, bool], ...]:
         return tuple(
@@ -187,9 +184,7 @@ def _hex_row(data: tuple[bytes, bytes], position: int) -> HexPairRow:
             for place, byte in enumerate(own)
         )
 
-    return HexPairRow(
-        position=position, digits=(digits(parts[0], parts[1]), digits(parts[1], parts[0]))
-    )
+    return HexPairRow(position=position, digits=(digits(a, b), digits(b, a)))
 
 
 def _fields(pair: BatchPair, a: WindowBatch) -> Iterator[FieldRow]:
@@ -199,11 +194,8 @@ def _fields(pair: BatchPair, a: WindowBatch) -> Iterator[FieldRow]:
         if difference.locations[0] is None and pair.batches[1]:
             start = pair.batches[1].number("position")
         first = location.position - start
-        last = first + max(location.size_bytes, 1) - 1
         yield FieldRow(
             field=difference.what,
-            position=units.format_count(first)
-            if first == last
-            else f"{units.format_count(first)}–{units.format_count(last)}",
+            position=count_range(first, first + max(location.size_bytes, 1) - 1),
             values=(difference.values[0] or units.MISSING, difference.values[1] or units.MISSING),
         )

@@ -39,7 +39,6 @@ WRONG = (Relation.DOOMED_TAIL, Relation.DIVERGED, Relation.ALTERED, Relation.DAM
 ONE_SIDED = (Relation.ONLY_IN_A, Relation.ONLY_IN_B)
 EQUAL = (Relation.IDENTICAL, Relation.INDEX_FILES_DIFFER, Relation.SEGMENTS_DIFFER)
 COLOURS = {"both": "log", "alone": "scan", "other": "torn"}
-TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "ok"}
 
 
 @dataclass(frozen=True)
@@ -143,20 +142,14 @@ def describe_row(comparison: PartitionComparison) -> str:
 
 def _row(comparison: PartitionComparison) -> PartitionLanes:
     name = escape_controls(comparison.partition)
-    replicas = zip(SIDES, comparison.replicas, strict=True)
     lines = [
         f"<b>{escape(name, quote=False)}</b>",
         escape(render(describe_relation(comparison)), quote=False),
-        *(
-            say(
-                "compare.hover_side",
-                side=side,
-                offsets=offsets_text(replica, units.format_count),
-            )
-            for side, replica in replicas
-            if replica
-        ),
     ]
+    for side, replica in zip(SIDES, comparison.replicas, strict=True):
+        if replica:
+            offsets = offsets_text(replica, units.format_count)
+            lines.append(say("compare.hover_side", side=side, offsets=offsets))
     return PartitionLanes(
         directory=comparison.partition,
         name=name,
@@ -232,13 +225,8 @@ def _trace(map_view: PartitionMapView, kind: str, colours: Mapping[str, str]) ->
     bars = [bar for bar in map_view.bars if bar.kind == kind]
     marker: dict = {"color": colours[COLOURS[kind]]}
     if kind == "other":
-        marker["pattern"] = {
-            "shape": "x",
-            "fgcolor": colours["raised"],
-            "size": 5,
-            "solidity": 0.2,
-            "fillmode": "overlay",
-        }
+        pattern = {"shape": "x", "fgcolor": colours["raised"], "size": 5, "solidity": 0.2}
+        marker["pattern"] = pattern | {"fillmode": "overlay"}
     return go.Bar(
         orientation="h",
         y=[bar.row + (3 + bar.side * (LANE_PX + 1)) / ROW_PX for bar in bars],
@@ -255,17 +243,12 @@ def _trace(map_view: PartitionMapView, kind: str, colours: Mapping[str, str]) ->
 
 
 def _annotations(number: int, row: PartitionLanes, colours: Mapping[str, str]) -> list[dict]:
-    plain = {
-        "y": number + (3 + LANE_PX) / ROW_PX,
-        "yanchor": "middle",
-        "borderpad": 0,
-        "xref": "paper",
-        "xanchor": "left",
-    }
+    y = number + (3 + LANE_PX) / ROW_PX
+    plain = {"xref": "paper", "xanchor": "left", "y": y, "yanchor": "middle", "borderpad": 0}
     name = row.name
     if len(name) > NAME_CHARACTERS:
         name = f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
-    words = colours[f"{TEXT_COLOURS[row.severity]}_text"]
+    words = colours[f"{row.severity}_text"]
     return [
         theme.note(escape(name, quote=False), colours["ink"], 13, x=0, xshift=-LEFT_PX, **plain),
         theme.note(escape(row.text, quote=False), words, 12.5, x=1, xshift=12, **plain),

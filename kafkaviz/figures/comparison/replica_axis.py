@@ -6,6 +6,7 @@ the figure shows what the follower truncates in each step.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import cycle
 
 import plotly.graph_objects as go
 
@@ -77,16 +78,11 @@ def first_difference(comparison: PartitionComparison) -> int | None:
     a, b = comparison.replicas
     if a is None or b is None:
         return None
-    firsts = [
-        ranges[0][0]
-        for ranges in (
-            *(records.ranges for records in comparison.only_in),
-            comparison.unreadable.ranges,
-        )
-        if ranges
-    ]
-    ends = [] if a.log_end_offset == b.log_end_offset else [min(a.log_end_offset, b.log_end_offset)]
-    return min([*firsts, *ends], default=None)
+    record_sets = (*comparison.only_in, comparison.unreadable)
+    starts = [records.ranges[0][0] for records in record_sets if records.ranges]
+    if a.log_end_offset != b.log_end_offset:
+        starts.append(min(a.log_end_offset, b.log_end_offset))
+    return min(starts, default=None)
 
 
 def view(
@@ -157,15 +153,9 @@ def _title(comparison: PartitionComparison, leader: int | None, parting: int | N
         values = {"leader": SIDES[leader], "follower": SIDES[1 - leader]}
         if not walk.drop_count:
             return say("compare.drops_nothing", **values)
-        first = walk.follower_loses[0][0]
-        last = walk.follower_loses[-1][1]
-        return say_count(
-            "compare.drops",
-            walk.drop_count,
-            first=units.format_count(first),
-            last=units.format_count(last),
-            **values,
-        )
+        first = units.format_count(walk.follower_loses[0][0])
+        last = units.format_count(walk.follower_loses[-1][1])
+        return say_count("compare.drops", walk.drop_count, first=first, last=last, **values)
     epochs = comparison.leader_epochs_there
     if comparison.first_divergent_offset is not None and epochs and epochs[0] != epochs[1]:
         offset = units.format_count(comparison.first_divergent_offset)
@@ -210,23 +200,13 @@ def _range(
 
 
 def _epoch_bars(comparison: PartitionComparison) -> Iterator[EpochBar]:
-    epochs = sorted(
-        {epoch for replica in comparison.replicas if replica for epoch, _ in replica.epochs.entries}
-    )
-    colours = {
-        epoch: EPOCH_COLOURS[place % len(EPOCH_COLOURS)] for place, epoch in enumerate(epochs)
-    }
-    for side, replica in enumerate(comparison.replicas):
-        if replica is None:
-            continue
+    replicas = [(side, replica) for side, replica in enumerate(comparison.replicas) if replica]
+    epochs = {epoch for _, replica in replicas for epoch, _ in replica.epochs.entries}
+    colours = dict(zip(sorted(epochs), cycle(EPOCH_COLOURS), strict=False))
+    for side, replica in replicas:
         for epoch, first, stop in epoch_ranges(replica):
-            yield EpochBar(
-                side=side,
-                epoch=epoch,
-                first=first,
-                stop=stop,
-                colour=colours.get(epoch, EPOCH_COLOURS[0]),
-            )
+            colour = colours.get(epoch, EPOCH_COLOURS[0])
+            yield EpochBar(side=side, epoch=epoch, first=first, stop=stop, colour=colour)
 
 
 def epoch_ranges(replica: Replica) -> Iterator[tuple[int, int, int]]:
@@ -283,12 +263,8 @@ def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
             "separatethousands": True,
         },
         yaxis=theme.PLAIN_AXIS
-        | {
-            "range": [height_px, -TITLE_PX],
-            "showticklabels": False,
-            "showgrid": False,
-            "ticks": "",
-        },
+        | {"range": [height_px, -TITLE_PX]}
+        | {"showticklabels": False, "showgrid": False, "ticks": ""},
         shapes=list(_shapes(axis_view, colours)),
         annotations=[
             *_annotations(axis_view, colours),
@@ -320,19 +296,16 @@ def _epoch_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> go.B
             "color": [colours[f"{bar.colour}_soft"] for bar in bars],
             "line": {"color": [colours[bar.colour] for bar in bars], "width": 1.5},
         },
-        hovertext=[
-            say(
-                "compare.hover_epoch",
-                side=SIDES[bar.side],
-                epoch=bar.epoch,
-                first=units.format_count(bar.first),
-                last=units.format_count(bar.stop - 1),
-            )
-            for bar in bars
-        ],
+        hovertext=[_hover_text("compare.hover_epoch", bar, epoch=bar.epoch) for bar in bars],
         hovertemplate="%{hovertext}<extra></extra>",
         name="epochs",
     )
+
+
+def _hover_text(key: str, bar: EpochBar | AxisMark, **values: int) -> str:
+    first = units.format_count(bar.first)
+    last = units.format_count(bar.stop - 1)
+    return say(key, side=SIDES[bar.side], first=first, last=last, **values)
 
 
 def _mark_traces(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> list[go.Bar]:
@@ -350,15 +323,7 @@ def _mark_traces(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> list
                 width=MARK_PX,
                 offset=0,
                 marker={"color": colours[colour]},
-                hovertext=[
-                    say(
-                        f"compare.{key}",
-                        side=SIDES[mark.side],
-                        first=units.format_count(mark.first),
-                        last=units.format_count(mark.stop - 1),
-                    )
-                    for mark in marks
-                ],
+                hovertext=[_hover_text(f"compare.{key}", mark) for mark in marks],
                 hovertemplate="%{hovertext}<extra></extra>",
                 name=colour,
             )
@@ -390,92 +355,64 @@ def _watermark_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> 
 
 def _shapes(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[dict]:
     low, high = axis_view.range
+    line = {"color": colours["ink_3"], "width": 1}
     for side, bases in enumerate(axis_view.segments):
         top = _lane_top(side) + LANE_PX + MARK_PX + 4
         for base in bases:
             if low <= base <= high:
-                yield _line((base, top), (base, top + 6), colours["ink_3"])
+                yield theme.straight_line(base, base, top, top + 6, line=line)
     if axis_view.dropped:
         side, first, stop = axis_view.dropped
         first, stop = _clip(axis_view, first, stop)
         top = _lane_top(side)
         lane = theme.rectangle(first, stop, top, top + LANE_PX)
-        outline = {"color": colours["torn"], "width": 1.5, "dash": "dot"}
+        line = {"color": colours["torn"], "width": 1.5}
         yield lane | {"fillcolor": colours["raised"], "opacity": 0.72, "line": {"width": 0}}
-        yield lane | {"line": outline}
-        yield _line((first, top), (stop, top + LANE_PX), colours["torn"], 1.5)
-        yield _line((first, top + LANE_PX), (stop, top), colours["torn"], 1.5)
+        yield lane | {"line": line | {"dash": "dot"}}
+        yield theme.straight_line(first, stop, top, top + LANE_PX, line=line)
+        yield theme.straight_line(first, stop, top + LANE_PX, top, line=line)
     if axis_view.parting is not None:
         line = {"color": colours["ink"], "width": 1.2, "dash": "dash"}
         bottom = _lane_top(1) + LANE_PX + MARK_PX + 4
-        ends = (axis_view.parting, -6), (axis_view.parting, bottom)
-        yield _line(*ends, colours["ink"]) | {"line": line}
-
-
-def _line(
-    start: tuple[float, float], stop: tuple[float, float], colour: str, width: float = 1
-) -> dict:
-    line = {"color": colour, "width": width}
-    return theme.straight_line(start[0], stop[0], start[1], stop[1], line=line)
+        x = axis_view.parting
+        yield theme.straight_line(x, x, -6, bottom, line=line)
 
 
 def _annotations(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iterator[dict]:
     low, high = axis_view.range
     length = high - low
-    plain = {"showarrow": False, "borderpad": 0, "yanchor": "middle"}
+    plain = {"borderpad": 0, "yanchor": "middle"}
+    left = plain | {"xref": "paper", "x": 0, "xanchor": "left", "xshift": -LEFT_PX + 4}
     for side, name in enumerate(SIDES):
         middle = _lane_top(side) + LANE_PX / 2
-        yield plain | {
-            "xref": "paper",
-            "x": 0,
-            "xanchor": "left",
-            "xshift": -LEFT_PX + 4,
-            "y": middle,
-            "text": f"<b>{name}</b>",
-            "font": {"size": 15, "color": colours["ink"]},
-        }
+        yield theme.note(f"<b>{name}</b>", colours["ink"], 15, y=middle, **left)
+    dropped_side, dropped_from, _ = axis_view.dropped or (None, 0, 0)
     for bar in axis_view.epochs:
         first, stop = _clip(axis_view, bar.first, bar.stop)
         if stop - first < LABEL_SHARE * length:
             continue
-        is_dropped = bool(
-            axis_view.dropped
-            and axis_view.dropped[0] == bar.side
-            and axis_view.dropped[1] <= bar.first
-        )
-        yield plain | {
-            "x": first,
-            "xanchor": "left",
-            "xshift": 7,
-            "y": _lane_top(bar.side) + LANE_PX / 2,
-            "text": say("compare.epoch", epoch=bar.epoch)
-            if bar.epoch != UNDEFINED
-            else say("compare.no_epoch"),
-            "font": {
-                "size": 12.5,
-                "color": colours["ink_2" if is_dropped else f"{bar.colour}_text"],
-            },
-        }
+        text = say("compare.epoch", epoch=bar.epoch)
+        if bar.epoch == UNDEFINED:
+            text = say("compare.no_epoch")
+        is_dropped = bar.side == dropped_side and dropped_from <= bar.first
+        colour = colours["ink_2" if is_dropped else f"{bar.colour}_text"]
+        middle = _lane_top(bar.side) + LANE_PX / 2
+        yield theme.note(text, colour, 12.5, x=first, xanchor="left", xshift=7, y=middle, **plain)
     for side, bases in enumerate(axis_view.segments):
         labelled = None
         for base in bases:
             is_near = labelled is not None and base - labelled < LABEL_SHARE * length
             if low <= base <= high and not is_near:
                 labelled = base
-                yield plain | {
-                    "x": base,
-                    "xanchor": "center",
-                    "y": _lane_top(side) + LANE_PX + MARK_PX + 19,
-                    "text": units.format_count(base),
-                    "font": {"size": 11.5, "color": colours["ink_3"]},
-                }
+                text = units.format_count(base)
+                y = _lane_top(side) + LANE_PX + MARK_PX + 19
+                yield theme.note(
+                    text, colours["ink_3"], 11.5, x=base, xanchor="center", y=y, **plain
+                )
     if axis_view.parting is not None:
         is_left = axis_view.parting - low > length / 2
-        yield plain | {
-            "x": axis_view.parting,
-            "xanchor": "right" if is_left else "left",
-            "xshift": -5 if is_left else 5,
-            "y": -14,
-            "text": f"<b>{axis_view.parting_text}</b>",
-            "font": {"size": 12.5, "color": colours["ink"]},
-        }
+        anchor = "right" if is_left else "left"
+        shift = -5 if is_left else 5
+        text = f"<b>{axis_view.parting_text}</b>"
+        place = plain | {"x": axis_view.parting, "xanchor": anchor, "xshift": shift, "y": -14}
+        yield theme.note(text, colours["ink"], 12.5, **place)

@@ -68,6 +68,12 @@ def count_phrase(key: str, count: int) -> str:
     return say_count(key, count, n=number_word(count))
 
 
+def count_range(first: int, last: int) -> str:
+    """Returns the numbers of a range, such as "180–219", or "180" if there is only one."""
+    start = units.format_count(first)
+    return start if first == last else f"{start}–{units.format_count(last)}"
+
+
 def number_word(count: int) -> str:
     """Returns a small number as a word, a larger one in digits."""
     small_words = say("common.numbers").split()
