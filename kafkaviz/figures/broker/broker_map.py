@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import compress
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -85,10 +86,10 @@ class MapRow:
     """A row of the map: a topic-partition, or the heading of a log directory."""
 
     name: str
-    is_quiet: bool  # the topic is internal, or its directory is no longer in use
-    log_bytes: int
-    gap: str  # log bytes per entry
-    is_dense: bool
+    is_quiet: bool = False  # the topic is internal, or its directory is no longer in use
+    log_bytes: int = 0
+    gap: str = ""  # log bytes per entry
+    is_dense: bool = False
     directory: str = ""
     badge: RowBadge | None = None  # shows the worst finding of the row
     # ends of torn segments, in bytes from the start of the row
@@ -110,12 +111,12 @@ class BrokerMapView:
     def alt(self) -> str:
         count = sum(not row.heading for row in self.rows)
         map_text = say("broker.map_alt", title=self.title, count=count)
-        badge_texts = [
+        badge_texts = join_semicolon(
             say("broker.mark_of", name=row.name, words=row.badge.text)
             for row in self.rows
             if row.badge
-        ]
-        return join_sentences((map_text, end_sentence(join_semicolon(badge_texts))))
+        )
+        return join_sentences((map_text, end_sentence(badge_texts)))
 
     @property
     def longest_bytes(self) -> int:
@@ -147,23 +148,17 @@ def view(
         for index in indexes
     )
     longest_bytes = max((row.log_bytes for row in rows), default=0)
-    is_detailed = dict(
-        zip(
-            page_rows,
-            _choose_detailed([overview.partitions[index].sums.segments for index in page_rows]),
-            strict=True,
-        )
-    )
+    segment_counts = [overview.partitions[index].sums.segments for index in page_rows]
+    detailed = set(compress(page_rows, _choose_detailed(segment_counts)))
     bars = tuple(
         bar
         for row_number, index in enumerate(indexes)
         if not isinstance(index, str)
         for bar in _segment_bars(
-            overview, index, row_number, is_detailed=is_detailed[index], badges=badges
+            overview, index, row_number, is_detailed=index in detailed, badges=badges
         )
     )
     axis_bytes = _axis_length(rows, longest_bytes)
-    strips = _density_strips(overview, indexes, longest_bytes, axis_bytes)
     densest = _densest_partition(overview)
     outlined_row = None if densest not in indexes else indexes.index(densest)
     return BrokerMapView(
@@ -173,7 +168,7 @@ def view(
         rows=rows,
         bars=bars,
         axis_bytes=axis_bytes,
-        strip=strips,
+        strip=_density_strips(overview, indexes, longest_bytes, axis_bytes),
     )
 
 
@@ -198,14 +193,7 @@ def _heading_row(overview: BrokerOverview, log_directory: str) -> MapRow:
         log=units.format_bytes(sums.log_bytes),
         index=units.format_bytes(sums.index_bytes),
     )
-    return MapRow(
-        name=log_directory,
-        is_quiet=False,
-        log_bytes=0,
-        gap="",
-        is_dense=False,
-        heading=heading,
-    )
+    return MapRow(name=log_directory, heading=heading)
 
 
 def _row(
@@ -220,23 +208,19 @@ def _row(
         (tail_text for (directory, _), tail_text in tails.items() if directory == name_in_address),
         "",
     )
-    name = (
-        partition.label
-        if partition.state == "current"
-        else say(
-            "broker.named_state", name=partition.label, state=say(f"common.state_{partition.state}")
-        )
-    )
-    quiet = partition.is_internal or partition.state != "current"
-    torn_ends = (
-        tuple(np.cumsum(segments["log_bytes"])[torn_mask(segments)].tolist()) if tail else ()
-    )
+    name = partition.label
+    if partition.state != "current":
+        state = say(f"common.state_{partition.state}")
+        name = say("broker.named_state", name=name, state=state)
+    torn_ends = ()
+    if tail:
+        torn_ends = tuple(np.cumsum(segments["log_bytes"])[torn_mask(segments)].tolist())
     badge = map_badges.find_row_badge(
         partition.label, badges.get(name_in_address, ()), tail, segments["base_offset"].tolist()
     )
     return MapRow(
         name=name,
-        is_quiet=quiet,
+        is_quiet=partition.is_internal or partition.state != "current",
         log_bytes=partition.sums.log_bytes,
         gap=_gap(partition),
         is_dense=bool(gap and gap < DENSE_TEXT_BYTES),
@@ -257,13 +241,9 @@ def _gap(partition: PartitionRow) -> str:
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
     is_detailed = [count <= MAX_BARS_PER_ROW for count in counts]
     for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
-        if (
-            sum(
-                count if is_shown else 1
-                for count, is_shown in zip(counts, is_detailed, strict=True)
-            )
-            <= MAX_BARS
-        ):
+        rows = zip(counts, is_detailed, strict=True)
+        bars = sum(count if has_bars else 1 for count, has_bars in rows)
+        if bars <= MAX_BARS:
             break
         is_detailed[index] = False
     return is_detailed
@@ -296,19 +276,17 @@ def _segment_bars(
 def _segment_bar(
     row: int, start_byte: int, segment: np.void, partition: PartitionRow, badges: Sequence[Badge]
 ) -> SegmentBar:
-    size_bytes = int(segment["log_bytes"])
     base_offset = int(segment["base_offset"])
-    severity = badges[0].severity if badges else ""
     is_remote = base_offset in partition.remote_bases
     return SegmentBar(
         row=row,
         start_byte=start_byte,
-        size_bytes=size_bytes,
+        size_bytes=int(segment["log_bytes"]),
         kind=REMOTE if is_remote else KINDS[segment["kind"]],
         directory=partition.address_name or partition.directory,
         base_offset=base_offset,
         hover=_hover(segment, partition.label, badges, is_remote=is_remote),
-        severity=severity,
+        severity=badges[0].severity if badges else "",
     )
 
 
@@ -338,15 +316,9 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
     counts = {  # `say_count` uses the plural for an unknown count
         name: say_count(f"common.n_{name}", count[name]) for name in ("batches", "records")
     }
-    kind = say(f"common.kind_{KINDS[segment['kind']]}")
+    head = f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}"
     lines = [
-        say(
-            "common.comma",
-            first=(
-                f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}"
-            ),
-            next=kind,
-        ),
+        say("common.comma", first=head, next=say(f"common.kind_{KINDS[segment['kind']]}")),
         say("broker.hover_batches", size=units.format_count(int(segment["log_bytes"])), **counts),
         say(
             "broker.entries",
@@ -366,16 +338,13 @@ def _density_strips(
     overview: BrokerOverview, indexes: Sequence[int | str], longest_bytes: int, axis_bytes: float
 ) -> np.ndarray:
     gap_bytes = axis_bytes * GAP_SHARE
-    no_strip = np.full(CELLS, np.nan, np.float32)
-    strips = [
-        no_strip
-        if isinstance(index, str)
-        else build_strip(
-            overview.segment_rows(index), _positions(overview, index), longest_bytes, gap_bytes
-        )
-        for index in indexes
-    ]
-    return np.array(strips, np.float32).reshape(len(indexes), CELLS)
+    strips = np.full((len(indexes), CELLS), np.nan, np.float32)
+    for row, index in enumerate(indexes):
+        if not isinstance(index, str):
+            segments = overview.segment_rows(index)
+            positions = _positions(overview, index)
+            strips[row] = build_strip(segments, positions, longest_bytes, gap_bytes)
+    return strips
 
 
 def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
@@ -477,12 +446,11 @@ def draw(map_view: BrokerMapView, mode: str) -> MapFigure:
 def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     rows = len(map_view.rows)
-    axis_bytes = map_view.axis_bytes
     fig = go.Figure(
         [
             _density_heatmap(map_view, colours),
-            *_segment_traces(map_view, axis_bytes, colours),
-            *_torn_traces(map_view, axis_bytes, colours),
+            *_segment_traces(map_view, colours),
+            *_torn_traces(map_view, colours),
             *_badge_traces(map_view, colours),
         ]
     )
@@ -495,9 +463,8 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
         barmode="overlay",
         xaxis=axis
         | {
-            "range": [0, axis_bytes],
-            "tickvals": values,
-            "ticktext": list(map(_tick, values)),
+            "range": [0, map_view.axis_bytes],
+            **theme.ticks(values, _tick),
             "showgrid": True,
             "showline": False,
         },
@@ -505,9 +472,9 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
         annotations=[
             note
             for number, row in enumerate(map_view.rows)
-            for note in _row_annotations(number, row, axis_bytes, colours)
+            for note in _row_annotations(number, row, map_view.axis_bytes, colours)
         ]
-        + _axis_annotations(colours),
+        + [_column_name(colours)],
         shapes=[] if map_view.outlined_row is None else [_outline(map_view.outlined_row, colours)],
     )
     return fig
@@ -545,9 +512,7 @@ def _tick(value: int) -> str:
     return units.format_bytes(value) if value else "0"
 
 
-def _segment_traces(
-    map_view: BrokerMapView, axis_bytes: float, colours: Mapping[str, str]
-) -> list[go.Bar]:
+def _segment_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Bar]:
     marker_by_kind = {
         "closed": {"color": colours["log"]},
         "many": {"color": colours["log"]},
@@ -558,24 +523,18 @@ def _segment_traces(
         "swap": _hatched_marker("x", colours, size=6, solidity=0.2),
     }
     return [
-        _trace(kind, [bar for bar in map_view.bars if bar.kind == kind], marker, axis_bytes)
+        _trace(
+            kind, [bar for bar in map_view.bars if bar.kind == kind], marker, map_view.axis_bytes
+        )
         for kind, marker in marker_by_kind.items()
     ]
 
 
 def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity: float) -> dict:
-    pattern = {
-        "shape": shape,
-        "fgcolor": colours["log"],
-        "size": size,
-        "solidity": solidity,
-        "fillmode": "replace",
-    }
-    return {
-        "color": colours["raised"],
-        "line": {"color": colours["log"], "width": 1},
-        "pattern": pattern,
-    }
+    line = {"color": colours["log"], "width": 1}
+    pattern = {"shape": shape, "fgcolor": colours["log"], "size": size, "solidity": solidity}
+    pattern |= {"fillmode": "replace"}
+    return {"color": colours["raised"], "line": line, "pattern": pattern}
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
@@ -625,7 +584,7 @@ def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[g
         for bar in map_view.bars
         if bar.severity
         and bars_per_row[bar.row] > 1
-        and not _is_torn_end(map_view.rows[bar.row], bar)
+        and bar.start_byte + bar.size_bytes not in map_view.rows[bar.row].torn_ends
     ]
     pins = [
         (bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity)
@@ -640,21 +599,11 @@ def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[g
     return [*map_badges.pin_traces(pins, colours), *map_badges.badge_traces(badge_places, colours)]
 
 
-def _is_torn_end(row: MapRow, bar: SegmentBar) -> bool:
-    return bar.start_byte + bar.size_bytes in row.torn_ends
-
-
-def _torn_traces(
-    map_view: BrokerMapView, axis_bytes: float, colours: Mapping[str, str]
-) -> list[go.Bar]:
-    rows = [(number, row) for number, row in enumerate(map_view.rows) if row.torn_ends]
-    return [_torn_bar(rows, axis_bytes * TORN_SHARE, colours)] if rows else []
-
-
-def _torn_bar(
-    rows: Sequence[tuple[int, MapRow]], width: float, colours: Mapping[str, str]
-) -> go.Bar:
-    ends = [(number, end) for number, row in rows for end in row.torn_ends]
+def _torn_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Bar]:
+    ends = [(number, end) for number, row in enumerate(map_view.rows) for end in row.torn_ends]
+    if not ends:
+        return []
+    width = map_view.axis_bytes * TORN_SHARE
     pattern = {
         "shape": "x",
         "fgcolor": colours["torn"],
@@ -663,7 +612,8 @@ def _torn_bar(
         "solidity": 0.35,
         "fillmode": "replace",
     }
-    return go.Bar(
+    line = {"color": colours["torn"], "width": 1}
+    torn_bars = go.Bar(
         name="torn",
         orientation="h",
         y=[number + (BAR_TOP_PX - 1) / ROW_PX for number, _ in ends],
@@ -671,14 +621,10 @@ def _torn_bar(
         x=[width] * len(ends),
         width=(BAR_PX + 2) / ROW_PX,
         offset=0,
-        marker={
-            "color": colours["torn_soft"],
-            "line": {"color": colours["torn"], "width": 1},
-            "pattern": pattern,
-            "cornerradius": 0,
-        },
+        marker={"color": colours["torn_soft"], "line": line, "pattern": pattern, "cornerradius": 0},
         hoverinfo="skip",
     )
+    return [torn_bars]
 
 
 def _row_middle(number: int) -> float:
@@ -689,82 +635,43 @@ def _row_annotations(
     number: int, row: MapRow, axis_bytes: float, colours: Mapping[str, str]
 ) -> list[dict]:
     y = _row_middle(number)
+    left = {"xref": "paper", "x": 0, "xanchor": "left", "xshift": -LEFT_PX}
+    right = {"xref": "paper", "x": 1, "xanchor": "right", "xshift": RIGHT_PX}
     if row.heading:
-        heading = _annotation("", y, 12.5, colours["ink_2"], "left")
-        name_html = f"<b>{escape(row.name, quote=False)}</b>"
-        heading["text"] = f"{name_html}  {escape(row.heading, quote=False)}"
-        return [heading | {"xref": "paper", "x": 0, "xshift": -LEFT_PX}]
-    name = _annotation(
-        _short(row.name), y, 13, colours["ink_3" if row.is_quiet else "ink"], "left"
-    ) | {
-        "xref": "paper",
-        "x": 0,
-        "xshift": -LEFT_PX,
-    }
-    gap = _annotation(
-        row.gap, y, 12.5, colours["offset_text" if row.is_dense else "ink_2"], "right"
-    ) | {
-        "xref": "paper",
-        "x": 1,
-        "xshift": RIGHT_PX,
-    }
+        heading = _annotation(row.heading, y, 12.5, colours["ink_2"]) | left
+        heading["text"] = f"<b>{escape(row.name, quote=False)}</b>  {heading['text']}"
+        return [heading]
+    name = _annotation(_short(row.name), y, 13, colours["ink_3" if row.is_quiet else "ink"]) | left
     if _short(row.name) != row.name:
         name["hovertext"] = escape(row.name, quote=False)
+    gap = _annotation(row.gap, y, 12.5, colours["offset_text" if row.is_dense else "ink_2"]) | right
     if not row.log_bytes:
-        return [
-            name,
-            gap,
-            _annotation(say("broker.empty"), y, 12, colours["ink_3"], "left")
-            | {"x": 0, "xshift": EMPTY_PX},
-        ]
-    if row.badge:
-        position = {
-            "x": row.log_bytes + axis_bytes * BADGE_AT_PX / PLOT_PX,
-            "xshift": BADGE_PX / 2 + WORDS_AFTER_PX,
-        }
-        return [
-            name,
-            gap,
-            _annotation(
-                row.badge.text,
-                y,
-                12.5,
-                colours[f"{map_badges.COLOUR_NAMES[row.badge.severity]}_text"],
-                "left",
-            )
-            | position,
-        ]
-    return [name, gap]
+        empty = _annotation(say("broker.empty"), y, 12, colours["ink_3"])
+        return [name, gap, empty | {"x": 0, "xanchor": "left", "xshift": EMPTY_PX}]
+    if not row.badge:
+        return [name, gap]
+    colour = colours[f"{map_badges.COLOUR_NAMES[row.badge.severity]}_text"]
+    badge = _annotation(row.badge.text, y, 12.5, colour) | {
+        "x": row.log_bytes + axis_bytes * BADGE_AT_PX / PLOT_PX,
+        "xanchor": "left",
+        "xshift": BADGE_PX / 2 + WORDS_AFTER_PX,
+    }
+    return [name, gap, badge]
 
 
 def _short(name: str) -> str:
     return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
 
 
-def _annotation(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
-    return theme.note(
-        escape(text, quote=False),
-        colour,
-        size,
-        y=y,
-        yanchor="middle",
-        xanchor=anchor,
-        borderpad=0,
-        borderwidth=0,
+def _annotation(text: str, y: float, size: float, colour: str) -> dict:
+    text = escape(text, quote=False)
+    return theme.note(text, colour, size, y=y, yanchor="middle", borderpad=0, borderwidth=0)
+
+
+def _column_name(colours: Mapping[str, str]) -> dict:
+    """Returns the name of the numbers at the right."""
+    return (
+        _annotation(say("broker.entry_gap"), 1, 12, colours["ink_3"])
+        | {"xref": "paper", "x": 1, "xanchor": "right", "xshift": RIGHT_PX}
+        | {"yref": "paper", "yanchor": "bottom", "yshift": 3}
     )
-
-
-def _axis_annotations(colours: Mapping[str, str]) -> list[dict]:
-    annotation = _annotation(say("broker.entry_gap"), 0, 12, colours["ink_3"], "right")
-    return [
-        annotation
-        | {
-            "xref": "paper",
-            "x": 1,
-            "xshift": RIGHT_PX,
-            "yref": "paper",
-            "y": 1,
-            "yshift": 3,
-            "yanchor": "bottom",
-        }
-    ]

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -21,10 +22,8 @@ MAX_LINES = 4  # most findings in the hover text
 BADGE_PX = 13
 PIN_PX = 6
 SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
-COLOUR_NAMES = {
-    ERROR: "torn",
-    WARNING: "warning",
-}  # colour tokens by severity; an error has the colour of a torn end
+# colour tokens by severity; an error has the colour of a torn end
+COLOUR_NAMES = {ERROR: "torn", WARNING: "warning"}
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,9 @@ def _segment_line(badge: Badge) -> str:
     line = badge_line(badge)
     if not base_offsets:
         return line
-    segments_text = (
-        units.file_stem(base_offsets[0])
-        if len(base_offsets) == 1
-        else say_count("common.n_segments", len(base_offsets))
-    )
+    segments_text = say_count("common.n_segments", len(base_offsets))
+    if len(base_offsets) == 1:
+        segments_text = units.file_stem(base_offsets[0])
     return say("common.comma", first=line, next=segments_text)
 
 
@@ -91,93 +88,62 @@ def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
 
 
 def badge_traces(
-    rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
+    rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
     """Draws the badges. Each row is (x, y, directory, badge)."""
-    rows = list(rows)
-    scatter_traces = []
+    traces = []
     for severity in (ERROR, WARNING):
-        if severity_rows := [row for row in rows if row[3].severity == severity]:
-            scatter_traces += [
-                _sign_trace(severity, severity_rows, colours),
-                _symbol_trace(severity, severity_rows, colours),
+        if own_rows := [row for row in rows if row[3].severity == severity]:
+            sign = _marker(SYMBOLS[severity], BADGE_PX + 1, severity, colours) | {"opacity": 1}
+            traces += [
+                _scatter(
+                    f"{severity} marks",
+                    [(x, y) for x, y, *_ in own_rows],
+                    sign,
+                    customdata=[[path, str(badge.base_offset)] for *_, path, badge in own_rows],
+                    hovertext=[badge.hover for *_, badge in own_rows],
+                    hovertemplate="%{hovertext}<extra></extra>",
+                ),
+                _symbol_trace(severity, [(x, y) for x, y, *_ in own_rows], colours),
             ]
-    return scatter_traces
-
-
-def _sign_trace(
-    severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
-) -> go.Scatter:
-    return go.Scatter(
-        x=[x for x, *_ in rows],
-        y=[y for _, y, *_ in rows],
-        name=f"{severity} marks",
-        mode="markers",
-        marker={
-            "symbol": SYMBOLS[severity],
-            "size": BADGE_PX + 1,
-            "color": colours[COLOUR_NAMES[severity]],
-            "line": {"width": 0},
-            "opacity": 1,
-        },
-        customdata=[[directory, str(badge.base_offset)] for *_, directory, badge in rows],
-        hovertext=[badge.hover for *_, badge in rows],
-        hovertemplate="%{hovertext}<extra></extra>",
-        cliponaxis=False,
-    )
+    return traces
 
 
 def _symbol_trace(
-    severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
+    severity: str, places: Sequence[tuple[float, float]], colours: Mapping[str, str]
 ) -> go.Scatter:
-    # symbol, size, and how far it is moved down
-    strokes = (
-        [("x-thin", 6.0, 0.0)]
-        if severity == ERROR
-        else [("line-ns", 3.6, -0.03), ("line-ew", 1.0, 0.15)]
-    )
-    points = [
-        (x, y + y_shift, symbol, size) for x, y, *_ in rows for symbol, size, y_shift in strokes
-    ]
-    xs, ys, symbols, sizes = zip(*points, strict=True)
-    marker = {"symbol": symbols, "size": sizes, "line": {"color": colours["raised"], "width": 1.7}}
-    return go.Scatter(
-        x=xs,
-        y=ys,
-        name=f"{severity} insides",
-        mode="markers",
-        marker=marker,
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    """Draws the cross or the exclamation mark inside each badge."""
+    strokes = [("x-thin", 6.0, 0.0)]  # symbol, size, and how far it is moved down
+    if severity == WARNING:
+        strokes = [("line-ns", 3.6, -0.03), ("line-ew", 1.0, 0.15)]
+    points = [(x, y + y_shift) for x, y in places for _, _, y_shift in strokes]
+    marker = {
+        "symbol": [symbol for symbol, _, _ in strokes] * len(places),
+        "size": [size for _, size, _ in strokes] * len(places),
+        "line": {"color": colours["raised"], "width": 1.7},
+    }
+    return _scatter(f"{severity} insides", points, marker, hoverinfo="skip")
 
 
 def pin_traces(
-    points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
+    points: Sequence[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
     """Draws a triangle for a finding at each of `points`, which are (x, y, severity)."""
-    points = list(points)
-    return [
-        _pin_trace(severity, severity_points, colours)
-        for severity in (ERROR, WARNING)
-        if (severity_points := [point for point in points if point[2] == severity])
-    ]
+    traces = []
+    for severity in (ERROR, WARNING):
+        if places := [(x, y) for x, y, pin_severity in points if pin_severity == severity]:
+            pin = _marker("triangle-down", PIN_PX, severity, colours)
+            traces.append(_scatter(f"{severity} pins", places, pin, hoverinfo="skip"))
+    return traces
 
 
-def _pin_trace(
-    severity: str, points: Sequence[tuple[float, float, str]], colours: Mapping[str, str]
+def _marker(symbol: str, size: float, severity: str, colours: Mapping[str, str]) -> dict:
+    colour = colours[COLOUR_NAMES[severity]]
+    return {"symbol": symbol, "size": size, "color": colour, "line": {"width": 0}}
+
+
+def _scatter(
+    name: str, places: Sequence[tuple[float, float]], marker: dict, **hover: Any
 ) -> go.Scatter:
-    return go.Scatter(
-        x=[x for x, *_ in points],
-        y=[y for _, y, _ in points],
-        name=f"{severity} pins",
-        mode="markers",
-        marker={
-            "symbol": "triangle-down",
-            "size": PIN_PX,
-            "color": colours[COLOUR_NAMES[severity]],
-            "line": {"width": 0},
-        },
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    x, y = zip(*places, strict=True)
+    return go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, cliponaxis=False, **hover)

@@ -44,37 +44,24 @@ def build_strip(
     column_starts = (ends - sizes)[segment] + (
         np.arange(len(segment)) - (np.cumsum(counts) - counts)[segment]
     ) * width
-    entries = (
-        segments["offset_entries"] / counts
-        if positions is None
-        else _entries_per_column(positions[positions < ends[-1]], column_starts)
-    )
-    entries = entries[segment] if positions is None else entries
-    darkness = np.where(
-        entries > 0, np.minimum(1, entries * DENSE_BYTES / np.maximum(width, 1)), np.nan
-    )
+    if positions is None:
+        entries = (segments["offset_entries"] / counts)[segment]
+    else:
+        columns = np.searchsorted(column_starts, positions[positions < ends[-1]], "right") - 1
+        entries = np.bincount(np.maximum(0, columns), minlength=len(column_starts))
+    darkness = np.minimum(1, entries * DENSE_BYTES / np.maximum(width, 1))
+    darkness = np.where(entries > 0, darkness, np.nan)
     cells = np.arange(CELLS) * (longest_bytes / CELLS)
     column = np.searchsorted(column_starts, cells, "right") - 1
-    bar_ends = (ends - sizes + np.maximum(sizes - gap_bytes, np.minimum(sizes, gap_bytes)))[
-        segment[column]
-    ]
-    return np.where(cells < bar_ends, darkness[column], np.nan).astype(np.float32)
-
-
-def _entries_per_column(positions: np.ndarray, column_starts: np.ndarray) -> np.ndarray:
-    return np.bincount(
-        np.maximum(0, np.searchsorted(column_starts, positions, "right") - 1),
-        minlength=len(column_starts),
-    )
+    bar_ends = ends - sizes + np.maximum(sizes - gap_bytes, np.minimum(sizes, gap_bytes))
+    is_drawn = cells < bar_ends[segment[column]]
+    return np.where(is_drawn, darkness[column], np.nan).astype(np.float32)
 
 
 ROWS_PER_PAGE = 60
 ORDERS = {
     "By size": lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)),
-    "By gap": lambda row: (
-        row.sums.bytes_per_entry or math.inf,
-        natural_sort_key(row.directory),
-    ),
+    "By gap": lambda row: (row.sums.bytes_per_entry or math.inf, natural_sort_key(row.directory)),
     "By name": lambda row: natural_sort_key(row.directory),
 }
 LARGEST, NARROWEST, BY_NAME = ORDERS  # values in URLs; pages show the texts of `TEXT_KEYS`
@@ -88,8 +75,8 @@ def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> l
 
 def order_rows(rows: Sequence[PartitionRow], order: str) -> list[int]:
     """Returns the indexes of all rows, sorted by log directory, then by `ORDERS[order]`."""
-    directories = list(dict.fromkeys(row.log_directory for row in rows))
-    directories.sort(key=natural_sort_key)
+    paths = dict.fromkeys(row.log_directory for row in rows)
+    directories = sorted(paths, key=natural_sort_key)
     return sorted(
         range(len(rows)),
         key=lambda index: (
