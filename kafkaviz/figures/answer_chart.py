@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
+from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -32,18 +34,11 @@ LABEL_PX = 6.6
 TAIL_PX = 6.1
 NAMES_CHARACTERS = 34
 TAIL_CHARACTERS = 48
-KEY_SUFFIXES = (  # endings of the names of columns that identify rows and measure nothing
-    "partition",
-    "offset",
-    "position",
-    "slot",
-    "crc",
-    "magic",
-    "epoch",
-    "sequence",
-    "producer_id",
+# endings of the names of columns that identify rows and measure nothing
+KEY_SUFFIXES = (
+    "partition", "offset", "position", "slot", "crc", "magic", "epoch", "sequence", "producer_id",
     "_ns",
-)
+)  # fmt: skip
 SHARE_NAMES = ("share", "fill", "fraction", "ratio")
 TIME_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
 TIMES_MS = 10**11  # from this value on, a number of milliseconds is a time and not a duration
@@ -73,9 +68,8 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
         if is_number(field.type) and not field.name.endswith(KEY_SUFFIXES)
     ]
     x = _rising_column(rows)
-    drawable = [name for name in drawable if name != x] if x else drawable
-    preferred = [question.value] if question and question.value in drawable else []
-    return preferred + [name for name in drawable if name not in preferred]
+    preferred = question.value if question else None
+    return sorted((name for name in drawable if name != x), key=lambda name: name != preferred)
 
 
 def view(
@@ -94,22 +88,15 @@ def view(
 
 def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> AnswerView:
     drawn_rows = rows.slice(0, MAX_BARS).to_pylist()
-    names = _row_names(drawn_rows, column)
-    values = [_number(row[column]) for row in drawn_rows]
-    tails = [
-        drawn_question.tail(row)
-        if drawn_question and drawn_question.tail
-        else format_value(row[column], column)
-        for row in drawn_rows
-    ]
-    title = (
-        drawn_question.title(rows.to_pylist())
-        if drawn_question
-        else _title([_number(value) for value in rows[column].to_pylist()], column)
-    )
-    caption = (
-        drawn_question.caption if drawn_question else say("answer_chart.of_each_row", column=column)
-    )
+    tails = [format_value(row[column], column) for row in drawn_rows]
+    if drawn_question:
+        title = drawn_question.title(rows.to_pylist())
+        caption = drawn_question.caption
+        if drawn_question.tail:
+            tails = map(drawn_question.tail, drawn_rows)
+    else:
+        title = _title([_number(value) for value in rows[column].to_pylist()], column)
+        caption = say("answer_chart.of_each_row", column=column)
     if rows.num_rows > MAX_BARS:
         caption = say(
             "answer_chart.first_rows", below=caption, n=MAX_BARS, all=format_count(rows.num_rows)
@@ -118,8 +105,8 @@ def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> Answe
         title=title,
         caption=caption,
         column=column,
-        names=tuple(names),
-        values=tuple(values),
+        names=tuple(_row_names(drawn_rows, column)),
+        values=tuple(_number(row[column]) for row in drawn_rows),
         tails=tuple(tails),
     )
 
@@ -133,22 +120,20 @@ def _line(
     ]
     is_log = _is_log([x for x, _ in points])
     points = [(x, y) for x, y in points if not (is_log and x <= 0)]
-    names = [format_value(x, x_column) for x, _ in points]
-    values = [y for _, y in points]
+    values = tuple(y for _, y in points)
     title = drawn_question.title(rows.to_pylist()) if drawn_question else _title(values, column)
     caption = say(
         "answer_chart.over_log" if is_log else "answer_chart.over",
         below=drawn_question.caption if drawn_question else column,
         column=x_column,
     )
-    tails = tuple(format_value(y, column) for y in values)
     return AnswerView(
         title=title,
         caption=caption,
         column=column,
-        names=tuple(names),
-        values=tuple(values),
-        tails=tails,
+        names=tuple(format_value(x, x_column) for x, _ in points),
+        values=values,
+        tails=tuple(format_value(y, column) for y in values),
         x_column=x_column,
         x=tuple(x for x, _ in points),
     )
@@ -177,11 +162,8 @@ def format_value(value: object, column: str) -> str:
         return moment(int(number), fraction=False) if number >= TIMES_MS else duration(number)
     if name_parts[-1] in SHARE_NAMES and 0 <= number <= 1:
         return format_percent(number, 1) if number else "0 %"
-    return (
-        format_count(int(number))
-        if number == int(number) and abs(number) < 1e15
-        else f"{number:.4g}"
-    )
+    is_count = number == int(number) and abs(number) < 1e15
+    return format_count(int(number)) if is_count else f"{number:.4g}"
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
@@ -200,12 +182,8 @@ def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
         if len(set(names)) == len(names) and all(names):
             break
         is_varying = len({row[name] for row in rows}) > 1
-        if (
-            name not in used_columns
-            and name != column
-            and is_varying
-            and not isinstance(rows[0][name], float)
-        ):
+        is_free = name not in used_columns and name != column
+        if is_free and is_varying and not isinstance(rows[0][name], float):
             names = [
                 f"{row_name} {_short_text(row[name])}".strip()
                 for row_name, row in zip(names, rows, strict=True)
@@ -216,20 +194,15 @@ def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
 
 
 def _short_text(value: object) -> str:
-    return (
-        format_count(value)
-        if isinstance(value, int) and not isinstance(value, bool)
-        else str(value)
-    )
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return format_count(value) if is_count else str(value)
 
 
 def _shorten(text: str, most_characters: int) -> str:
     if len(text) <= most_characters:
         return text
-    return (
-        f"{text[: most_characters // 3]}…"
-        f"{text[len(text) - most_characters + most_characters // 3 + 1 :]}"
-    )
+    first = most_characters // 3
+    return f"{text[:first]}…{text[len(text) - most_characters + first + 1 :]}"
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -237,15 +210,9 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def _number(value: object) -> float | None:
-    if (
-        value is None
-        or isinstance(value, (str, bool))
-        or not isinstance(value, (int, float, Decimal))
-    ):
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
-    if float(value) == float(value) and abs(float(value)) != float("inf"):
-        return float(value)
-    return None
+    return float(value) if math.isfinite(value) else None
 
 
 def _rising_column(rows: pa.Table) -> str | None:
@@ -253,11 +220,8 @@ def _rising_column(rows: pa.Table) -> str | None:
 
     Returns None for fewer than 3 rows, for a single column, and with any column of text.
     """
-    if (
-        rows.num_rows < 3
-        or rows.num_columns < 2
-        or any(pa.types.is_string(field.type) for field in rows.schema)
-    ):
+    has_text = any(pa.types.is_string(field.type) for field in rows.schema)
+    if rows.num_rows < 3 or rows.num_columns < 2 or has_text:
         return None
     first_field = rows.schema[0]
     if not (pa.types.is_integer(first_field.type) or pa.types.is_floating(first_field.type)):
@@ -270,12 +234,9 @@ def _rising_column(rows: pa.Table) -> str | None:
 
 def _is_log(xs: Sequence[float]) -> bool:
     positive = [x for x in xs if x > 0]
-    return (
-        len(positive) > 4
-        and xs[0] >= 0
-        and positive[-1] > 500 * positive[0]
-        and positive[0] < TIMES_MS
-    )
+    if len(positive) <= 4 or xs[0] < 0:
+        return False
+    return positive[-1] > 500 * positive[0] and positive[0] < TIMES_MS
 
 
 def figure(answer: AnswerView, mode: str) -> PlainFigure:
@@ -305,7 +266,7 @@ def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
         "x": [max(value, 0) for value in values],
         "y": indexes,
         "mode": "text",
-        "text": [f"  {_escape(tail)}" for tail in tails],
+        "text": [f"  {escape(tail, quote=False)}" for tail in tails],
         "hoverinfo": "skip",
         "textposition": "middle right",
         "cliponaxis": False,
@@ -318,8 +279,7 @@ def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
     layout = theme.plain_layout(mode, ROW_PX * len(indexes) + BOTTOM, margin) | {
         "xaxis": {
             "range": [low, high or 1],
-            "tickvals": ticks,
-            "ticktext": [format_value(tick, answer.column) for tick in ticks],
+            **theme.ticks(ticks, partial(format_value, column=answer.column)),
             "ticks": "",
             "showline": False,
             "showgrid": True,
@@ -328,7 +288,7 @@ def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
         "yaxis": {
             "range": [len(indexes) - 0.5, -0.5],
             "tickvals": indexes,
-            "ticktext": [_escape(name) for name in answer.names],
+            "ticktext": [escape(name, quote=False) for name in answer.names],
             "ticks": "",
             "showgrid": False,
             "showline": False,
@@ -343,16 +303,11 @@ def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
 
 def _line_figure(answer: AnswerView, mode: str) -> PlainFigure:
     colours = theme.colours(mode)
-    is_moment = (
-        answer.x_column.endswith("_ms")
-        and answer.x[0] >= TIMES_MS
-        and max(answer.x) < CALENDAR_END_MS
-    )
-    xs = (
-        [datetime.fromtimestamp(x / 1000, UTC).isoformat() for x in answer.x]
-        if is_moment
-        else list(answer.x)
-    )
+    is_time = answer.x_column.endswith("_ms") and answer.x[0] >= TIMES_MS
+    is_moment = is_time and max(answer.x) < CALENDAR_END_MS
+    xs = list(answer.x)
+    if is_moment:
+        xs = [datetime.fromtimestamp(x / 1000, UTC).isoformat() for x in answer.x]
     values = [value for value in answer.values if value is not None]
     ticks = _round_ticks(min(0, *values), max(0, *values), answer.column) if values else [0]
     line = {
@@ -367,17 +322,13 @@ def _line_figure(answer: AnswerView, mode: str) -> PlainFigure:
     }
     x_axis: dict[str, Any] = {"fixedrange": True, "showgrid": True}
     if not is_moment:
-        x_ticks = _x_ticks(answer.x)
-        x_axis |= {
-            "tickvals": x_ticks,
-            "ticktext": [format_value(tick, answer.x_column) for tick in x_ticks],
-        }
+        x_ticks = answer.x[:: math.ceil(len(answer.x) / 9)]
+        x_axis |= theme.ticks(x_ticks, partial(format_value, column=answer.x_column))
         x_axis |= {"type": "log" if _is_log(answer.x) else "linear"}
     layout = theme.plain_layout(mode, LINE_PX, (76, 24, 8, 34)) | {
         "xaxis": x_axis,
         "yaxis": {
-            "tickvals": ticks,
-            "ticktext": [format_value(tick, answer.column) for tick in ticks],
+            **theme.ticks(ticks, partial(format_value, column=answer.column)),
             "fixedrange": True,
             "range": [min(0, *values), 1.04 * max(0, *values) or 1] if values else [0, 1],
         },
@@ -404,21 +355,10 @@ def _round_step(least_step: float, column: str) -> float:
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:
         return 2.0 ** math.ceil(math.log2(least_step))
-    unit = (
-        next((unit for unit in TIME_UNITS_MS if unit <= least_step), 1)
-        if name_parts[-1] == "ms"
-        else 1
-    )
+    unit = 1
+    if name_parts[-1] == "ms":
+        unit = next((unit for unit in TIME_UNITS_MS if unit <= least_step), 1)
     power = 10.0 ** math.floor(math.log10(least_step / unit))
     return unit * next(
         power * factor for factor in (1, 2, 5, 10) if power * factor * unit >= least_step * 0.999
     )
-
-
-def _x_ticks(xs: Sequence[float]) -> list[float]:
-    step = max(1, -(-len(xs) // 9))
-    return list(xs[::step])
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
