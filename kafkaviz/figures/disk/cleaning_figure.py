@@ -17,7 +17,7 @@ from kafkaviz.analysis.compaction.compaction import DecidedLog
 from kafkaviz.analysis.compaction.decision import CleaningDecision
 from kafkaviz.analysis.compaction.record_fates import GOES, Fate, LogRecord
 from kafkaviz.figures.disk import compaction_view
-from kafkaviz.figures.text.sentences import join_details, join_semicolon
+from kafkaviz.figures.text.sentences import count_range, join_details, join_semicolon
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.simulate.cleaner.cleaner import LISTED_RANGES, Cleaning, OffsetRanges
@@ -188,12 +188,14 @@ def _notes(
 ) -> Iterable[str]:
     barrier = compaction_view.describe_barrier(log.decision, log.state.oldest_transaction)
     yield say("cleaning.note_barrier", barrier=barrier)
-    if cleaning and step >= MAP and cleaning.passes != 1:
+    if cleaning is None:
+        return
+    if step >= MAP and cleaning.passes != 1:
         yield say("cleaning.note_map_full", offset=cleaning.next_first_dirty_offset)
-    listed_end = _listed_end(cleaning) if cleaning and step >= REMOVAL and not is_small else None
+    listed_end = _listed_end(cleaning) if step >= REMOVAL and not is_small else None
     if listed_end is not None:
         yield say("cleaning.note_cut", offset=listed_end, n=LISTED_RANGES)
-    if cleaning and step == RESULT:
+    if step == RESULT:
         yield say("cleaning.note_checkpoint", offset=cleaning.next_first_dirty_offset)
 
 
@@ -210,8 +212,8 @@ def _marks(log: DecidedLog) -> list[tuple[int, str]]:
     for offset, name in name_by_offset:
         texts.setdefault(offset, []).append(say(name))
     return [
-        (offset, say("cleaning.mark", names=join_details(texts[offset]), offset=offset))
-        for offset in sorted(texts)
+        (offset, say("cleaning.mark", names=join_details(names), offset=offset))
+        for offset, names in sorted(texts.items())
     ]
 
 
@@ -227,30 +229,28 @@ def _part(decision: CleaningDecision, offset: int) -> str:
 def _segments(
     log: DecidedLog, cleaning: Cleaning | None, records: Sequence[LogRecord], step: int
 ) -> Iterable[SegmentCells]:
+    facts = log.state.facts
     marks = _marks(log)
-    bases = [segment.base_offset for segment in log.state.facts.segments]
     results = _results(cleaning) if cleaning and step == RESULT else {}
     untouched = say("cleaning.untouched") if step == RESULT else ""
-    for number, segment in enumerate(log.state.facts.segments):
-        stop = bases[number + 1] if number + 1 < len(bases) else None
-        own = [record for record in records if record.segment == segment.base_offset]
-        own_marks = [
-            mark
-            for mark in marks
-            if (mark[0] >= segment.base_offset or not number) and (stop is None or mark[0] < stop)
-        ]
+    stops = [*(segment.base_offset for segment in facts.segments[1:]), None]
+    for number, (segment, stop) in enumerate(zip(facts.segments, stops, strict=True)):
+        own_marks = [mark for mark in marks if stop is None or mark[0] < stop]
+        del marks[: len(own_marks)]
         cells = []
         following = segment.base_offset
         if not number:
-            following = max(following, log.state.facts.log_start_offset)
-        for record in own:
+            following = max(following, facts.log_start_offset)
+        for record in records:
+            if record.segment != segment.base_offset:
+                continue
             if record.offset > following:
                 begun = _take_marks(own_marks, record.offset)
                 cells.append(_missing_cell(following, record.offset - 1, begun))
             begun = _take_marks(own_marks, record.offset + 1)
             cells.append(_record_cell(log, record, step, begun))
             following = record.offset + 1
-        end = stop if stop is not None else log.state.facts.log_end_offset
+        end = facts.log_end_offset if stop is None else stop
         if end > following:
             cells.append(_missing_cell(following, end - 1, _take_marks(own_marks, end)))
         yield SegmentCells(
@@ -271,53 +271,42 @@ def _take_marks(marks: list[tuple[int, str]], below: int) -> tuple[str, ...]:
 def _results(cleaning: Cleaning) -> dict[int, str]:
     texts = {}
     for segment in cleaning.segments:
-        is_merged = len(segment.sources) > 1
-        for base_offset in segment.sources:
-            texts[base_offset] = say(
-                "cleaning.merged" if is_merged else "cleaning.rewritten",
-                name=f"{file_stem(segment.base_offset)}.log",
-                size=segment.log_bytes,
-                n=len(segment.sources),
-            )
+        count = len(segment.sources)
+        name = f"{file_stem(segment.base_offset)}.log"
+        key = "cleaning.merged" if count > 1 else "cleaning.rewritten"
+        text = say(key, name=name, size=segment.log_bytes, n=count)
+        texts |= dict.fromkeys(segment.sources, text)
     return texts
 
 
 def _missing_cell(first: int, last: int, marks: tuple[str, ...]) -> RecordCell:
-    text = format_count(first)
-    if last > first:
-        text = f"{text}–{format_count(last)}"
-    return RecordCell(
-        text=text,
-        key="",
-        value="",
-        look=GONE_BEFORE,
-        fate=say("cleaning.part_gone_before"),
-        marks=marks,
-    )
+    text = count_range(first, last)
+    fate = say("cleaning.part_gone_before")
+    return RecordCell(text=text, key="", value="", look=GONE_BEFORE, fate=fate, marks=marks)
 
 
 def _record_cell(
     log: DecidedLog, record: LogRecord, step: int, marks: tuple[str, ...]
 ) -> RecordCell:
-    value = NULL
+    key = ""
     if record.marker is not None:
         value = record.marker
-    elif record.value is not None:
-        value = _text(record.value)
-    is_decided = step >= REMOVAL
-    after = GOES_NOW if record.fate in GOES else KEEPS
-    key = _text(record.key) if record.key is not None and record.marker is None else ""
-    return RecordCell(
+    else:
+        key = _text(record.key or b"")
+        value = NULL if record.value is None else _text(record.value)
+    cell = RecordCell(
         text=format_count(record.offset),
         key=key,
         value=value,
         look=_part(log.decision, record.offset),
         is_mapped=step >= MAP and record.is_mapped,
-        after=after if is_decided else "",
-        why=_why(record) if is_decided else "",
-        fate=render(compaction_view.describe_fate(record, log)) if is_decided else "",
         marks=marks,
     )
+    if step < REMOVAL:
+        return cell
+    after = GOES_NOW if record.fate in GOES else KEEPS
+    fate = render(compaction_view.describe_fate(record, log))
+    return replace(cell, after=after, why=_why(record), fate=fate)
 
 
 def _text(data: bytes) -> str:
@@ -351,22 +340,19 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
     def share(offset: int) -> float:
         return min(1.0, max(0.0, (offset - first) / length))
 
+    def piece(base_offset: int, stop: int, size_bytes: int, look: str) -> BarPiece:
+        text = say("cleaning.segment", name=file_stem(base_offset), size=size_bytes)
+        start = share(base_offset)
+        return BarPiece(start=start, stop=share(stop), size_bytes=size_bytes, look=look, text=text)
+
     bases = [segment.base_offset for segment in facts.segments]
     stops = [*bases[1:], facts.log_end_offset]
-    before = tuple(
-        BarPiece(
-            start=share(segment.base_offset),
-            stop=share(stop),
-            size_bytes=segment.size_bytes,
-            look=_part(log.decision, max(stop - 1, segment.base_offset, first)),
-            text=say(
-                "cleaning.segment", name=file_stem(segment.base_offset), size=segment.size_bytes
-            ),
-        )
-        for segment, stop in zip(facts.segments, stops, strict=True)
-    )
+    before = []
+    for segment, stop in zip(facts.segments, stops, strict=True):
+        look = _part(log.decision, max(stop - 1, segment.base_offset, first))
+        before.append(piece(segment.base_offset, stop, segment.size_bytes, look))
     removed: tuple[float, ...] = ()
-    after: tuple[BarPiece, ...] = ()
+    after: list[BarPiece] = []
     if cleaning and step >= REMOVAL:
         removed = removed_shares(cleaning.removed, cleaning.retained, first, length)
         listed_end = _listed_end(cleaning)
@@ -374,29 +360,19 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
             removed = removed[: int(BAR_COLUMNS * share(listed_end))]
     if cleaning and step == RESULT:
         ends = dict(zip(bases, stops, strict=True))
-        after = tuple(
-            BarPiece(
-                start=share(segment.base_offset),
-                stop=share(ends[segment.sources[-1]]),
-                size_bytes=segment.log_bytes,
-                look=AFTER,
-                text=say(
-                    "cleaning.segment", name=file_stem(segment.base_offset), size=segment.log_bytes
-                ),
-            )
+        after = [
+            piece(segment.base_offset, ends[segment.sources[-1]], segment.log_bytes, AFTER)
             for segment in cleaning.segments
-        )
+        ]
         cleaned = {base for segment in cleaning.segments for base in segment.sources}
-        after += tuple(
-            piece for piece, base in zip(before, bases, strict=True) if base not in cleaned
-        )
-        after = tuple(sorted(after, key=lambda piece: piece.start))
+        after += [bar for bar, base in zip(before, bases, strict=True) if base not in cleaned]
+        after.sort(key=lambda bar: bar.start)
     return LogBars(
         first=format_count(first),
         last=format_count(facts.log_end_offset),
-        before=before,
+        before=tuple(before),
         removed=removed,
-        after=after,
+        after=tuple(after),
         marks=tuple((share(offset), text) for offset, text in _marks(log)),
     )
 
@@ -498,13 +474,8 @@ def _segment_html(segment: SegmentCells, step: int) -> Html:
             columns.append(_column_html(cell, flags, step, lines))
         elif flags:
             columns.append(tag("div", tag("div", *flags, class_="kv-flags"), class_="kv-end"))
-    style = f"--kv-lines:{lines}"
-    return join(
-        (
-            tag("div", *head, class_="kv-seg"),
-            tag("div", *columns, class_="kv-records", style=style),
-        )
-    )
+    records = tag("div", *columns, class_="kv-records", style=f"--kv-lines:{lines}")
+    return join((tag("div", *head, class_="kv-seg"), records))
 
 
 def _column_html(cell: RecordCell, flags: Sequence[Html], step: int, lines: int) -> Html:
@@ -584,21 +555,11 @@ def _row_html(name: str, content: Html) -> Html:
 
 
 def _pieces_html(pieces: Iterable[BarPiece]) -> Html:
-    return tag(
-        "div",
-        *(
-            tag(
-                "i",
-                class_=piece.look,
-                title=piece.text,
-                style=(
-                    f"left:{100 * piece.start:.3f}%;width:{100 * (piece.stop - piece.start):.3f}%"
-                ),
-            )
-            for piece in pieces
-        ),
-        class_="kv-bar",
-    )
+    parts = []
+    for piece in pieces:
+        style = f"left:{100 * piece.start:.3f}%;width:{100 * (piece.stop - piece.start):.3f}%"
+        parts.append(tag("i", class_=piece.look, title=piece.text, style=style))
+    return tag("div", *parts, class_="kv-bar")
 
 
 def _shades_html(shares: Sequence[float]) -> Html:
@@ -625,12 +586,8 @@ def _key_html(cleaning_view: CleaningView) -> Html:
         looks.append(GOES_NOW)
     if cleaning_view.step == RESULT and cleaning_view.bars:
         looks.append(AFTER)
+    texts = {look: say(f"cleaning.part_{look.replace('-', '_')}") for look in looks}
     swatches = (
-        tag(
-            "span",
-            tag("i", class_=f"kv-sw part-{look}"),
-            say(f"cleaning.part_{look.replace('-', '_')}"),
-        )
-        for look in looks
+        tag("span", tag("i", class_=f"kv-sw part-{look}"), text) for look, text in texts.items()
     )
     return tag("div", *swatches, class_="kv-key")

@@ -32,18 +32,14 @@ BARRIER_KEYS = {
     Barrier.CHECKPOINT: "compaction.held_checkpoint",
 }
 VALUE_COLUMNS = (
-    "partition",
-    "log_directory",
-    "place_in_order",
-    "eligible",
-    "reason",
-    "cleanable_ratio",
-    "clean_bytes",
-    "cleanable_bytes",
-    "first_dirty_offset",
-    "first_uncleanable_offset",
-    "held_by",
-)
+    "partition", "log_directory", "place_in_order", "eligible", "reason", "cleanable_ratio",
+    "clean_bytes", "cleanable_bytes", "first_dirty_offset", "first_uncleanable_offset", "held_by",
+)  # fmt: skip
+LOG_HEADS = (
+    "compaction.column_place", "common.topic_partition", "cleaner_lesson.row_ratio",
+    "retention.column_cleanable", "retention.column_clean", "compaction.column_now",
+    "compaction.column_ends",
+)  # fmt: skip
 
 
 # ---- all logs
@@ -101,22 +97,8 @@ def log_table(decisions: CleanerDecisions) -> LogTable:
         name = say_count("compaction.idle_logs", count, topic=topic)
         reason = say("compaction.now_nothing_cleanable")
         rows.append(("", name, "", "", "", reason, ""))
-    return LogTable(
-        columns=tuple(
-            say(key)
-            for key in (
-                "compaction.column_place",
-                "common.topic_partition",
-                "cleaner_lesson.row_ratio",
-                "retention.column_cleanable",
-                "retention.column_clean",
-                "compaction.column_now",
-                "compaction.column_ends",
-            )
-        ),
-        rows=tuple(rows[:MAX_ROWS]),
-        more=max(0, len(rows) - MAX_ROWS),
-    )
+    columns = tuple(map(say, LOG_HEADS))
+    return LogTable(columns, tuple(rows[:MAX_ROWS]), max(0, len(rows) - MAX_ROWS))
 
 
 def log_values(decisions: CleanerDecisions) -> list[tuple[object, ...]]:
@@ -169,11 +151,8 @@ def decision_text(log: DecidedLog) -> str:
     reason = describe_reason(decision, log.settings)
     texts = [end_sentence(say("cli_compaction.partition", name=log.partition, reason=reason))]
     if decision.force_update_checkpoint:
-        text = say(
-            "cli_compaction.forced",
-            checkpoint=decision.checkpointed,
-            offset=decision.first_dirty_offset,
-        )
+        offset = decision.first_dirty_offset
+        text = say("cli_compaction.forced", checkpoint=decision.checkpointed, offset=offset)
         texts.append(to_sentence(text))
     return join_sentences(texts)
 
@@ -181,16 +160,12 @@ def decision_text(log: DecidedLog) -> str:
 def number_rows(cleaning: Cleaning, most_keys: int) -> list[tuple[str, str]]:
     """Returns the numbers of one cleaning as (name, value)."""
     source_count = sum(len(segment.sources) for segment in cleaning.segments)
+    sizes = say("compaction.from_to", before=cleaning.source_bytes, after=cleaning.log_bytes)
+    counts = say("compaction.n_from_to", before=source_count, after=len(cleaning.segments))
     rows = [
-        (
-            say("compaction.row_bytes"),
-            say("compaction.from_to", before=cleaning.source_bytes, after=cleaning.log_bytes),
-        ),
+        (say("compaction.row_bytes"), sizes),
         (say("compaction.row_freed"), format_bytes(cleaning.bytes_freed)),
-        (
-            say("common.segments"),
-            say("compaction.n_from_to", before=source_count, after=len(cleaning.segments)),
-        ),
+        (say("common.segments"), counts),
         (say("compaction.row_removed"), format_count(cleaning.removed.records)),
     ]
     rows += [
@@ -204,22 +179,16 @@ def number_rows(cleaning: Cleaning, most_keys: int) -> list[tuple[str, str]]:
         )
         if count
     ]
+    map_text = say("compaction.map_use", keys=cleaning.map_keys, most=most_keys)
+    passes = cleaning.passes
+    passes_text = say("cli_compaction.endless") if passes is None else format_count(passes)
     rows += [
         (say("compaction.row_kept"), format_count(cleaning.retained.records)),
         (say("compaction.row_checkpoint"), format_count(cleaning.next_first_dirty_offset)),
-        (
-            say("compaction.row_map"),
-            say("compaction.map_use", keys=cleaning.map_keys, most=most_keys),
-        ),
-        (say("compaction.row_passes"), _passes_text(cleaning)),
+        (say("compaction.row_map"), map_text),
+        (say("compaction.row_passes"), passes_text),
     ]
     return rows
-
-
-def _passes_text(cleaning: Cleaning) -> str:
-    if cleaning.passes is None:
-        return say("cli_compaction.endless")
-    return format_count(cleaning.passes)
 
 
 class HorizonRow(NamedTuple):
@@ -233,12 +202,9 @@ class HorizonRow(NamedTuple):
 
 
 HORIZON_HEADS = (
-    "compaction.column_horizon",
-    "compaction.column_tombstones",
-    "compaction.column_markers",
-    "compaction.column_first",
-    "compaction.column_origin",
-)
+    "compaction.column_horizon", "compaction.column_tombstones", "compaction.column_markers",
+    "compaction.column_first", "compaction.column_origin",
+)  # fmt: skip
 
 
 def horizon_rows(cleaning: Cleaning) -> list[HorizonRow]:
@@ -274,13 +240,9 @@ def _origin(horizon_ms: int, *, is_new: bool) -> str:
 
 STORY_COLUMNS = ("offset", "time", "segment", "size", "value", "fate")  # columns of the CSV file
 STORY_HEADS = (
-    "report.record_offset",
-    "report.record_time",
-    "common.segment",
-    "segment.head_size",
-    "workshop.value",
-    "compaction.column_fate",
-)
+    "report.record_offset", "report.record_time", "common.segment", "segment.head_size",
+    "workshop.value", "compaction.column_fate",
+)  # fmt: skip
 
 
 def story_rows(story: KeyStory) -> list[tuple[str, ...]]:

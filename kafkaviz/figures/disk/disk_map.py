@@ -38,15 +38,7 @@ GROUPS = {
     "foreign": (Use.FOREIGN,),
 }
 BLOCK_ENDS = "blocks"  # allocated after the ends of files, which no use counts
-NAMED_GROUPS = (
-    "transactions",
-    "preallocated",
-    "damaged",
-    "state",
-    "going",
-    "foreign",
-    BLOCK_ENDS,
-)
+NAMED_GROUPS = ("transactions", "preallocated", "damaged", "state", "going", "foreign", BLOCK_ENDS)
 # uses that may be sparse, in the order in which holes are subtracted from them
 SPARSE_USES = (Use.PREALLOCATED, Use.UNREAD, Use.WAITING, Use.STRAY, Use.FUTURE)
 
@@ -117,11 +109,7 @@ def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> D
     total_bytes = sum(bar.allocated_bytes for bar in bars)
     spaces = _total_spaces(shares)
     is_read = not spaces.get(Use.UNREAD)
-    groups = {
-        group: size
-        for group, uses in GROUPS.items()
-        if (size := sum(spaces.get(use, 0) for use in uses))
-    }
+    groups = {group: size for group, size in _group_sizes(spaces).items() if size}
     if block_ends := _block_end_bytes(shares, spaces):
         groups[BLOCK_ENDS] = block_ends
     if len(bars) > 1:
@@ -196,28 +184,27 @@ def use_table(shares: Sequence[DiskShare], names: Mapping[str, str]) -> DiskTabl
     ]
     rows.append((say("disk.all_files"), *(format_count(sum(column.values())) for column in uses)))
     rows.append((say("disk.on_disk"), *(format_count(_allocated(column)) for column in columns)))
-    total_head = (say("finding_list.all"),) if len(names) > 1 else ()
-    heads = (say("disk.column_use"), *names.values(), *total_head)
-    file_columns = ("use", *names.values(), "all")
+    heads = (*names.values(), say("finding_list.all"))
+    file_columns = (*names.values(), "all")
     if len(names) == 1:
-        heads = (say("disk.column_use"), say("segment.bytes_heading"))
-        file_columns = ("use", "bytes")
+        heads = (say("segment.bytes_heading"),)
+        file_columns = ("bytes",)
     return DiskTable(
-        heads=heads,
+        heads=(say("disk.column_use"), *heads),
         rows=tuple(rows),
         sums=2,
-        columns=file_columns,
+        columns=("use", *file_columns),
         row_names=(*map(str, sorted_names), "length", "allocated"),
     )
 
 
 def topic_table(shares: Sequence[DiskShare]) -> DiskTable:
     """Returns one row per topic, the largest first, then the sums."""
-    present = [group for group, sizes in _group_sizes(shares).items() if sizes]
+    present = [group for group, size in _group_sizes(total_uses(shares)).items() if size]
     rows = []
     by_topic = _by_topic(shares)
     for topic, own in [*by_topic, (say("disk.sum"), shares)]:
-        sizes = _group_sizes(own)
+        sizes = _group_sizes(total_uses(own))
         rows.append(
             (
                 say("disk.outside_topics") if topic is None else topic,
@@ -248,25 +235,17 @@ def figure(view: DiskMapView) -> Html:
 
 
 def _row(bar: DiskBar, longest: int) -> Html:
-    parts = (
-        tag(
-            "i",
-            class_=f"disk-{part.group}",
-            style=f"flex-grow:{part.size_bytes}",
-            title=part.hover,
-        )
-        for part in bar.parts
-    )
+    parts = []
+    for part in bar.parts:
+        style = f"flex-grow:{part.size_bytes}"
+        parts.append(tag("i", class_=f"disk-{part.group}", style=style, title=part.hover))
     width = 100 * bar.size_bytes / longest if longest else 0
+    exact_size = say_count("segment.bytes", bar.allocated_bytes)
     return tag(
         "div",
         tag("span", bar.name, class_="kv-disk-other" if bar.is_other else None, title=bar.name),
         tag("span", tag("b", *parts, style=f"width:{width:.3f}%")),
-        tag(
-            "span",
-            format_bytes(bar.allocated_bytes),
-            title=say_count("segment.bytes", bar.allocated_bytes),
-        ),
+        tag("span", format_bytes(bar.allocated_bytes), title=exact_size),
     )
 
 
@@ -342,11 +321,8 @@ def _by_topic(shares: Iterable[DiskShare]) -> list[tuple[str | None, list[DiskSh
     )
 
 
-def _group_sizes(shares: Iterable[DiskShare]) -> dict[str, int]:
-    uses = total_uses(shares)
-    return {
-        group: sum(uses.get(use, 0) for use in group_uses) for group, group_uses in GROUPS.items()
-    }
+def _group_sizes(sizes: Mapping[Use, int]) -> dict[str, int]:
+    return {group: sum(sizes.get(use, 0) for use in uses) for group, uses in GROUPS.items()}
 
 
 # ---- the files that may be deleted by hand, and the cost of deleting all indexes
@@ -386,16 +362,10 @@ def freeing_table(steps: Iterable[FreeingStep], names: Mapping[str, str]) -> Dis
                 render(step.kind.cost),
             )
         )
-    directory_head = (say("broker.column_log_directory"),) if len(names) > 1 else ()
-    heads = (
-        say("health.column_what"),
-        *directory_head,
-        say("disk.column_frees"),
-        say("replay_table.files"),
-        say("disk.column_check"),
-        say("disk.column_cost"),
-    )
-    return DiskTable(heads=heads, rows=tuple(rows))
+    directory_head = ("broker.column_log_directory",) if len(names) > 1 else ()
+    heads = ("disk.column_frees", "replay_table.files", "disk.column_check", "disk.column_cost")
+    heads = map(say, ("health.column_what", *directory_head, *heads))
+    return DiskTable(heads=tuple(heads), rows=tuple(rows))
 
 
 PATH_COLUMNS = ("kind", "log_directory", "path")
@@ -421,15 +391,12 @@ def price_title(prices: Sequence[IndexPrice]) -> str:
 
 def price_caption(prices: Sequence[IndexPrice]) -> str:
     """Says for which read rate and how many threads the times are computed."""
-    threads = prices[0].reads.threads
-    threads_text = disk_text.threads_text(threads)
-    return say("disk.price_below", rate=units.rate(ASSUMED_RATE), threads=threads_text)
+    threads = disk_text.threads_text(prices[0].reads.threads)
+    return say("disk.price_below", rate=units.rate(ASSUMED_RATE), threads=threads)
 
 
 def price_table(
-    prices: Sequence[IndexPrice],
-    recovery: Sequence[RecoveryReads] | None,
-    names: Mapping[str, str],
+    prices: Sequence[IndexPrice], recovery: Sequence[RecoveryReads] | None, names: Mapping[str, str]
 ) -> DiskTable:
     """Returns how much the next broker start-up reads, with the .index files and without them.
 

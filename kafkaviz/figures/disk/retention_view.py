@@ -4,6 +4,7 @@ Sizes are bytes of .log files. Times count from the next retention pass.
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -70,13 +71,11 @@ def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
     if not logs_segments:
         return None
     rows = [_segment_row(log, segment) for log, segment in logs_segments[:MAX_ROWS]]
+    heads = (say(f"retention.column_{name}") for name in ("newest", "of", "kept"))
     return SegmentTable(
         retention_text.headline_text(logs),
         retention_text.basis_notes([log for log in logs if log.segments]),
-        (
-            say("common.segment"),
-            *(say(f"retention.column_{name}") for name in ("newest", "of", "kept")),
-        ),
+        (say("common.segment"), *heads),
         tuple(rows),
         len(logs_segments) - len(rows),
     )
@@ -85,42 +84,30 @@ def segment_table(logs: Sequence[LogRetention]) -> SegmentTable | None:
 def _segment_row(log: LogRetention, segment: SegmentRetention) -> SegmentRow:
     age = segment.age
     is_odd = age.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(age)
+    kind = "info" if segment.is_due else ""
     if is_odd or segment.is_waiting_long:
         kind = "warning"
-    elif segment.is_due:
-        kind = "info"
-    else:
-        kind = ""
-    file_stem = units.file_stem(age.base_offset)
-    return SegmentRow(
-        kind,
-        (
-            f"{log.partition} {units.format_count(age.base_offset)}",
-            units.moment(age.timestamp_ms, fraction=False),
-            _origin_text(age),
-            capitalize(retention_text.reason_text(log, segment)),
-        ),
-        (
-            f"{log.partition} {file_stem}, {format_bytes(age.size_bytes)}",
-            f"{units.format_count(age.timestamp_ms)} ms",
-            retention_text.newest_text(age),
-            retention_text.basis_text(log.limits),
-        ),
-        log.partition,
-        age.base_offset,
+    cells = (
+        f"{log.partition} {units.format_count(age.base_offset)}",
+        units.moment(age.timestamp_ms, fraction=False),
+        _origin_text(age),
+        capitalize(retention_text.reason_text(log, segment)),
     )
+    hover = (
+        f"{log.partition} {units.file_stem(age.base_offset)}, {format_bytes(age.size_bytes)}",
+        f"{units.format_count(age.timestamp_ms)} ms",
+        retention_text.newest_text(age),
+        retention_text.basis_text(log.limits),
+    )
+    return SegmentRow(kind, cells, hover, log.partition, age.base_offset)
 
 
 def _origin_text(age: SegmentAge) -> str:
-    match age.counted_by:
-        case "record":
-            return say("common.offset", offset=units.format_count(age.offset))
-        case "mtime":
-            return say("retention.of_mtime")
-        case "unknown":
-            return ""
-        case origin:
-            return say(f"retention.origin_{origin}")
+    if age.counted_by == "record":
+        return say("common.offset", offset=units.format_count(age.offset))
+    if age.counted_by == "mtime":
+        return say("retention.of_mtime")
+    return "" if age.counted_by == "unknown" else say(f"retention.origin_{age.counted_by}")
 
 
 # ---- other limits
@@ -177,10 +164,8 @@ def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str
     """Says how much the next retention pass frees, compared with the current limits."""
     freed_bytes = sum(change.due_bytes for change in changes)
     current_bytes = sum(change.current_due_bytes for change in changes)
-    values = {
-        "freed": format_bytes(freed_bytes),
-        "total": format_bytes(sum(change.log_bytes for change in changes)),
-    }
+    total_bytes = sum(change.log_bytes for change in changes)
+    values = {"freed": format_bytes(freed_bytes), "total": format_bytes(total_bytes)}
     if not is_changed:
         return say("retention.frees_today", **values)
     if freed_bytes == current_bytes:
@@ -206,40 +191,31 @@ def bars(changes: Sequence[RetentionChange]) -> Html:
 
 
 def _add_up(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
+    total: Counter[str] = Counter()
     for sizes in parts:
-        for state, size_bytes in sizes.items():
-            total[state] = total.get(state, 0) + size_bytes
+        total.update(sizes)
     return total
 
 
 def _bar(change: RetentionChange, widest: int) -> Html:
-    sizes = (
-        ("due", change.due_bytes),
-        ("dated", change.dated_bytes),
-        ("undated", change.undated_bytes),
-    )
+    sizes = {name: getattr(change, f"{name}_bytes") for name in ("due", "dated", "undated")}
+    sizes = {name: size for name, size in sizes.items() if size}
     words = join_comma(
-        say(f"retention.bar_{kind}", size=format_bytes(size)) for kind, size in sizes if size
+        say(f"retention.bar_{name}", size=format_bytes(size)) for name, size in sizes.items()
     )
-    parts = (
-        tag("i", class_=kind, style=f"width:{100 * size / max(1, widest):.3f}%")
-        for kind, size in sizes
-        if size
-    )
-    current = ""
+
+    def style(size_bytes: int) -> str:
+        return f"width:{100 * size_bytes / max(1, widest):.3f}%"
+
+    parts = [tag("i", class_=name, style=style(size)) for name, size in sizes.items()]
     if change.current_due_bytes not in (0, change.due_bytes):
-        width = 100 * change.current_due_bytes / max(1, widest)
-        current = tag("s", style=f"width:{width:.3f}%")
-    freed = say(
-        "retention.bar_freed",
-        freed=format_bytes(change.due_bytes),
-        total=format_bytes(change.log_bytes),
-    )
+        parts.append(tag("s", style=style(change.current_due_bytes)))
+    total = format_bytes(change.log_bytes)
+    freed = say("retention.bar_freed", freed=format_bytes(change.due_bytes), total=total)
     return tag(
         "div",
         tag("span", change.name, class_="n", title=change.name),
-        tag("span", *parts, current, class_="b", role="img", aria_label=words, title=words),
+        tag("span", *parts, class_="b", role="img", aria_label=words, title=words),
         tag("span", freed, class_="v"),
     )
 
@@ -255,17 +231,9 @@ class ScheduleTable(NamedTuple):
 
 
 VALUE_COLUMNS = (
-    "log",
-    "log_bytes",
-    "freed_today",
-    "freed",
-    "within_1h",
-    "within_24h",
-    "within_7d",
-    "later",
-    "no_date",
-    "no_date_because",
-)
+    "log", "log_bytes", "freed_today", "freed", "within_1h", "within_24h", "within_7d", "later",
+    "no_date", "no_date_because",
+)  # fmt: skip
 
 
 def schedule_table(
@@ -282,12 +250,9 @@ def schedule_table(
     columns = (
         say("broker.column_log"),
         say("segment.head_size"),
-        say("retention.column_today"),
-        say("retention.column_due"),
+        *(say(f"retention.column_{name}") for name in ("today", "due")),
         *(say("retention.column_within", time=duration(time_ms)) for time_ms in SCHEDULE_MS),
-        say("retention.column_later"),
-        say("retention.column_undated"),
-        say("retention.column_why"),
+        *(say(f"retention.column_{name}") for name in ("later", "undated", "why")),
     )
     rows = [
         (str(row[0]), *(format_bytes(cast(int, size)) for size in row[1:9]), str(row[9]))
@@ -301,7 +266,6 @@ def schedule_table(
 
 def _schedule_values(log: LogRetention, proposed: LogRetention) -> tuple[str | int, ...]:
     schedule = deletion_schedule(proposed)
-    reasons = join_comma(map(retention_text.held_text, schedule.undated_bytes))
     return (
         log.partition,
         log.log_bytes,
@@ -310,5 +274,5 @@ def _schedule_values(log: LogRetention, proposed: LogRetention) -> tuple[str | i
         *schedule.within_bytes,
         schedule.later_bytes,
         sum(schedule.undated_bytes.values()),
-        reasons,
+        join_comma(map(retention_text.held_text, schedule.undated_bytes)),
     )
