@@ -164,13 +164,7 @@ def view(health: "Health", may_show: Callable[[str], bool] = lambda _name: True)
     counts = dict.fromkeys(SEVERITIES, 0)
     for item in items:
         counts[item.severity] += item.count
-    return HealthView(
-        verdict=verdict,
-        strip=strip,
-        counts=counts,
-        items=items,
-        steps=startup_text.steps_table(restart),
-    )
+    return HealthView(verdict, strip, counts, items, startup_text.steps_table(restart))
 
 
 def _log_bytes(broker: Broker, names: Mapping[str, str]) -> dict[tuple[str, int], int]:
@@ -184,9 +178,7 @@ def _log_bytes(broker: Broker, names: Mapping[str, str]) -> dict[tuple[str, int]
 
 
 def _byte_reader(
-    broker: Broker,
-    directories: Sequence[tuple[LogDirectory, str]],
-    may_show: Callable[[str], bool],
+    broker: Broker, directories: Sequence[tuple[LogDirectory, str]], may_show: Callable[[str], bool]
 ) -> ByteReader:
     """Returns a function that reads bytes of a file; b"" if that fails or is forbidden."""
 
@@ -260,15 +252,10 @@ def start_verdict(
         and finding.file not in mended_files
         for finding in findings
     )
+    has_changes = forecast.cut_logs or forecast.deleted_files or forecast.possible_strays
     if remaining_errors or forecast.stray_directories:
         kind = "error"
-    elif (
-        forecast.cut_logs
-        or forecast.deleted_files
-        or forecast.possible_strays
-        or not forecast.is_clean
-        or is_partial
-    ):
+    elif has_changes or is_partial or not forecast.is_clean:
         kind = "warning"
     else:
         kind = "ok"
@@ -286,7 +273,9 @@ def start_verdict(
         ]
     )
     if restart.offline_directories:
-        return _offline_verdict(restart, source)
+        title = say("health.will_start_without", names=tuple(restart.offline_directories))
+        texts = [*_why_texts(restart.failures[0]), say("health.others_served"), source]
+        return StartVerdict("error", title, join_sentences(texts))
     if any(finding.code == "metadata-log-missing" for finding in findings):
         headline = say("health.metadata_log_missing", name=names.METADATA_DIRECTORY)
         return StartVerdict("error", headline, text)
@@ -299,64 +288,38 @@ def start_verdict(
     return StartVerdict(kind, headline, text)
 
 
-def _offline_verdict(restart: Restart, source: str) -> StartVerdict:
-    failure = restart.failures[0]
-    kafka_text = (
-        end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
-    )
-    why_text = to_sentence(render(failure.why))
-    return StartVerdict(
-        "error",
-        say("health.will_start_without", names=tuple(restart.offline_directories)),
-        join_sentences([why_text, kafka_text, say("health.others_served"), source]),
-    )
-
-
 def _failing_verdict(restart: Restart, forecast: RestartForecast, source: str) -> StartVerdict:
     failure = cast(StartupStep, restart.main_failure)
-    other_logs = forecast.logs - (
-        failure.partition is not None and failure.cause != "directory-name"
-    )
-    kafka_text = (
-        end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
-    )
-    others_text = (
-        say_count("health.with_others", other_logs, n=number_word(other_logs))
-        if failure.partition and other_logs
-        else ""
-    )
-    return StartVerdict(
-        "error",
-        say("health.will_not", because=_failure_headline(failure)),
-        join_sentences([to_sentence(render(failure.why)), kafka_text, others_text, source]),
-    )
+    is_a_log = failure.partition is not None and failure.cause != "directory-name"
+    other_logs = forecast.logs - is_a_log
+    texts = _why_texts(failure)
+    if failure.partition and other_logs:
+        texts.append(say_count("health.with_others", other_logs, n=number_word(other_logs)))
+    title = say("health.will_not", because=_failure_headline(failure))
+    return StartVerdict("error", title, join_sentences([*texts, source]))
+
+
+def _why_texts(failure: StartupStep) -> list[str]:
+    """Returns the reason of a failure as a sentence, then Kafka's error if it is known."""
+    texts = [to_sentence(render(failure.why))]
+    if failure.error:
+        texts.append(end_sentence(say("health.kafka_says", error=failure.error)))
+    return texts
+
+
+# causes with a headline of their own
+FAILURES = (
+    "index-full", "index-full-time", "index-too-large", "directory-name", "directory-twice",
+    "directory-offline", "log-corrupt", "log-too-large", "meta-properties", "metadata-log-missing",
+    "bootstrap", "quorum-state-bad", "snapshot-corrupt",
+)  # fmt: skip
 
 
 def _failure_headline(step: StartupStep) -> str:
-    cause = (
-        "index-full-time"
-        if step.cause == "index-full" and "time index" in (step.error or "")
-        else step.cause
-    )
-    known_causes = (
-        "index-full",
-        "index-full-time",
-        "index-too-large",
-        "directory-name",
-        "directory-twice",
-        "directory-offline",
-        "log-corrupt",
-        "log-too-large",
-        "meta-properties",
-        "metadata-log-missing",
-        "bootstrap",
-        "quorum-state-bad",
-        "snapshot-corrupt",
-    )
-    return say(
-        f"health.fails_{cause if cause in known_causes else 'other'}",
-        where=step.partition or say("health.broker_directory"),
-    )
+    cause = step.cause if step.cause in FAILURES else "other"
+    if cause == "index-full" and "time index" in (step.error or ""):
+        cause = "index-full-time"
+    return say(f"health.fails_{cause}", where=step.partition or say("health.broker_directory"))
 
 
 def _stop_text(forecast: RestartForecast) -> str:
@@ -410,14 +373,11 @@ def recovery_strip(
         _recovery_bar(name, size, max(size, total * MIN_SHARE), restart)
         for name, size in sizes.items()
     ]
-    bars.sort(
-        key=lambda bar: (
-            not bar.fails,
-            not bar.cut_bytes,
-            -bar.size_bytes,
-            names.natural_sort_key(bar.name),
-        )
-    )
+
+    def order(bar: RecoveryBar) -> tuple:
+        return not bar.fails, not bar.cut_bytes, -bar.size_bytes, names.natural_sort_key(bar.name)
+
+    bars.sort(key=order)
     total_share = sum(bar.share for bar in bars)
     bars = tuple(
         bar._replace(share=bar.share / total_share if total_share else 1 / len(bars))
@@ -441,13 +401,7 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
     steps = restart.steps_of_partition(name)
     cut_bytes = sum(step.size_bytes or 0 for step in steps if step.action == "truncate")
     is_failing = any(step.action == "fail" for step in steps)
-    segments = len(
-        {
-            step.segment
-            for step in steps
-            if step.cause in RECOVERY_CAUSES and step.segment is not None
-        }
-    )
+    segments = {step.segment for step in steps if step.cause in RECOVERY_CAUSES} - {None}
     is_unchanged = restart_forecast.is_as_before(steps)
     if is_failing:
         key = "fails"
@@ -460,7 +414,7 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
     hover = say(
         f"health.bar_{key}",
         cut=units.format_count(cut_bytes),
-        segments=say_count("common.n_segments", segments),
+        segments=say_count("common.n_segments", len(segments)),
         size=units.format_bytes(size_bytes),
     )
     return RecoveryBar(name, size_bytes, share, cut_bytes, is_failing, hover, is_unchanged)
@@ -472,12 +426,10 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
     cut_texts = [
         say_count("health.cut_by", bar.cut_bytes, log=bar.name) for bar in bars if bar.cut_bytes
     ]
-    if cut_texts:
-        return say(
-            "health.cut_at_end",
-            logs=join_with_others(cut_texts[:MAX_CUTS], max(len(cut_texts) - MAX_CUTS, 0)),
-        )
-    return ""
+    if not cut_texts:
+        return ""
+    logs = join_with_others(cut_texts[:MAX_CUTS], max(len(cut_texts) - MAX_CUTS, 0))
+    return say("health.cut_at_end", logs=logs)
 
 
 # ---- the list
@@ -499,87 +451,62 @@ def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[
 
 def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...]) -> FindingItem:
     worst = findings[0]
-    title = render(CODES[worst.code].title)
-    if len(findings) == 1:
-        return FindingItem(
-            _finding_key(worst),
-            worst.severity,
-            worst.code,
-            title,
-            _location_text(worst, is_short=True),
-            1,
-            members,
-        )
+    count = len(findings)
     partitions = {finding.partition for finding in findings}
-    partitions_text = say_count("common.n_topic_partitions", len(partitions))
-    location = (
-        _short_directory(worst.partition)
-        if len(partitions) == 1 and worst.partition
-        else partitions_text
-    )
-    place_text = (
-        location
-        if len(findings) == len(partitions)
-        else say_count("health.times_in", len(findings), where=location)
-    )
-    return FindingItem(
-        worst.code, worst.severity, worst.code, title, place_text, len(findings), members
-    )
+    if count == 1:
+        key = _finding_key(worst)
+        place = _location_text(worst, is_short=True)
+    else:
+        key = worst.code
+        place = say_count("common.n_topic_partitions", len(partitions))
+        if len(partitions) == 1 and worst.partition:
+            place = _short_directory(worst.partition)
+        if count != len(partitions):
+            place = say_count("health.times_in", count, where=place)
+    title = render(CODES[worst.code].title)
+    return FindingItem(key, worst.severity, worst.code, title, place, count, members)
 
 
 def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool) -> FindingMember:
-    dump = (
-        _hex_dump(finding, read_bytes)
-        if is_dumped and finding.file and finding.position is not None and finding.length
-        else None
-    )
-    link = (
-        segment_bytes.byte_address(finding.partition, cast(str, finding.file), finding.position)
-        if dump or (finding.file and read_bytes(finding.file, 0, 1))
-        else {}
-    )
+    dump = None
+    if is_dumped and finding.file and finding.position is not None and finding.length:
+        dump = _hex_dump(finding, read_bytes)
+    link = {}
+    if finding.file and (dump or read_bytes(finding.file, 0, 1)):
+        link = segment_bytes.byte_address(finding.partition, finding.file, finding.position)
     if link and finding.code in TRANSACTION_CODES:
         link = {"tp": link["tp"], "segment": link["segment"], "tab": "Transactions"}
-    expected = (
-        end_sentence(say("health.expected", expected=render(finding.evidence.expected)))
-        if finding.evidence.expected
-        else ""
-    )
-    texts = (
-        to_sentence(render(finding.message)),
-        to_sentence(render(finding.evidence.found)),
-        expected,
-    )
-    consequences = to_sentence(render(finding.consequence)), to_sentence(render(finding.next_step))
+    expected = ""
+    if finding.evidence.expected:
+        expected = end_sentence(say("health.expected", expected=render(finding.evidence.expected)))
     return FindingMember(
-        _location_text(finding), *texts, dump, *consequences, finding.reference or "", link
+        where=_location_text(finding),
+        message=to_sentence(render(finding.message)),
+        found=to_sentence(render(finding.evidence.found)),
+        expected=expected,
+        dump=dump,
+        consequence=to_sentence(render(finding.consequence)),
+        next_step=to_sentence(render(finding.next_step)),
+        reference=finding.reference or "",
+        link=link,
     )
 
 
 def _finding_key(finding: Finding) -> str:
-    return (
-        f"{finding.code}@{finding.file or finding.partition or ''}"
-        f"{f':{finding.position}' if finding.position is not None else ''}"
-    )
+    position = "" if finding.position is None else f":{finding.position}"
+    return f"{finding.code}@{finding.file or finding.partition or ''}{position}"
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    location = (
-        finding.file
-        or (
-            _short_directory(finding.partition)
-            if is_short and finding.partition
-            else finding.partition
-        )
-        or say("health.broker_directory")
-    )
-    if is_short and finding.partition and (finding.file or finding.partition) != finding.partition:
-        name = cast(str, finding.file).rpartition("/")[2]
+    location = finding.file or finding.partition or say("health.broker_directory")
+    if is_short and finding.partition and not finding.file:
+        location = _short_directory(location)
+    elif is_short and finding.partition and location != finding.partition:
+        name = location.rpartition("/")[2]
         stem, dot, suffix = name.partition(".")
-        location = (
-            f"{_short_directory(finding.partition)} "
-            f"{f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
-        )
+        if stem.isdigit():
+            name = f"{int(stem)}{dot}{suffix}"
+        location = f"{_short_directory(finding.partition)} {name}"
     if finding.position is not None:
         return say("health.at_bytes", place=location, bytes=_bytes_text(finding))
     return location
@@ -608,11 +535,9 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
     )
     start = max(0, position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
     data = read_bytes(file, start, ROWS * ROW_BYTES)
-    kind = (
-        "plain"
-        if finding.severity == INFO
-        else FILE_KINDS.get(f".{file.rpartition('.')[2]}", "plain")
-    )
+    kind = "plain"
+    if finding.severity != INFO:
+        kind = FILE_KINDS.get(f".{file.rpartition('.')[2]}", "plain")
     return HexDump(start, data.hex(), (position, position + length), kind) if data else None
 
 
@@ -626,16 +551,13 @@ def _words() -> dict[str, str]:
 
 def start_payload(view: HealthView) -> dict:
     """Returns the `RecoveryStrip` and the start-up steps of a view as plain data."""
-    return {
-        "words": _words(),
-        "strip": view.strip
-        and {
-            **view.strip._asdict(),
-            "bars": [bar._asdict() for bar in view.strip.bars],
-        },
-        "steps": view.steps
-        and {**view.steps._asdict(), "rows": [row._asdict() for row in view.steps.rows]},
-    }
+    strip = view.strip and view.strip._asdict()
+    if strip:
+        strip["bars"] = [bar._asdict() for bar in strip["bars"]]
+    steps = view.steps and view.steps._asdict()
+    if steps:
+        steps["rows"] = [row._asdict() for row in steps["rows"]]
+    return {"words": _words(), "strip": strip, "steps": steps}
 
 
 def findings_payload(view: HealthView, key: str) -> dict:
