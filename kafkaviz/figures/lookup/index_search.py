@@ -98,29 +98,25 @@ def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, s
     entry_bytes = ENTRY_BYTES[search.kind]
     is_time = search.kind == TIME
     entries = segment.time_slots if is_time else segment.offset_slots
-    if is_time:
-        cell_kind = "time"
-    elif context.is_index_only:
-        cell_kind = "alone"
-    else:
-        cell_kind = "offset"
     for slot, (key, value) in enumerate(entries.tolist()):
-        offset = "" if is_time else format_count(key + segment.base_offset)
-        value_text = {
-            "time": format_count(value + segment.base_offset),
-            "alone": "",
-            "offset": format_count(value),
-        }[cell_kind]
+        if is_time:
+            cell_kind = "time"
+            label = clock(key)
+            value_text = format_count(value + segment.base_offset)
+        else:
+            cell_kind = "alone" if context.is_index_only else "offset"
+            label = format_count(key + segment.base_offset)
+            value_text = "" if context.is_index_only else format_count(value)
         hover = say(
             f"stepper_figures.cell_{cell_kind}",
-            key=offset,
+            key=label,
             moment=units.moment(key) if is_time else "",
             value=value_text,
             slot=slot,
             first=slot * entry_bytes,
             last=(slot + 1) * entry_bytes - 1,
         )
-        yield clock(key) if is_time else offset, value_text, hover
+        yield label, value_text, hover
 
 
 def key_text(kind: str, key: int) -> str:
@@ -166,23 +162,18 @@ def _result_step(
     if not slot_search.entries:
         return say(f"index_search.none_{search.kind}", base=base), 0
     if search.entry is None:
+        name = "none_below_log" if has_log else "none_below"
         if search.kind == TIME:
             name = "all_later"
-        elif has_log:
-            name = "none_below_log"
-        else:
-            name = "none_below"
         text = say(f"index_search.{name}", base=base, target=target)
         return text, lines[slot_search.probes[-1].branch]
-    key = key_text(search.kind, search.entry[0])
-    value = format_count(search.entry[1])
     has_value = has_log or search.kind == TIME
     text = say(
         f"index_search.found_{search.kind}" if has_value else "index_search.found",
         slot=format_count(slot_search.slot),
         target=target,
-        key=key,
-        value=value,
+        key=key_text(search.kind, search.entry[0]),
+        value=format_count(search.entry[1]),
     )
     return text, len(_code_lines(search)) - 1
 
@@ -268,10 +259,8 @@ def _hint_text(search_view: SearchView) -> str:
 
 def _strip_text(search_view: SearchView) -> str:
     full_slots = int(search_view.page_slots)
-    return say(
-        "stepper_figures.strip",
-        pages=say_count("common.n_pages", search_view.pages),
-        slots=format_count(full_slots)
-        if search_view.page_slots == full_slots
-        else f"{full_slots}⅓",
-    )
+    slots_text = format_count(full_slots)
+    if search_view.page_slots != full_slots:
+        slots_text = f"{full_slots}⅓"
+    pages = say_count("common.n_pages", search_view.pages)
+    return say("stepper_figures.strip", pages=pages, slots=slots_text)

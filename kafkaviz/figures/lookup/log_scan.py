@@ -18,13 +18,8 @@ MAX_STEPS = 120
 BATCHES_BEFORE = 2
 MIN_BATCHES = 8
 COLUMNS = (
-    "position",
-    "size_bytes",
-    "base_offset",
-    "last_offset",
-    "max_timestamp_ms",
-    "record_count",
-)
+    "position", "size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "record_count",
+)  # fmt: skip
 # the line of the pseudocode that each outcome runs
 LINES = {
     HeaderOutcome.BASE_EQUAL: 2,
@@ -70,17 +65,17 @@ class ScanView:
     def count_reads(self, read_count: int) -> tuple[int, int]:
         """Counts the reads of 17 bytes, and of a whole header, in the first `read_count` reads."""
         reads = self.scan.reads[:read_count]
-        return sum(read.part is ReadPart.START for read in reads), sum(
-            read.part is ReadPart.HEADER or read.size == HEADER_BYTES for read in reads
-        )
+        starts = [read for read in reads if read.part is ReadPart.START]
+        headers = [
+            read for read in reads if read.part is ReadPart.HEADER or read.size == HEADER_BYTES
+        ]
+        return len(starts), len(headers)
 
 
 def view(context: LookupContext, scan: ForwardScan) -> ScanView:
-    batches = context.batches(scan.base_offset)
+    batches = _batches_around(scan, context.batches(scan.base_offset))
     segment = context.find_segment(scan.base_offset)
-    return ScanView(
-        scan, tuple(describe_headers(scan)), _batches_around(scan, batches), segment.size_bytes
-    )
+    return ScanView(scan, tuple(describe_headers(scan)), batches, segment.size_bytes)
 
 
 def _batches_around(scan: ForwardScan, batches: BatchTable) -> np.ndarray:
@@ -100,28 +95,27 @@ def describe_headers(scan: ForwardScan) -> list[ScanStep]:
 
     A scan with more than `MAX_STEPS` headers has one step for all headers in the middle.
     """
-    end = [] if scan.batch else [ScanStep(-1, (), _end_text(scan), -1, len(scan.reads))]
-    count = len(scan.headers) + len(end)
-    half = MAX_STEPS // 2
+    end = []
+    if not scan.batch:
+        text = say("log_scan.end")
+        if scan.fault:
+            text = say("log_scan.damaged", position=format_count(scan.fault.position))
+        end.append(ScanStep(-1, (), text, -1, len(scan.reads)))
+    header_count = len(scan.headers)
+    count = header_count + len(end)
     if count <= MAX_STEPS:
-        return [_header_step(scan, number) for number in range(len(scan.headers))] + end
+        return [_header_step(scan, number) for number in range(header_count)] + end
+    half = MAX_STEPS // 2
     last_left_out = count - half
     more_step = _header_step(scan, last_left_out)
-    text = say_count(
-        "log_scan.more", count - 2 * half + 1, position=format_count(more_step.position)
-    )
+    position = format_count(more_step.position)
+    text = say_count("log_scan.more", count - 2 * half + 1, position=position)
     return [
         *(_header_step(scan, number) for number in range(half)),
         more_step._replace(text=text),
-        *(_header_step(scan, number) for number in range(last_left_out + 1, len(scan.headers))),
+        *(_header_step(scan, number) for number in range(last_left_out + 1, header_count)),
         *end,
     ]
-
-
-def _end_text(scan: ForwardScan) -> str:
-    if scan.fault is None:
-        return say("log_scan.end")
-    return say("log_scan.damaged", position=format_count(scan.fault.position))
 
 
 def _header_step(scan: ForwardScan, number: int) -> ScanStep:
@@ -144,6 +138,9 @@ def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) ->
     if header.outcome in TIMES:
         newest = say("log_scan.newest", at=clock(value)) if value >= 0 else say("log_scan.no_time")
         return say(key, position=position, newest=newest, size=size)
+    sizes_text = say("log_scan.size", first=sizes[0]) if sizes else ""
+    if len(sizes) > 1:
+        sizes_text = say("log_scan.sizes", first=sizes[0], then=sizes[1])
     return say(
         key,
         position=position,
@@ -151,16 +148,10 @@ def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) ->
         last=format_count(value),
         target=format_count(target),
         size=size,
-        sizes=_sizes_text(sizes),
+        sizes=sizes_text,
         # of a message of magic 0 or 1, Kafka reads nothing more
         read=format_count(sizes[-1] if sizes else header.size_bytes),
     )
-
-
-def _sizes_text(sizes: tuple[int, ...]) -> str:
-    if len(sizes) > 1:
-        return say("log_scan.sizes", first=sizes[0], then=sizes[1])
-    return say("log_scan.size", first=sizes[0]) if sizes else ""
 
 
 def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:

@@ -44,9 +44,8 @@ def view(lookup: Lookup) -> SearchPathView:
 def _panel(search: IndexSearch) -> SearchPanel:
     slots = search.slot_search
     count = len(slots.probes)
-    title = say("search_path.panel", n=count, file=search.file, entries=slots.entries)
     return SearchPanel(
-        title=title,
+        title=say("search_path.panel", n=count, file=search.file, entries=slots.entries),
         kind="offset" if search.kind == OFFSET else "time",
         entries=slots.entries,
         probes=tuple((probe.slot, probe.key, probe.compare) for probe in slots.probes),
@@ -113,27 +112,9 @@ def _add_panel(
         }
     )
     if panel.warm_from_slot is not None and panel.entries:
-        chart.add_shape(
-            type="rect",
-            xref=f"{names['xaxis']} domain",
-            yref=names["yaxis"],
-            x0=0,
-            x1=1,
-            y0=panel.warm_from_slot,
-            y1=panel.entries - 1,
-            fillcolor=colours[panel.kind],
-            opacity=0.12,
-            line={"width": 0},
-            layer="below",
-        )
-    chart.add_annotation(
-        text=panel.title,
-        xref="paper",
-        yref="paper",
-        x=0,
-        y=top - 0.13 / count,
-        xanchor="left",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12, "color": colours["ink_2"]},
-    )
+        place = {"xref": f"{names['xaxis']} domain", "x0": 0, "x1": 1, "yref": names["yaxis"]}
+        place |= {"y0": panel.warm_from_slot, "y1": panel.entries - 1}
+        chart.add_shape(theme.area(colours[panel.kind], opacity=0.12, **place))
+    y = top - 0.13 / count
+    title = theme.note(panel.title, colours["ink_2"], xref="paper", x=0, xanchor="left", y=y)
+    chart.add_annotation(title | {"yref": "paper", "yanchor": "bottom"})

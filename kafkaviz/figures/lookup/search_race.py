@@ -78,7 +78,6 @@ def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
     """Returns the view of a race. `entry`: `JUMP` or `BEFORE_JUMP` if there are two, else ""."""
     cells = drawn_cells(race)
-    lanes = (lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells))
     cold = len(race.plain.cold_pages)
     is_in_front = race.warm.search.section != "warm"
     return SearchRaceView(
@@ -88,7 +87,7 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
         is_in_front=is_in_front and race.warm_from_slot != 0,
         at=say_count(f"search_race.at_{entry}", cold, result="{result}") if entry else "",
         cells=cells,
-        lanes=lanes,
+        lanes=(lane(race, race.plain, PLAIN, cells), lane(race, race.warm, WARM, cells)),
         note=_model_text(race),
         other=say(f"search_race.{'earlier' if entry == JUMP else 'later'}") if entry else "",
     )
@@ -97,10 +96,9 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
 def _place_text(race: SearchRace) -> str:
     if race.warm_from_slot == 0:
         return say("search_race.all_warm")
-    is_warm = race.warm.search.section == "warm"
     n = format_count(race.warm_entries)
     size = format_bytes(race.warm_bytes)
-    if not is_warm:
+    if race.warm.search.section != "warm":
         return say("search_race.in_front", n=n, size=size)
     texts = [say("search_race.in_warm", n=n, size=size)]
     plain, warm = (len(raced.cold_pages) for raced in race.lagging or (race.plain, race.plain))
@@ -162,18 +160,12 @@ def _model_text(race: SearchRace) -> str:
 
 def disks_payload() -> dict:
     """Returns the disks to choose from, and estimated times in µs, for the browser."""
-    disks = [
-        {
-            "name": disk.name,
-            "read_us": disk.read_us.typical,
-            "label": say(
-                "search_race.disk_read",
-                disk=say(f"search_race.disk_{disk.name.replace('-', '_')}"),
-                read=format_us(disk.read_us.typical),
-            ),
-        }
-        for disk in DISKS
-    ]
+    disks = []
+    for disk in DISKS:
+        read_us = disk.read_us.typical
+        name = say(f"search_race.disk_{disk.name.replace('-', '_')}")
+        label = say("search_race.disk_read", disk=name, read=format_us(read_us))
+        disks.append({"name": disk.name, "read_us": read_us, "label": label})
     return {
         "disks": disks,
         "first_disk": DEFAULT_STORAGE,
@@ -203,12 +195,11 @@ def _race_payload(race_view: SearchRaceView) -> dict:
 def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
     """Returns the drawn pages of one search, for the stepper, and which are hot."""
     cells = drawn_cells(race)
-    raced = race.warm if is_warm else race.plain
-    race_lane = lane(race, raced, WARM if is_warm else PLAIN, cells)
+    raced, kind = (race.warm, WARM) if is_warm else (race.plain, PLAIN)
     return {
         "name": name,
         "cells": [cell._asdict() for cell in cells],
-        "lane": lane_payload(race_lane),
+        "lane": lane_payload(lane(race, raced, kind, cells)),
     }
 
 

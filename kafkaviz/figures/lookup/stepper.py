@@ -28,19 +28,8 @@ from kafkaviz.search.scan import Batch, FailedRead, ForwardScan
 from kafkaviz.units import clock, format_count
 
 VALUE_NAMES = (
-    "target",
-    "N",
-    "F",
-    "probes",
-    "lo",
-    "hi",
-    "mid",
-    "key",
-    "p",
-    "short",
-    "long",
-    "pages",
-)
+    "target", "N", "F", "probes", "lo", "hi", "mid", "key", "p", "short", "long", "pages",
+)  # fmt: skip
 COUNT_VALUES = ("probes", "short", "long", "pages")
 NO_VALUE = "–"
 Phase = Literal["segment", "time", "offset", "log", "record"]
@@ -130,54 +119,43 @@ def _batch_records(context: LookupContext) -> Iterable[LookupRecord]:
 
 
 def _records_title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -> str:
-    if is_read and records_view.fault:
+    if not is_read:
+        return say("stepper_figures.not_read")
+    if records_view.fault:
         return say("stepper_figures.fault", fault=records_view.fault)
-    hit_index = next(
-        (
-            index
-            for index, record in enumerate(records_view.records)
-            if record.offset == records_view.hit_offset
-        ),
-        None,
-    )
-    if not is_read or hit_index is None:
-        return say("stepper_figures.not_read" if not is_read else "stepper_figures.no_answer")
-    number_text = format_count(records_view.first_number + hit_index + 1)
-    count_text = format_count(records_view.count)
-    position = format_count(cast(ConsumerRecord, context.result.record).batch_position)
+    offsets = [record.offset for record in records_view.records]
+    if records_view.hit_offset not in offsets:
+        return say("stepper_figures.no_answer")
+    number = records_view.first_number + offsets.index(records_view.hit_offset) + 1
+    record = cast(ConsumerRecord, context.result.record)
     return say(
         "stepper_figures.answer",
         offset=format_count(records_view.hit_offset),
-        number=number_text,
-        count=count_text,
-        position=position,
+        number=format_count(number),
+        count=format_count(records_view.count),
+        position=format_count(record.batch_position),
     )
 
 
 def _record_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
-    format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
-    labels = [
-        format_time(record.timestamp_ms) if is_by_time or not record.label else record.label
-        for record in records_view.records
-    ]
-    rows = zip(records_view.records, labels, strict=True)
-    return [
-        [str(record.offset), format_count(record.offset), label, units.moment(record.timestamp_ms)]
-        for record, label in rows
-    ]
+    shown_from = 0 if len(records_view.records) <= 6 else 3  # without the hour
+    rows = []
+    for record in records_view.records:
+        label = clock(record.timestamp_ms)[shown_from:]
+        if record.label and not is_by_time:
+            label = record.label
+        time = units.moment(record.timestamp_ms)
+        rows.append([str(record.offset), format_count(record.offset), label, time])
+    return rows
 
 
 def _records_hint(records_view: RecordsView) -> str:
     if records_view.count <= len(records_view.records):
         return ""
-    first = records_view.first_number + 1
-    last = records_view.first_number + len(records_view.records)
-    return say(
-        "stepper_figures.some_records",
-        first=format_count(first),
-        last=format_count(last),
-        count=format_count(records_view.count),
-    )
+    first = format_count(records_view.first_number + 1)
+    last = format_count(records_view.first_number + len(records_view.records))
+    count = format_count(records_view.count)
+    return say("stepper_figures.some_records", first=first, last=last, count=count)
 
 
 class LookupSteps:
@@ -204,7 +182,7 @@ class LookupSteps:
 
     def build(self) -> Iterator[LookupStep]:
         context = self._context
-        result = self._context.result
+        result = context.result
         if not context.is_index_only:
             yield self._step("segment", _start_text(context))
         search_number = scan_number = 0
@@ -314,9 +292,8 @@ class LookupSteps:
     def _figure_titles(self, phase: Phase) -> tuple[str, str, str]:
         index = log = ""
         if self._searches:
-            index = index_search.title(
-                self._searches[self._search], self._probes, is_over=self._is_over
-            )
+            search = self._searches[self._search]
+            index = index_search.title(search, self._probes, is_over=self._is_over)
         if self._scans:
             log = log_scan.title(self._scans[self._scan], self._readings, is_over=self._is_ended)
         return index, log, _records_title(self._records, self._context, is_read=phase == "record")
@@ -329,27 +306,25 @@ def _short_key(search: IndexSearch, key: int) -> str:
 
 def _start_text(context: LookupContext) -> str:
     result = context.result
-    start_choice = context.result.start_choice
-    bounds = context.result.bounds
+    start_choice = result.start_choice
     count = format_count(len(context.log.segments))
     is_only = len(context.log.segments) == 1
     segment_name = units.file_stem(start_choice.base_offset)
+    target = format_count(context.target)
+    stable = format_count(result.bounds.limit_offset)
+    end = format_count(result.bounds.end_offset)
     match start_choice.reason:
         case SegmentReason.OUT_OF_RANGE:
             return say("lookup_steps.refused", error=result.error)
         case SegmentReason.BEYOND_STABLE:
-            offset = format_count(context.target)
-            stable = format_count(bounds.limit_offset)
-            return say("lookup_steps.beyond_stable", offset=offset, stable=stable)
+            return say("lookup_steps.beyond_stable", offset=target, stable=stable)
         case SegmentReason.BEYOND_END:
-            return say("lookup_steps.beyond_end", offset=format_count(context.target))
+            return say("lookup_steps.beyond_end", offset=target)
         case SegmentReason.LOG_START:
-            return say("lookup_steps.earliest", offset=format_count(bounds.start_offset))
+            return say("lookup_steps.earliest", offset=format_count(result.bounds.start_offset))
         case SegmentReason.LOG_END:
-            return say("lookup_steps.latest", offset=format_count(bounds.end_offset))
+            return say("lookup_steps.latest", offset=end)
         case SegmentReason.STABLE_END:
-            end = format_count(bounds.end_offset)
-            stable = format_count(bounds.limit_offset)
             return say("lookup_steps.latest_stable", end=end, stable=stable)
         case SegmentReason.LARGEST if start_choice.largest_ms >= 0:
             return _largest_text(context, segment_name)
@@ -368,7 +343,7 @@ def _start_text(context: LookupContext) -> str:
                 f"lookup_steps.offset_{'only' if is_only else 'of'}",
                 count=count,
                 base=format_count(start_choice.base_offset),
-                offset=format_count(context.target),
+                offset=target,
                 segment=segment_name,
             )
     return say("lookup_steps.largest_none")
@@ -378,12 +353,9 @@ def _largest_text(context: LookupContext, segment_name: str) -> str:
     result = context.result
     count = len(context.log.segments)
     largest_ms, offset = context.find_segment(result.start_choice.base_offset).max_timestamp
+    outcome = "answered" if result.answer else "hidden"
     if result.scans:
         outcome = "scanned"
-    elif result.answer:
-        outcome = "answered"
-    else:
-        outcome = "hidden"
     return say(
         f"lookup_steps.largest_{'only' if count == 1 else 'of'}",
         count=format_count(count),
@@ -470,19 +442,13 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
         "values": value_names(),
         "steps": [step._asdict() for step in stepper.steps],
         "searches": [
-            _with_segment_hint(
-                index_search.browser_object(search_view), context, search_view.search.base_offset
-            )
-            for search_view in stepper.searches
+            _with_segment_hint(index_search.browser_object(each), context, each.search.base_offset)
+            for each in stepper.searches
         ],
         "scans": [
-            _with_segment_hint(
-                log_scan.browser_object(scan_view)
-                | {"entry": _entry_text(context, scan_view.scan.base_offset)},
-                context,
-                scan_view.scan.base_offset,
-            )
-            for scan_view in stepper.scans
+            _with_segment_hint(log_scan.browser_object(each), context, each.scan.base_offset)
+            | {"entry": _entry_text(context, each.scan.base_offset)}
+            for each in stepper.scans
         ],
         "scan_code": _scan_code_object(context),
         "records": _record_rows(stepper.records, is_by_time=context.is_by_time),

@@ -81,15 +81,10 @@ class TailGrowthView:
 
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
     """Returns the view of an index that grows. `steps` has its lookups at 1, 2, 3 … pages."""
-    note = say(
-        "tail_growth.note",
-        cold=format_megabytes(memory.cold_after_bytes),
-        gap=format_count(IndexGrowth(0).gap_bytes),
-    )
-    sizes = tuple(
-        _size(before, now) for before, now in zip([None, *steps[:-1]], steps, strict=True)
-    )
-    return TailGrowthView(say("tail_growth.below"), note, sizes)
+    cold = format_megabytes(memory.cold_after_bytes)
+    note = say("tail_growth.note", cold=cold, gap=format_count(IndexGrowth(0).gap_bytes))
+    sizes = map(_size, [None, *steps[:-1]], steps)
+    return TailGrowthView(say("tail_growth.below"), note, tuple(sizes))
 
 
 def _size(before: TailLookups | None, now: TailLookups) -> GrowthSize:
@@ -142,19 +137,13 @@ def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
     pages_now = [slot // ENTRIES_PER_PAGE for slot in now.probes]
     pages_before = [slot // ENTRIES_PER_PAGE for slot in before.probes] if before else []
     waits = tuple(
-        PageWait(
-            int(wait["page"]),
-            format_megabytes(int(wait["idle_bytes"])),
-            format_count(int(wait["entries"])),
-        )
-        for wait in now.waits
+        PageWait(page, format_megabytes(idle_bytes), format_count(entries))
+        for page, idle_bytes, entries in now.waits[["page", "idle_bytes", "entries"]].tolist()
     )
+    probes_text = say_count("common.n_probes", len(now.probes))
     return GrowthLane(
         say_count("tail_growth.n_waits", len(waits)) if waits else say("tail_growth.no_wait"),
-        join_comma(
-            say_count(f"common.n_{unit}", len(read))
-            for unit, read in (("probes", now.probes), ("pages", now.pages))
-        ),
+        join_comma([probes_text, say_count("common.n_pages", len(now.pages))]),
         now.probes,
         now.pages,
         before.pages if before else (),
@@ -180,11 +169,10 @@ def rows(steps: Sequence[TailLookups]) -> list[tuple[str, ...]]:
         (
             str(step.pages),
             str(step.entries),
-            *(
-                text
-                for lookup in (step.plain, step.warm)
-                for text in (_join_pages(lookup.pages), _join_pages(lookup.waits["page"].tolist()))
-            ),
+            _join_pages(step.plain.pages),
+            _join_pages(step.plain.waits["page"].tolist()),
+            _join_pages(step.warm.pages),
+            _join_pages(step.warm.waits["page"].tolist()),
         )
         for step in steps
     ]

@@ -5,7 +5,7 @@ that each rule gives.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -68,18 +68,17 @@ class OffsetExplanationView:
 
 def view(explanation: OffsetExplanation) -> OffsetExplanationView:
     offsets, newest_ms, running_ms = _sample_points(explanation)
-    closest = (
-        explanation.closest
-        if explanation.closest and explanation.closest != explanation.answer
-        else None
-    )
+    closest = explanation.closest
+    if closest == explanation.answer:
+        closest = None
     frame_ms = _find_frame(explanation, [ms for ms in newest_ms if ms is not None and ms >= 0])
     outside_count = sum(ms is not None and not frame_ms[0] <= ms <= frame_ms[1] for ms in newest_ms)
+    caption = say("why_offset.below")
+    if outside_count:
+        caption = say_count("why_offset.below_outside", outside_count)
     return OffsetExplanationView(
         title=_title(explanation),
-        caption=say_count("why_offset.below_outside", outside_count)
-        if outside_count
-        else say("why_offset.below"),
+        caption=caption,
         target_ms=explanation.target_ms,
         bands=tuple(map(_segment_band, _segments_around(explanation, MAX_BANDS))),
         offsets=offsets,
@@ -98,17 +97,13 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
     The oldest and the newest 1 % of the points may be outside.
     """
-    low, high = (
-        np.quantile(times, (0.01, 0.99)).tolist()
-        if times
-        else (explanation.target_ms, explanation.target_ms)
-    )
     included = [
         explanation.target_ms,
         *(record.timestamp_ms for record in (explanation.answer, explanation.closest) if record),
+        *(np.quantile(times, (0.01, 0.99)).tolist() if times else ()),
     ]
-    low = int(min(low, *included))
-    high = int(max(high, *included))
+    low = int(min(included))
+    high = int(max(included))
     margin_ms = max(1, (high - low) // 12)
     return low - margin_ms, high + margin_ms
 
@@ -158,11 +153,7 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
         start = 0
         while start < len(rows):
             stop = min(len(rows), int(ends[stretch]) - first_row)
-            places = (
-                start,
-                times_ms[start:stop].argmin() + start,
-                times_ms[start:stop].argmax() + start,
-            )
+            stretch_ms = times_ms[start:stop]
             first, oldest, newest = (
                 _Point(
                     first_row + int(place),
@@ -170,7 +161,7 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
                     int(times_ms[place]),
                     int(running_ms[place]),
                 )
-                for place in places
+                for place in (start, start + stretch_ms.argmin(), start + stretch_ms.argmax())
             )
             if not extremes:
                 points[first.row] = first
@@ -190,26 +181,15 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
 
 
 def _segments_around(explanation: OffsetExplanation, most: int) -> tuple[SegmentTimes, ...]:
-    index = next(
-        (
-            segment_index
-            for segment_index, segment in enumerate(explanation.segments)
-            if segment.fate == SEARCHED
-        ),
-        len(explanation.segments),
-    )
-    first_segment = max(0, min(len(explanation.segments) - most, index - most // 2))
-    return explanation.segments[first_segment : first_segment + most]
+    fates = [segment.fate for segment in explanation.segments]
+    index = fates.index(SEARCHED) if SEARCHED in fates else len(fates)
+    first = max(0, min(len(fates) - most, index - most // 2))
+    return explanation.segments[first : first + most]
 
 
 def _segment_band(segment: SegmentTimes) -> SegmentBand:
-    return SegmentBand(
-        segment.base_offset,
-        segment.end_offset,
-        segment.largest_ms,
-        segment.fate,
-        _fate_text(segment.fate),
-    )
+    extent = (segment.base_offset, segment.end_offset, segment.largest_ms)
+    return SegmentBand(*extent, segment.fate, _fate_text(segment.fate))
 
 
 def _fate_text(fate: str) -> str:
@@ -235,32 +215,20 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
         notes.append(say_count("why_offset.older", older_count))
     if any(segment.is_file_time and segment.fate != OLDER for segment in explanation.segments):
         notes.append(say("why_offset.of_file"))
-    if explanation.answer and explanation.closest and explanation.closest != explanation.answer:
-        key = (
-            "why_offset.closest_before"
-            if explanation.closest.timestamp_ms < explanation.target_ms
-            else "why_offset.closest_after"
-        )
-        span = units.duration(abs(explanation.closest.timestamp_ms - explanation.target_ms))
-        notes.append(say(key, offset=format_count(explanation.closest.offset), span=span))
+    closest = explanation.closest
+    if explanation.answer and closest and closest != explanation.answer:
+        later_by_ms = closest.timestamp_ms - explanation.target_ms
+        key = "why_offset.closest_before" if later_by_ms < 0 else "why_offset.closest_after"
+        span = units.duration(abs(later_by_ms))
+        notes.append(say(key, offset=format_count(closest.offset), span=span))
     if explanation.older_batches:
         notes.append(say_count("why_offset.behind", explanation.older_batches))
     if len(explanation.segments) > MAX_NAMED:
-        notes.append(
-            say(
-                "why_offset.named",
-                shown_count=MAX_NAMED,
-                count=format_count(len(explanation.segments)),
-            )
-        )
+        count = format_count(len(explanation.segments))
+        notes.append(say("why_offset.named", shown_count=MAX_NAMED, count=count))
     if explanation.faults:
-        notes.append(
-            say_count(
-                "why_offset.faults",
-                len(explanation.faults),
-                fault=render(explanation.faults[0]),
-            )
-        )
+        fault = render(explanation.faults[0])
+        notes.append(say_count("why_offset.faults", len(explanation.faults), fault=fault))
     if any(segment.batches is None for segment in explanation.segments):
         notes.append(say("why_offset.unread"))
     return notes
@@ -275,13 +243,8 @@ def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
     )
     last_offset = max(segment.base_offset, segment.end_offset - 1)
     offsets = f"{format_count(segment.base_offset)}–{format_count(last_offset)}"
-    return (
-        units.file_stem(segment.base_offset),
-        offsets,
-        span,
-        largest_text,
-        _fate_text(segment.fate),
-    )
+    name = units.file_stem(segment.base_offset)
+    return name, offsets, span, largest_text, _fate_text(segment.fate)
 
 
 def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
@@ -291,61 +254,31 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
     """
     import plotly.graph_objects as go
 
-    from kafkaviz.figures.theme import chart_layout, colours, straight_line
+    from kafkaviz.figures import theme
 
-    palette = colours(mode)
-    marks: list[tuple[Any, str, str, str, str, int]] = [
-        (
-            why_view.closest,
-            "why_offset.mark_closest",
-            "circle-open",
-            palette["warm"],
-            palette["warm_text"],
-            -16,
-        ),
-        (
-            why_view.answer,
-            "why_offset.mark_answer",
-            "circle",
-            palette["hit"],
-            palette["hit_text"],
-            16,
-        ),
-    ]
-    marks = [mark for mark in marks if mark[0]]
-    chart = go.Figure(
-        [
-            *_point_traces(why_view, palette),
-            *(_mark_trace(*mark[0], mark[2], mark[3]) for mark in marks),
-        ]
-    )
+    palette = theme.colours(mode)
+    traces = _point_traces(why_view, palette)
     target_time = _to_datetime(why_view.target_ms)
     target_line = {"color": palette["ink"], "width": 1, "dash": "dash"}
-    target = straight_line(0, 1, target_time, target_time, xref="paper", line=target_line)
-    target_annotation = {
-        "text": say("why_offset.target"),
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": target_time,
-        "yshift": 8,
-        "showarrow": False,
-    }
-    annotations = [
-        _mark_annotation(why_view, *mark[0], key=mark[1], colour=mark[4], yshift=mark[5])
-        for mark in marks
-    ]
+    target = theme.straight_line(0, 1, target_time, target_time, xref="paper", line=target_line)
+    place = {"xref": "paper", "x": 0, "xanchor": "left", "y": target_time, "yshift": 8}
+    annotations = [{"text": say("why_offset.target"), "showarrow": False} | place]
+    for name, record, symbol, colour, yshift in (
+        ("closest", why_view.closest, "circle-open", "warm", -16),
+        ("answer", why_view.answer, "circle", "hit", 16),
+    ):
+        if record:
+            traces.append(_mark_trace(*record, symbol, palette[colour]))
+            note = _mark_annotation(why_view, *record, key=f"why_offset.mark_{name}", yshift=yshift)
+            annotations.append(note | {"font": {"color": palette[f"{colour}_text"]}})
+    chart = go.Figure(traces)
     x_title = {"text": say("why_offset.offset"), "standoff": 4}
     chart.update_layout(
-        chart_layout(mode, HEIGHT, (8, 8, 26, 34)),
+        theme.chart_layout(mode, HEIGHT, (8, 8, 26, 34)),
         shapes=[*_band_shapes(why_view, palette), target],
-        annotations=[*_fate_annotations(why_view), target_annotation, *annotations],
-        xaxis={
-            "title": x_title,
-            "fixedrange": True,
-            "exponentformat": "none",
-            "separatethousands": True,
-        },
+        annotations=[*_fate_annotations(why_view), *annotations],
+        xaxis={"title": x_title, "fixedrange": True}
+        | {"exponentformat": "none", "separatethousands": True},
         yaxis={
             "fixedrange": True,
             "title": None,
@@ -375,45 +308,24 @@ def _point_traces(why_view: OffsetExplanationView, palette: dict[str, str]) -> l
         [None if ms is None else _to_datetime(ms) for ms in times]
         for times in (why_view.newest_ms, why_view.running_ms)
     )
-    dots = {"mode": "markers", "marker": {"size": 4, "color": palette["log"], "line": {"width": 0}}}
-    line = {
-        "mode": "lines",
-        "line": {"color": palette["time"], "width": 1.5, "shape": "hv"},
-        "hoverinfo": "skip",
-    }
+    plain = {"type": "scatter", "x": why_view.offsets}
+    marker = {"size": 4, "color": palette["log"], "line": {"width": 0}}
+    line = {"color": palette["time"], "width": 1.5, "shape": "hv"}
     hover = f"{say('why_offset.hover', offset='%{x}', time='%{y}')}<extra></extra>"
     return [
-        {
-            "type": "scatter",
-            "x": why_view.offsets,
-            "y": newest_times,
-            "hovertemplate": hover,
-            **dots,
-        },
-        {"type": "scatter", "x": why_view.offsets, "y": running_times, **line},
+        plain | {"y": newest_times, "hovertemplate": hover, "mode": "markers", "marker": marker},
+        plain | {"y": running_times, "mode": "lines", "line": line, "hoverinfo": "skip"},
     ]
 
 
 def _mark_trace(offset: int, timestamp_ms: int, symbol: str, colour: str) -> dict:
-    mark = {"size": 11, "symbol": symbol, "color": colour, "line": {"width": 2}}
-    return {
-        "type": "scatter",
-        "x": [offset],
-        "y": [_to_datetime(timestamp_ms)],
-        "mode": "markers",
-        "marker": mark,
-        "hoverinfo": "skip",
-    }
+    marker = {"size": 11, "symbol": symbol, "color": colour, "line": {"width": 2}}
+    place = {"type": "scatter", "x": [offset], "y": [_to_datetime(timestamp_ms)]}
+    return place | {"mode": "markers", "marker": marker, "hoverinfo": "skip"}
 
 
 def _mark_annotation(
-    why_view: OffsetExplanationView,
-    offset: int,
-    timestamp_ms: int,
-    *,
-    key: str,
-    colour: str,
-    yshift: int,
+    why_view: OffsetExplanationView, offset: int, timestamp_ms: int, *, key: str, yshift: int
 ) -> dict:
     """Returns the label of a mark, above it if `yshift` is positive.
 
@@ -421,36 +333,27 @@ def _mark_annotation(
     the running maximum does not cross it. Near an edge the label stays inside the figure.
     """
     left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
-    anchor = (
-        "right" if why_view.bands and offset > why_view.bands[-1].end_offset * left_from else "left"
-    )
-    text = {"text": say(key, offset=format_count(offset)), "font": {"color": colour}}
-    return text | {
-        "x": offset,
-        "y": _to_datetime(timestamp_ms),
-        "yshift": yshift,
-        "xanchor": anchor,
-        "showarrow": False,
-    }
+    is_left = why_view.bands and offset > why_view.bands[-1].end_offset * left_from
+    text = {"text": say(key, offset=format_count(offset)), "showarrow": False}
+    place = {"x": offset, "y": _to_datetime(timestamp_ms), "yshift": yshift}
+    return text | place | {"xanchor": "right" if is_left else "left"}
 
 
 def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
+    from kafkaviz.figures import theme
+
     shapes = []
     edge_line = {"color": palette["ink_3"], "width": 1, "dash": "dot"}
     for index, band in enumerate(why_view.bands):
+        fill = palette["panel" if index % 2 else "raised"]
         if band.fate == SEARCHED:
             fill = palette["time_soft"]
-        elif index % 2:
-            fill = palette["panel"]
-        else:
-            fill = palette["raised"]
-        extent = {"x0": band.first_offset, "x1": max(band.end_offset, band.first_offset + 1)}
+        x0 = band.first_offset
+        x1 = max(band.end_offset, x0 + 1)
         largest_time = _to_datetime(band.largest_ms)
-        style = {"fillcolor": fill, "opacity": 0.6, "line": {"width": 0}, "layer": "below"}
-        area = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1} | style
         shapes += [
-            area | extent,
-            {"type": "line", "y0": largest_time, "y1": largest_time, "line": edge_line} | extent,
+            theme.area(fill, x0=x0, x1=x1, yref="paper", y0=0, y1=1, opacity=0.6),
+            theme.straight_line(x0, x1, largest_time, largest_time, line=edge_line),
         ]
     return shapes
 
