@@ -4,6 +4,7 @@ Every step has a sentence, the lines of Kafka's code that run in it, and numbers
 """
 
 from dataclasses import dataclass
+from operator import ne
 from typing import Any, cast
 
 from kafkaviz.figures.text import roll_text
@@ -39,15 +40,9 @@ LAST_ENTRY_LINES = (10, 11)
 TRIM_LINES = (12, 13)
 NEW_SEGMENT_LINES = (14,)
 VALUE_NAMES = (
-    ".log",
-    "counter",
-    "interval",
-    "batches",
-    "offset_entries",
-    "time_entries",
-    ".index",
+    ".log", "counter", "interval", "batches", "offset_entries", "time_entries", ".index",
     ".timeindex",
-)
+)  # fmt: skip
 PHASE_KEYS = {
     StepKind.OPEN: "new",
     StepKind.APPEND: "appends",
@@ -70,28 +65,31 @@ class GrowthView:
 
 
 def view(growth: LogGrowth, key: str) -> GrowthView:
-    return GrowthView(
-        key, growth, tuple(step_sentence(growth, index) for index in range(len(growth.steps)))
-    )
+    return GrowthView(key, growth, tuple(_step_sentence(growth, step) for step in growth.steps))
 
 
-def step_sentence(growth: LogGrowth, index: int) -> str:
-    step = growth.steps[index]
-    if step.kind == StepKind.APPEND:
-        return _append_sentence(growth, step)
-    return {
-        StepKind.OPEN: _open_sentence,
-        StepKind.ROLL: _roll_sentence,
-        StepKind.TRIM: _trim_sentence,
-        StepKind.STOP: _stop_sentence,
-        StepKind.RESTART: _restart_sentence,
-        StepKind.TRUNCATE: _truncate_sentence,
-        StepKind.FAIL: _failure_sentence,
-    }[step.kind](growth, step)
-
-
-def _open_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    return say("growth.opened", **_index_lengths(step))
+def _step_sentence(growth: LogGrowth, step: GrowthStep) -> str:
+    match step.kind:
+        case StepKind.OPEN:
+            return say("growth.opened", **_index_lengths(step))
+        case StepKind.APPEND:
+            return _append_sentence(growth, step)
+        case StepKind.ROLL:
+            return _roll_sentence(growth, step)
+        case StepKind.TRIM:
+            index = _change_text(step, "index_bytes")
+            times = _change_text(step, "timeindex_bytes")
+            return say("growth.trimmed", index=index, timeindex=times)
+        case StepKind.STOP:
+            key = "growth.stopped_with_entry" if step.has_time_entry else "growth.stopped"
+            return say(key, last=_last_entry_text(growth, step), **_index_lengths(step))
+        case StepKind.RESTART:
+            forgotten = format_count(step.before.since_bytes)
+            return say("growth.restarted", forgotten=forgotten, **_index_lengths(step))
+        case StepKind.TRUNCATE:
+            return _truncate_sentence(step)
+        case StepKind.FAIL:
+            return say("growth.refused", words=step.words)
 
 
 def _index_lengths(step: GrowthStep) -> dict[str, str]:
@@ -147,78 +145,38 @@ def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
     return say("growth.last_entry", time=clock(timestamp_ms), offset=format_count(offset))
 
 
-def _trim_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    before = step.before
-    after = step.after
-    index, times = (
-        f"{format_count(size_before)} → {format_count(size_after)}"
-        for size_before, size_after in (
-            (before.index_bytes, after.index_bytes),
-            (before.timeindex_bytes, after.timeindex_bytes),
-        )
-    )
-    return say("growth.trimmed", index=index, timeindex=times)
+def _change_text(step: GrowthStep, field: str) -> str:
+    return " → ".join(format_count(getattr(state, field)) for state in (step.before, step.after))
 
 
-def _stop_sentence(growth: LogGrowth, step: GrowthStep) -> str:
-    key = "growth.stopped_with_entry" if step.has_time_entry else "growth.stopped"
-    return say(key, last=_last_entry_text(growth, step), **_index_lengths(step))
-
-
-def _restart_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    return say(
-        "growth.restarted", forgotten=format_count(step.before.since_bytes), **_index_lengths(step)
-    )
-
-
-def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    before = step.before
-    after = step.after
-    log = f"{format_count(before.log_bytes)} → {format_count(after.log_bytes)} B"
-    return say(
-        "growth.truncated",
-        offset=format_count(step.offset),
-        log=log,
-        entries=_removed_entries_text(step),
-    )
-
-
-def _removed_entries_text(step: GrowthStep) -> str:
+def _truncate_sentence(step: GrowthStep) -> str:
     offsets = step.before.offset_entries - step.after.offset_entries
     times = step.before.time_entries - step.after.time_entries
-    if offsets > 0 and times > 0:
-        key = "both"
-    elif offsets > 0:
+    key = "both"
+    if offsets <= 0:
+        key = "times" if times > 0 else "none"
+    elif times <= 0:
         key = "offsets"
-    elif times > 0:
-        key = "times"
-    else:
-        key = "none"
-    return say(f"growth.gone_{key}", offsets=format_count(offsets), times=format_count(times))
-
-
-def _failure_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    return say("growth.refused", words=step.words)
+    entries = say(f"growth.gone_{key}", offsets=format_count(offsets), times=format_count(times))
+    log = f"{_change_text(step, 'log_bytes')} B"
+    return say("growth.truncated", offset=format_count(step.offset), log=log, entries=entries)
 
 
 def _code_lines(step: GrowthStep) -> tuple[int, ...]:
-    if step.kind == StepKind.APPEND:
-        timestamp_lines = (
-            TIMESTAMP_LINES
-            if step.after.max_timestamp_ms > step.before.max_timestamp_ms
-            else TIMESTAMP_LINES[:1]
-        )
-        return (
-            *APPEND_LINES,
-            *timestamp_lines,
-            *INTERVAL_LINES,
-            *(ENTRY_LINES if step.has_offset_entry else ()),
-            *COUNTER_LINES,
-        )
-    return {
-        StepKind.ROLL: (*ROLL_LINES, *LAST_ENTRY_LINES),
-        StepKind.TRIM: (*TRIM_LINES, *NEW_SEGMENT_LINES),
-    }.get(step.kind, ())
+    if step.kind == StepKind.ROLL:
+        return (*ROLL_LINES, *LAST_ENTRY_LINES)
+    if step.kind == StepKind.TRIM:
+        return (*TRIM_LINES, *NEW_SEGMENT_LINES)
+    if step.kind != StepKind.APPEND:
+        return ()
+    is_newer = step.after.max_timestamp_ms > step.before.max_timestamp_ms
+    return (
+        *APPEND_LINES,
+        *(TIMESTAMP_LINES if is_newer else TIMESTAMP_LINES[:1]),
+        *INTERVAL_LINES,
+        *(ENTRY_LINES if step.has_offset_entry else ()),
+        *COUNTER_LINES,
+    )
 
 
 def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
@@ -239,15 +197,12 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
     """Returns the view as plain values. Values to draw are numbers, values to read are texts."""
     growth = growth_view.growth
-    config = growth_view.growth.config
+    config = growth.config
     steps = []
     previous_values = None
     for step, text in zip(growth.steps, growth_view.sentences, strict=True):
         values = _step_values(step, config.index_interval_bytes)
-        is_changed = [
-            value != previous
-            for value, previous in zip(values, previous_values or values, strict=True)
-        ]
+        is_changed = map(ne, values, previous_values or values)
         previous_values = values
         state = step.after
         is_full = step.kind in (StepKind.APPEND, StepKind.FAIL)
@@ -270,19 +225,12 @@ def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
                 "new": [step.has_offset_entry, step.has_time_entry],
             }
         )
-    segments = [_segment_object(segment) for segment in growth.segments]
-    longest = max(
-        (
-            append.before.since_bytes + append.size_bytes
-            for append in growth.steps
-            if append.kind == StepKind.APPEND
-        ),
-        default=1,
-    )
+    appends = [step for step in growth.steps if step.kind == StepKind.APPEND]
+    longest = max((step.before.since_bytes + step.size_bytes for step in appends), default=1)
     return {
         "key": growth_view.key,
         "steps": steps,
-        "segments": segments,
+        "segments": [_segment_object(segment) for segment in growth.segments],
         "interval": config.index_interval_bytes,
         "segment_bytes": config.segment_bytes,
         "most_since": max(longest, config.index_interval_bytes),
@@ -311,25 +259,20 @@ def _segment_object(segment: SegmentContents) -> dict[str, Any]:
 def _segment_title(step: GrowthStep) -> str:
     state = step.after
     batches = say_count("common.n_batches", state.batches)
-    return say(
-        "growth.segment",
-        name=file_stem(state.base_offset),
-        bytes=format_count(state.log_bytes),
-        batches=batches,
-    )
+    size = format_count(state.log_bytes)
+    return say("growth.segment", name=file_stem(state.base_offset), bytes=size, batches=batches)
 
 
 def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
     """Returns (step number, event, bytes since the last entry, offset entries, time entries)."""
+    states = [step.after for step in growth_view.growth.steps]
     return [
         (
             format_count(number),
             text,
-            format_count(step.after.since_bytes),
-            format_count(step.after.offset_entries),
-            format_count(step.after.time_entries),
+            format_count(state.since_bytes),
+            format_count(state.offset_entries),
+            format_count(state.time_entries),
         )
-        for number, (step, text) in enumerate(
-            zip(growth_view.growth.steps, growth_view.sentences, strict=True), start=1
-        )
+        for number, (state, text) in enumerate(zip(states, growth_view.sentences, strict=True), 1)
     ]

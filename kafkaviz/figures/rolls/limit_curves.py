@@ -80,21 +80,15 @@ def view(
     """
     times = roll_limits.seconds_until_roll(config, load, SPEEDS)
     speed_ranges = roll_limits.speed_ranges(config, load)
-    roll_s = (
-        roll_limits.first_limit(roll_limits.seconds_until_roll(config, load, bytes_per_s))[1][0]
-        if bytes_per_s > 0
-        else None
-    )
-    log_point = (
-        (bytes_per_s, float(roll_s))
-        if roll_s is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1]
-        else None
-    )
+    log_point = None
+    if SPEEDS[0] < bytes_per_s < SPEEDS[-1]:
+        log_times = roll_limits.seconds_until_roll(config, load, bytes_per_s)
+        log_point = (bytes_per_s, float(roll_limits.first_limit(log_times)[1][0]))
+    drawn_causes = {*roll_limits.ENDS, *(speed_range.cause for speed_range in speed_ranges)}
     seconds = {
         cause: times[cause]
         for cause in (*roll_limits.ENDS, RollCause.OFFSET_OVERFLOW)
-        if cause in roll_limits.ENDS
-        or any(speed_range.cause == cause for speed_range in speed_ranges)
+        if cause in drawn_causes
     }
     batch = format_bytes(round(load.batch_bytes))
     caption = say("rolls.curves_below" if is_workload else "rolls.curves_below_log", batch=batch)
@@ -116,17 +110,11 @@ def _title(speed_ranges: tuple[SpeedRange, ...], batch: str) -> str:
     names = [roll_text.cause_name(speed_range.cause) for speed_range in speed_ranges]
     if len(speed_ranges) == 1:
         return say("rolls.decides", batch=batch, cause=names[0])
-    values = {
-        "batch": batch,
-        "speed": rate(speed_ranges[1].first),
-        "low": names[0],
-        "high": names[1],
-    }
+    speeds = [rate(speed_range.first) for speed_range in speed_ranges]
+    values = {"batch": batch, "speed": speeds[1], "low": names[0], "high": names[1]}
     if len(speed_ranges) == 2:
         return say("rolls.decide_two", **values)
-    return say(
-        "rolls.decide_three", **values, speed_2=rate(speed_ranges[2].first), highest=names[2]
-    )
+    return say("rolls.decide_three", **values, speed_2=speeds[2], highest=names[2])
 
 
 def _span_text(seconds: float) -> str:
@@ -135,9 +123,10 @@ def _span_text(seconds: float) -> str:
 
 def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
     colours = theme.colours(mode)
-    traces = [
-        *_curve_traces(curves, colours),
-        *_log_point_trace(curves, colours),
+    annotations = [
+        *_name_annotations(curves, colours),
+        theme.axis_name(say("rolls.speed_axis"), colours, shift_px=-24),
+        theme.vertical_axis_name(say("rolls.until_roll"), colours, left_px=LEFT, y=1),
     ]
     tick_texts = ["10 ms", "1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
     layout = theme.plain_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)) | {
@@ -158,58 +147,43 @@ def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
             **theme.grid_lines(colours),
             **theme.PLAIN_AXIS,
         },
-        "annotations": [
-            *_name_annotations(curves, colours),
-            theme.axis_name(say("rolls.speed_axis"), colours, shift_px=-24),
-            theme.vertical_axis_name(say("rolls.until_roll"), colours, left_px=LEFT, y=1),
-            *_log_point_annotation(curves, colours),
-        ],
-        **_log_point_shapes(curves, colours),
+        "annotations": annotations,
     }
+    traces = _curve_traces(curves, colours)
+    if curves.log_point:
+        speed, span_s = curves.log_point
+        traces.append(_log_point_trace(speed, span_s, curves.min_s, colours))
+        annotations.append(_log_point_name(speed, colours))
+        line = {"color": colours["ink"], "width": 1.5}
+        layout["shapes"] = [theme.vertical_line(speed, line)]
     return PlainFigure({"data": traces, "layout": layout})
 
 
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    speeds = typed_array(curves.speeds)
+    plain = {"type": "scatter", "x": typed_array(curves.speeds), "mode": "lines"}
     speed_texts = [rate(speed) for speed in curves.speeds]
-    return [
-        *(
-            {
-                "type": "scatter",
-                "x": speeds,
-                "y": _drawable(times, curves.min_s),
-                "mode": "lines",
-                "line": _line_style(cause, colours),
-                "name": roll_text.cause_name(cause),
-                "text": speed_texts,
-                "customdata": [_span_text(seconds) for seconds in times.tolist()],
-                "hovertemplate": _hover_template(cause),
-            }
-            # the line of the size is drawn last and narrow, because the offset index often has
-            # nearly the same times
-            for cause, times in reversed(curves.seconds.items())
-        ),
-        *_lowest_traces(curves, colours),
-    ]
-
-
-def _lowest_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     traces = []
+    # the line of the size is drawn last and narrow, because the offset index often has nearly the
+    # same times
+    for cause, times in reversed(curves.seconds.items()):
+        name = roll_text.cause_name(cause)
+        dash = "5px,4px" if cause == RollCause.TIME else "solid"
+        hover = say("rolls.curve_hover", cause=name, span="%{customdata}", speed="%{text}")
+        trace = {
+            "y": _drawable(times, curves.min_s),
+            "line": {"color": _line_colour(cause, colours), "width": 1.6, "dash": dash},
+            "name": name,
+            "text": speed_texts,
+            "customdata": [_span_text(seconds) for seconds in times.tolist()],
+            "hovertemplate": f"{hover}<extra></extra>",
+        }
+        traces.append(plain | trace)
     for cause in dict.fromkeys(speed_range.cause for speed_range in curves.speed_ranges):
         is_first = curves.causes == roll_limits.CAUSES.index(cause)
         is_first[1:] |= is_first[:-1].copy()  # ends where the next limit's halo begins
-        times = np.where(is_first, curves.lowest, np.inf)
-        traces.append(
-            {
-                "type": "scatter",
-                "x": typed_array(curves.speeds),
-                "y": _drawable(times, curves.min_s),
-                "mode": "lines",
-                "line": {"color": _line_colour(cause, colours), "width": LOWEST_PX},
-                "hoverinfo": "skip",
-                "name": "lowest",
-            }
-        )
+        times = _drawable(np.where(is_first, curves.lowest, np.inf), curves.min_s)
+        line = {"color": _line_colour(cause, colours), "width": LOWEST_PX}
+        traces.append(plain | {"y": times, "line": line, "hoverinfo": "skip", "name": "lowest"})
     return traces
 
 
@@ -217,77 +191,38 @@ def _line_colour(cause: RollCause, colours: dict[str, str]) -> str:
     return colours["ink_2" if cause == RollCause.TIME else roll_text.COLOUR_NAMES[cause]]
 
 
-def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
-    is_time = cause == RollCause.TIME
-    return {
-        "color": _line_colour(cause, colours),
-        "width": 1.6,
-        "dash": "5px,4px" if is_time else "solid",
-    }
-
-
-def _hover_template(cause: RollCause) -> str:
-    sentence = say(
-        "rolls.curve_hover",
-        cause=roll_text.cause_name(cause),
-        span="%{customdata}",
-        speed="%{text}",
-    )
-    return f"{sentence}<extra></extra>"
-
-
 def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
     return [max(seconds, min_s / 100) if isfinite(seconds) else None for seconds in times.tolist()]
 
 
-def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    if not curves.log_point:
-        return []
-    speed, span_s = curves.log_point
+def _log_point_trace(speed: float, span_s: float, min_s: float, colours: dict[str, str]) -> dict:
     hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=rate(speed))
-    marker = {
-        "size": 11,
-        "color": colours["probe"],
-        "line": {"color": colours["raised"], "width": 2},
+    outline = {"color": colours["raised"], "width": 2}
+    return {
+        "type": "scatter",
+        "x": [speed],
+        "y": [max(min_s, span_s)],
+        "mode": "markers",
+        "marker": {"size": 11, "color": colours["probe"], "line": outline},
+        "name": "here",
+        "cliponaxis": False,
+        "hovertemplate": f"{hover_text}<extra></extra>",
     }
-    return [
-        {
-            "type": "scatter",
-            "x": [speed],
-            "y": [max(curves.min_s, span_s)],
-            "mode": "markers",
-            "marker": marker,
-            "name": "here",
-            "cliponaxis": False,
-            "hovertemplate": f"{hover_text}<extra></extra>",
-        }
-    ]
 
 
-def _log_point_shapes(curves: LimitCurvesView, colours: dict[str, str]) -> dict:
-    if not curves.log_point:
-        return {}
-    line = {"color": colours["ink"], "width": 1.5}
-    return {"shapes": [theme.vertical_line(curves.log_point[0], line)]}
-
-
-def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    if not curves.log_point:
-        return []
-    is_left = curves.log_point[0] < 300
-    return [
-        theme.note(
-            f"<b>{say('rolls.here', speed=rate(curves.log_point[0]))}</b>",
-            colours["ink"],
-            x=float(np.log10(curves.log_point[0])),
-            xanchor="left" if is_left else "right",
-            xshift=7 if is_left else -7,
-            yref="paper",
-            y=1,
-            yanchor="top",
-            yshift=3,
-        )
-    ]
+def _log_point_name(speed: float, colours: dict[str, str]) -> dict:
+    is_left = speed < 300
+    return theme.note(
+        f"<b>{say('rolls.here', speed=rate(speed))}</b>",
+        colours["ink"],
+        x=float(np.log10(speed)),
+        xanchor="left" if is_left else "right",
+        xshift=7 if is_left else -7,
+        yref="paper",
+        y=1,
+        yanchor="top",
+        yshift=3,
+    )
 
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
@@ -298,11 +233,7 @@ def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[
         last_s = times[-1] if np.isfinite(times[-1]) else MAX_S
         end_px = height_px * (1 - np.log10(max(last_s, 1e-9) / curves.min_s) / span)
         colour = roll_text.COLOUR_NAMES[cause]
-        names.append(
-            (
-                f"<b>{roll_text.cause_name(cause)}</b>",
-                colours["ink_2" if colour == "ink" else f"{colour}_text"],
-                float(np.clip(end_px, 6, height_px - 2)),
-            )
-        )
+        colour = colours["ink_2" if colour == "ink" else f"{colour}_text"]
+        name = f"<b>{roll_text.cause_name(cause)}</b>"
+        names.append((name, colour, float(np.clip(end_px, 6, height_px - 2))))
     return theme.line_names(names, height_px, gap_px=LINE_PX, lowest_px=height_px, shift_px=8)

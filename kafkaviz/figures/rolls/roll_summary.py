@@ -39,27 +39,16 @@ class RunSummary:
 
 
 def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
-    closed_segments = [
-        segment_history for segment_history in history.segments if not segment_history.is_active
-    ]
-    open_ms = (
-        sum(
-            segment_history.ended_ms - segment_history.opened_ms
-            for segment_history in closed_segments
-        )
-        / len(closed_segments)
-        if closed_segments
-        else None
-    )
-    roll_counts = tuple((cause, count) for cause, count in history.rolls().items() if cause)
+    segments = history.segments
+    spans_ms = [each.ended_ms - each.opened_ms for each in segments if not each.is_active]
     return RunSummary(
         settings=tuple(settings.items()),
-        segments=len(history.segments),
-        rolls=roll_counts,
+        segments=len(segments),
+        rolls=tuple((cause, count) for cause, count in history.rolls().items() if cause),
         log_bytes=history.log_bytes,
-        offset_entries=sum(segment.offset_entries for segment in history.segments),
-        time_entries=sum(segment.time_entries for segment in history.segments),
-        open_ms=open_ms,
+        offset_entries=sum(segment.offset_entries for segment in segments),
+        time_entries=sum(segment.time_entries for segment in segments),
+        open_ms=sum(spans_ms) / len(spans_ms) if spans_ms else None,
     )
 
 
@@ -81,19 +70,17 @@ def describe_changes(
 
 def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
     """Returns a table row (name, value before, value after, change) for each number."""
-    causes = [
-        cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
-    ]
+    rolls_before = dict(before.rolls)
+    rolls_after = dict(after.rolls)
+    rolls = []
+    for cause in RollCause:
+        if cause in rolls_before or cause in rolls_after:
+            name = say("rolls.rolls_by", cause=roll_text.cause_name(cause))
+            counts = (rolls_before.get(cause, 0), rolls_after.get(cause, 0))
+            rolls.append((name, *counts, format_count))
     numbers: list[tuple[Any, ...]] = [
         (say("common.segments"), before.segments, after.segments, format_count),
-        *(
-            (
-                say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
-                *(dict(run_summary.rolls).get(roll_cause, 0) for run_summary in (before, after)),
-                format_count,
-            )
-            for roll_cause in causes
-        ),
+        *rolls,
         (say("rolls.mean_segment"), _mean(before), _mean(after), format_bytes),
         (say("rolls.mean_open"), before.open_ms, after.open_ms, duration),
         (say("rolls.offset_entries"), before.offset_entries, after.offset_entries, format_count),

@@ -5,7 +5,7 @@ Size, time and both indexes grow towards their limits. The first to reach its li
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,6 +28,10 @@ LEFT_PX = 78
 RIGHT_PX = 8
 WIDTH_PX = 990
 NARROW_PX = 730  # width of the card on a page of 1024 px
+# the place of a text at the left edge of the card, without y
+AT_LEFT: dict[str, Any] = {
+    "xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "yanchor": "middle",
+}  # fmt: skip
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 COLUMN_BY_CAUSE = {
     RollCause.SIZE: "log_bytes",
@@ -92,28 +96,23 @@ def view(
     `appended` gives the write speed, as rows of roll_history.APPEND.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
+    count = len(history.segments)
     page_segments = history.segments[first_row : first_row + ROWS_PER_PAGE]
     begin_ms = history.segments[0].opened_ms if history.segments else 0
     start_ms = page_segments[0].opened_ms - begin_ms if page_segments else 0
-    end_ms = max(
-        [segment_history.ended_ms - begin_ms for segment_history in page_segments], default=0
-    )
-    rows = tuple(_row(segment_history, history, begin_ms) for segment_history in page_segments)
-    is_last_page = len(page_segments) == len(history.segments)
-    end_ms = max(
-        end_ms if is_last_page else start_ms + round((end_ms - start_ms) * 1.02), start_ms + 1
-    )
-    write_spans = (
-        _find_write_spans(appended, begin_ms, start_ms, end_ms)
-        if appended is not None and len(appended)
-        else ()
-    )
+    end_ms = max([segment.ended_ms - begin_ms for segment in page_segments], default=0)
+    if len(page_segments) < count:
+        end_ms = start_ms + round((end_ms - start_ms) * 1.02)
+    end_ms = max(end_ms, start_ms + 1)
+    write_spans = ()
+    if appended is not None and len(appended):
+        write_spans = _find_write_spans(appended, begin_ms, start_ms, end_ms)
     return RollTimelineView(
         title=roll_text.title(history),
-        caption=_caption(first_row, len(page_segments), len(history.segments)),
-        rows=rows,
+        caption=_caption(first_row, len(page_segments), count),
+        rows=tuple(_row(segment, history, begin_ms) for segment in page_segments),
         first_row=first_row,
-        count=len(history.segments),
+        count=count,
         write_spans=write_spans,
         start_ms=start_ms,
         end_ms=end_ms,
@@ -133,73 +132,53 @@ def _caption(first_row: int, row_count: int, count: int) -> str:
     )
 
 
-def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
-    colour = (
-        roll_text.COLOUR_NAMES[segment_history.reason.cause] if segment_history.reason else None
-    )
-    reason = (
-        format_bytes(segment_history.log_bytes)
-        if segment_history.is_active
-        else roll_text.history_reason(segment_history)
-    )
-    opened_ms = segment_history.opened_ms - begin_ms
-    ended_ms = segment_history.ended_ms - begin_ms
+def _row(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
+    reason = roll_text.history_reason(segment)
+    if segment.is_active:
+        reason = format_bytes(segment.log_bytes)
     return RollRow(
-        name=format_count(segment_history.base_offset),
-        opened_ms=opened_ms,
-        ended_ms=ended_ms,
-        lines=_fill_lines(segment_history, history, begin_ms),
-        cause=roll_text.history_cause(segment_history),
+        name=format_count(segment.base_offset),
+        opened_ms=segment.opened_ms - begin_ms,
+        ended_ms=segment.ended_ms - begin_ms,
+        lines=_fill_lines(segment, history, begin_ms),
+        cause=roll_text.history_cause(segment),
         reason=reason,
-        colour=colour,
-        text_colour=roll_text.text_colour(segment_history),
-        hover_lines=_hover_lines(segment_history, history),
+        colour=roll_text.COLOUR_NAMES[segment.reason.cause] if segment.reason else None,
+        text_colour=roll_text.text_colour(segment),
+        hover_lines=_hover_lines(segment, history),
     )
 
 
-def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
+def _fill_lines(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
     """Returns `RollRow.lines` of a segment. The limit that caused the roll ends at share 1."""
     limit_by_column = fill_limits(history.config)
-    lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
-    lines[:, 0] = [
-        segment_history.opened_ms,
-        *segment_history.fills["at_ms"],
-        segment_history.ended_ms,
-    ]
-    lines[:, 0] = (
-        np.clip(lines[:, 0], segment_history.opened_ms, segment_history.ended_ms) - begin_ms
-    )
+    lines = np.zeros((len(segment.fills) + 2, 1 + len(COLUMNS)))
+    times_ms = [segment.opened_ms, *segment.fills["at_ms"], segment.ended_ms]
+    lines[:, 0] = np.clip(times_ms, segment.opened_ms, segment.ended_ms)
+    lines[:, 0] -= begin_ms
     for line, column in enumerate(COLUMNS, start=1):
-        lines[1:-1, line] = (
-            segment_history.fills[column] / limit_by_column[column]
-            if limit_by_column[column]
-            else 1
-        )
+        limit = limit_by_column[column]
+        lines[1:-1, line] = segment.fills[column] / limit if limit else 1
         lines[-1, line] = lines[-2, line]
-        if segment_history.reason and COLUMN_BY_CAUSE.get(segment_history.reason.cause) == column:
+        if segment.reason and COLUMN_BY_CAUSE.get(segment.reason.cause) == column:
             lines[-1, line] = 1
     return np.minimum(lines, [[np.inf, 1, 1, 1, 1]])
 
 
-def _hover_lines(segment_history: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
+def _hover_lines(segment: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
     config = history.config
+    share = format_percent(segment.log_bytes, config.segment_bytes)
     return (
-        f"<b>{file_stem(segment_history.base_offset)}</b>",
-        say(
-            "rolls.hover_bytes",
-            bytes=format_count(segment_history.log_bytes),
-            share=format_percent(segment_history.log_bytes, config.segment_bytes),
-        ),
+        f"<b>{file_stem(segment.base_offset)}</b>",
+        say("rolls.hover_bytes", bytes=format_count(segment.log_bytes), share=share),
         say(
             "rolls.hover_slots",
-            offsets=format_count(segment_history.offset_entries),
+            offsets=format_count(segment.offset_entries),
             offset_slots=format_count(config.offset_slots),
-            times=format_count(segment_history.time_entries),
+            times=format_count(segment.time_entries),
             time_slots=format_count(config.time_slots),
         ),
-        say(
-            "rolls.hover_open", span=duration(segment_history.ended_ms - segment_history.opened_ms)
-        ),
+        say("rolls.hover_open", span=duration(segment.ended_ms - segment.opened_ms)),
     )
 
 
@@ -211,11 +190,10 @@ def _find_write_spans(
 ) -> tuple[WriteSpan, ...]:
     times_ms = appended["now_ms"] - begin_ms
     is_inside = (times_ms >= start) & (times_ms <= end)
+    times_ms = times_ms[is_inside]
     edges = np.linspace(start, end, BINS + 1)
-    batches_per_bin, _ = np.histogram(times_ms[is_inside], edges)
-    bytes_per_bin, _ = np.histogram(
-        times_ms[is_inside], edges, weights=appended["size_bytes"][is_inside]
-    )
+    batches_per_bin, _ = np.histogram(times_ms, edges)
+    bytes_per_bin, _ = np.histogram(times_ms, edges, weights=appended["size_bytes"][is_inside])
     return tuple(
         _write_span(edges, bytes_per_bin, batches_per_bin, *bins)
         for bins in _find_stretches(bytes_per_bin, batches_per_bin)
@@ -230,68 +208,38 @@ def _find_stretches(
     A single bin between two periods is joined with a neighbour. If many bins are single, or if they
     hold many bytes, all bins become one period.
     """
+    bytes_before = np.append(0, np.cumsum(bytes_per_bin))
+    batches_before = np.append(0, np.cumsum(batches_per_bin))
+
+    def is_same_rate(start: int, middle: int, stop: int) -> bool:
+        """Returns whether the bins before and from `middle` have similar speeds and batch sizes."""
+        first_bytes, next_bytes = np.diff(bytes_before[[start, middle, stop]]).tolist()
+        first_batches, next_batches = np.diff(batches_before[[start, middle, stop]]).tolist()
+        is_alike = _is_alike(first_bytes / (middle - start), next_bytes / (stop - middle))
+        return is_alike and _is_alike(first_bytes * next_batches, next_bytes * first_batches)
+
+    last = len(bytes_per_bin) - 1
     stretches = [[0, 0]]
-    content, *more_contents = bytes_per_bin.tolist()
-    batches, *more_batches = batches_per_bin.tolist()
-    later_bins = zip(more_contents, more_batches, strict=True)
-    for bin_number, (more_content, more_batch_count) in enumerate(later_bins, start=1):
-        if _is_same_rate(
-            content,
-            batches,
-            bin_number - stretches[-1][0],
-            more_content=more_content,
-            more_batches=more_batch_count,
-            more_bins=1,
-        ):
+    for bin_number in range(1, last + 1):
+        if is_same_rate(stretches[-1][0], bin_number, bin_number + 1):
             stretches[-1][1] = bin_number
-            content = content + more_content
-            batches = batches + more_batch_count
         else:
             stretches.append([bin_number, bin_number])
-            content = more_content
-            batches = more_batch_count
     single_bins = [first_bin for first_bin, last_bin in stretches if first_bin == last_bin]
-    if (
-        len(single_bins) > BINS // 8
-        or bytes_per_bin[single_bins].sum() > ALIKE_SHARE * bytes_per_bin.sum()
-    ):
-        return [(0, len(bytes_per_bin) - 1)]
-    stretches_kept = [stretch for stretch in stretches if stretch[0] < stretch[1]] or [
-        [0, len(bytes_per_bin) - 1]
-    ]
-    merged = stretches_kept[:1]
-    for first_bin, last_bin in stretches_kept[1:]:
+    single_bytes = bytes_per_bin[single_bins].sum()
+    if len(single_bins) > BINS // 8 or single_bytes > ALIKE_SHARE * bytes_per_bin.sum():
+        return [(0, last)]
+    longer = [stretch for stretch in stretches if stretch[0] < stretch[1]] or [[0, last]]
+    merged = longer[:1]
+    for first_bin, last_bin in longer[1:]:
         merged[-1][1] = first_bin - 1
-        merged_bins = slice(merged[-1][0], first_bin)
-        stretch_bins = slice(first_bin, last_bin + 1)
-        if _is_same_rate(
-            bytes_per_bin[merged_bins].sum(),
-            batches_per_bin[merged_bins].sum(),
-            first_bin - merged[-1][0],
-            more_content=bytes_per_bin[stretch_bins].sum(),
-            more_batches=batches_per_bin[stretch_bins].sum(),
-            more_bins=last_bin + 1 - first_bin,
-        ):
+        if is_same_rate(merged[-1][0], first_bin, last_bin + 1):
             merged[-1][1] = last_bin
         else:
             merged.append([first_bin, last_bin])
     merged[0][0] = 0
-    merged[-1][1] = len(bytes_per_bin) - 1
+    merged[-1][1] = last
     return [(first_bin, last_bin) for first_bin, last_bin in merged]
-
-
-def _is_same_rate(
-    content: float,
-    batches: float,
-    bins: int,
-    *,
-    more_content: float,
-    more_batches: float,
-    more_bins: int,
-) -> bool:
-    return _is_alike(content / bins, more_content / more_bins) and _is_alike(
-        content * more_batches, more_content * batches
-    )
 
 
 def _is_alike(first: float, second: float) -> bool:
@@ -301,18 +249,16 @@ def _is_alike(first: float, second: float) -> bool:
 def _write_span(
     edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first_bin: int, last_bin: int
 ) -> WriteSpan:
-    inner_bins = (
-        slice(first_bin + 1, last_bin)
-        if last_bin - first_bin > 3
-        else slice(first_bin, last_bin + 1)
-    )
+    inner_bins = slice(first_bin, last_bin + 1)
+    if last_bin - first_bin > 3:
+        inner_bins = slice(first_bin + 1, last_bin)
     span_ms = (edges[1] - edges[0]) * (inner_bins.stop - inner_bins.start)
-    mean = content[inner_bins].sum() / max(batches[inner_bins].sum(), 1)
+    size_bytes = content[inner_bins].sum()
     return WriteSpan(
-        float(edges[first_bin]),
-        float(edges[last_bin + 1]),
-        float(1000 * content[inner_bins].sum() / span_ms),
-        float(mean),
+        first_ms=float(edges[first_bin]),
+        last_ms=float(edges[last_bin + 1]),
+        bytes_per_s=float(1000 * size_bytes / span_ms),
+        batch_bytes=float(size_bytes / max(batches[inner_bins].sum(), 1)),
     )
 
 
@@ -326,7 +272,7 @@ def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
     traces = [
         *_fill_traces(timeline, top_px, colours),
         *_dot_traces(timeline, top_px, colours),
-        *_hover_traces(timeline, top_px),
+        _hover_trace(timeline, top_px),
     ]
     margin = (LEFT_PX, RIGHT_PX, 0, BOTTOM_PX)
     layout = theme.plain_layout(mode, height_px + BOTTOM_PX, margin) | {
@@ -417,37 +363,17 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
     if not timeline.write_spans:
         return []
     pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
-    annotations = [
-        theme.note(
-            say("rolls.written"),
-            colours["ink_3"],
-            xref="paper",
-            x=0,
-            xshift=-LEFT_PX - 2,
-            xanchor="left",
-            y=12,
-            yanchor="middle",
-        )
-    ]
+    annotations = [theme.note(say("rolls.written"), colours["ink_3"], y=12, **AT_LEFT)]
     for span in timeline.write_spans:
-        text = say(
-            "rolls.written_in",
-            speed=rate(span.bytes_per_s),
-            batch=format_bytes(round(span.batch_bytes)),
-        )
-        if (span.last_ms - span.first_ms) * pixels > 110 and span.bytes_per_s:
-            is_fitting = (span.last_ms - span.first_ms) * pixels > _width_px(text) + 10
-            annotations.append(
-                theme.note(
-                    text if is_fitting else rate(span.bytes_per_s),
-                    colours["scan_text"],
-                    x=span.first_ms,
-                    xanchor="left",
-                    xshift=5,
-                    y=24,
-                    yanchor="middle",
-                )
-            )
+        width_px = (span.last_ms - span.first_ms) * pixels
+        if width_px <= 110 or not span.bytes_per_s:
+            continue
+        speed = rate(span.bytes_per_s)
+        text = say("rolls.written_in", speed=speed, batch=format_bytes(round(span.batch_bytes)))
+        if width_px <= _width_px(text) + 10:
+            text = speed
+        place = {"x": span.first_ms, "xanchor": "left", "xshift": 5, "yanchor": "middle"}
+        annotations.append(theme.note(text, colours["scan_text"], y=24) | place)
     return annotations
 
 
@@ -458,24 +384,12 @@ def _width_px(text: str) -> int:
 def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
     boxes = []
     for row_number, row in enumerate(timeline.rows):
-        is_open = row.colour is None
-        line = {
-            "color": colours["ink_3" if is_open else "line"],
-            "width": 1,
-            "dash": "4px,3px" if is_open else "solid",
-        }
+        line = {"color": colours["line"], "width": 1, "dash": "solid"}
+        if row.colour is None:  # the segment is still open
+            line = {"color": colours["ink_3"], "width": 1, "dash": "4px,3px"}
         y = _box_top(row_number, top)
-        boxes.append(
-            theme.rectangle(
-                row.opened_ms,
-                _row_end(row, timeline),
-                y,
-                y + BOX_PX,
-                fillcolor=colours["panel"],
-                line=line,
-                layer="below",
-            )
-        )
+        box = theme.rectangle(row.opened_ms, _row_end(row, timeline), y, y + BOX_PX, line=line)
+        boxes.append(box | {"fillcolor": colours["panel"], "layer": "below"})
     return boxes
 
 
@@ -496,98 +410,66 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
             ys[column] += [*(bottom - BOX_PX * row.lines[:, column + 1]).tolist(), None]
         area_x += [*row.lines[:, 0].tolist(), row.ended_ms, row.opened_ms, None]
         area_y += [*(bottom - BOX_PX * row.lines[:, 1]).tolist(), bottom, bottom, None]
-    line_style = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
-    area = {
-        "fill": "toself",
-        "fillcolor": theme.fade(colours["log"], 0.4),
-        "line": {"width": 0},
-        "name": "size",
-    }
-    lines = (
-        ("time", 1, colours["ink_2"], 1.3, "4px,3px"),
-        ("offset index", 2, colours["offset"], 1.7, "solid"),
-        ("time index", 3, colours["time"], 1.7, "solid"),
-    )
-    return [
-        line_style | area | {"x": area_x, "y": area_y},
-        *(
-            line_style
-            | {
-                "x": xs,
-                "y": ys[line_number],
-                "name": name,
-                "line": {"color": colour, "width": width_px, "dash": dash},
-            }
-            for name, line_number, colour, width_px, dash in lines
+    plain = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
+    area = {"fill": "toself", "fillcolor": theme.fade(colours["log"], 0.4), "line": {"width": 0}}
+    traces = [plain | area | {"name": "size", "x": area_x, "y": area_y}]
+    for number, (name, colour, width_px, dash) in enumerate(
+        (
+            ("time", "ink_2", 1.3, "4px,3px"),
+            ("offset index", "offset", 1.7, "solid"),
+            ("time index", "time", 1.7, "solid"),
         ),
-    ]
+        start=1,
+    ):
+        line = {"color": colours[colour], "width": width_px, "dash": dash}
+        traces.append(plain | {"x": xs, "y": ys[number], "name": name, "line": line})
+    return traces
 
 
 def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    rows_tops = [
-        (row, _box_top(row_number, top))
-        for row_number, row in enumerate(timeline.rows)
-        if row.colour
-    ]
-    if not rows_tops:
+    rows = [(number, row) for number, row in enumerate(timeline.rows) if row.colour]
+    if not rows:
         return []
     marker = {
         "size": 8.4,
-        "color": [colours[cast(str, row.colour)] for row, _ in rows_tops],
+        "color": [colours[cast(str, row.colour)] for _, row in rows],
         "line": {"color": colours["raised"], "width": 1.2},
     }
-    return [
-        {
-            "type": "scatter",
-            "x": [_row_end(row, timeline) for row, _ in rows_tops],
-            "y": [y for _, y in rows_tops],
-            "mode": "markers",
-            "marker": marker,
-            "name": "roll",
-            "hoverinfo": "skip",
-            "cliponaxis": False,
-        }
-    ]
+    dots = {
+        "type": "scatter",
+        "x": [_row_end(row, timeline) for _, row in rows],
+        "y": [_box_top(number, top) for number, _ in rows],
+        "mode": "markers",
+        "marker": marker,
+        "name": "roll",
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
+    return [dots]
 
 
-def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
-    widths = [_row_end(row, timeline) - row.opened_ms for row in timeline.rows]
-    return [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "base": [row.opened_ms for row in timeline.rows],
-            "x": widths,
-            "opacity": 0,
-            "width": BOX_PX,
-            "name": "segments",
-            "y": [
-                _box_top(row_number, top) + BOX_PX / 2 for row_number in range(len(timeline.rows))
-            ],
-            **theme.hover(["<br>".join(row.hover_lines) for row in timeline.rows]),
-        }
-    ]
+def _hover_trace(timeline: RollTimelineView, top: int) -> dict:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "base": [row.opened_ms for row in timeline.rows],
+        "x": [_row_end(row, timeline) - row.opened_ms for row in timeline.rows],
+        "opacity": 0,
+        "width": BOX_PX,
+        "name": "segments",
+        "y": [_box_top(number, top) + BOX_PX / 2 for number in range(len(timeline.rows))],
+        **theme.hover(["<br>".join(row.hover_lines) for row in timeline.rows]),
+    }
 
 
 def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    style = {
-        "xref": "paper",
-        "x": 0,
-        "xshift": -LEFT_PX - 2,
-        "xanchor": "left",
-        "yanchor": "middle",
-        "showarrow": False,
-    }
-    font = {"size": 12, "color": colours["ink_2"], "family": "Source Code Pro, monospace"}
-    head_font = {"size": 12, "color": colours["ink_3"]}
-    head = {"text": say("ceiling_cases.base"), "y": top - 7, "font": head_font}
-    return [
-        style | head,
-        *(
-            style | {"text": row.name, "y": _box_top(row_number, top) + BOX_PX / 2, "font": font}
-            for row_number, row in enumerate(timeline.rows)
-        ),
-    ]
+    names = [theme.note(say("ceiling_cases.base"), colours["ink_3"], y=top - 7, **AT_LEFT)]
+    for number, row in enumerate(timeline.rows):
+        y = _box_top(number, top) + BOX_PX / 2
+        name = theme.note(row.name, colours["ink_2"], y=y, **AT_LEFT)
+        name["font"]["family"] = "Source Code Pro, monospace"
+        names.append(name)
+    return names
 
 
 def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
@@ -595,28 +477,19 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
     annotations = []
     for row_number, row in enumerate(timeline.rows):
         words_px = _width_px(f"{row.cause}  {row.reason}") + 9
-        end = _row_end(row, timeline)
-        if (timeline.end_ms - end) * pixels > words_px:
-            x = end
-            anchor = "left"
-            shift = 9
-        elif (row.opened_ms - timeline.start_ms) * pixels >= words_px:
-            x = row.opened_ms
-            anchor = "right"
-            shift = -9
-        else:  # the text is inside the row
-            x = end
-            anchor = "right"
-            shift = -9
-        colour = colours[row.text_colour]
+        x = _row_end(row, timeline)
+        is_right = (timeline.end_ms - x) * pixels > words_px
+        if not is_right and (row.opened_ms - timeline.start_ms) * pixels >= words_px:
+            x = row.opened_ms  # otherwise a text that does not fit on the right is inside the row
+        text = f'<span style="color:{colours[row.text_colour]}"><b>{row.cause}</b></span>'
         annotations.append(
             theme.note(
-                f'<span style="color:{colour}"><b>{row.cause}</b></span>  {row.reason}',
+                f"{text}  {row.reason}",
                 colours["ink_2"],
                 12.5,
                 x=x,
-                xanchor=anchor,
-                xshift=shift,
+                xanchor="left" if is_right else "right",
+                xshift=9 if is_right else -9,
                 y=_box_top(row_number, top) + BOX_PX / 2,
                 yanchor="middle",
             )
