@@ -18,7 +18,7 @@ from kafkaviz.analysis.transactions.read_committed import (
     IndexStep,
     OffsetFate,
 )
-from kafkaviz.figures.text.sentences import join_comma, join_sentences
+from kafkaviz.figures.text.sentences import count_range, join_comma, join_sentences
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import MISSING, file_stem, format_count
 
@@ -29,20 +29,13 @@ FATES = {
     BatchFate.CONTROL: OffsetFate.MARKER,
 }
 ENTRY_HEADS = (
-    "common.segment",
-    "segment.head_slot",
-    "transaction_lanes.head_producer",
-    "fetch_steps.head_first",
-    "transaction_lanes.head_marker",
-    "fetch_steps.head_stable",
+    "common.segment", "segment.head_slot", "transaction_lanes.head_producer",
+    "fetch_steps.head_first", "transaction_lanes.head_marker", "fetch_steps.head_stable",
     "fetch_steps.head_decision",
-)
+)  # fmt: skip
 BATCH_HEADS = (
-    "common.offsets",
-    "common.batches",
-    "transaction_lanes.head_producer",
-    "fetch_steps.head_fate",
-)
+    "common.offsets", "common.batches", "transaction_lanes.head_producer", "fetch_steps.head_fate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +51,13 @@ class FetchStepsView:
 
     title: str
     caption: str
-    request: tuple[str, ...]
-    response: tuple[str, ...]
-    entry_rows: tuple[tuple[str, ...], ...]
-    more_entries: int
-    batch_rows: tuple[tuple[str, ...], ...]
-    more_batches: int
-    end: str
+    request: tuple[str, ...] = ()
+    response: tuple[str, ...] = ()
+    entry_rows: tuple[tuple[str, ...], ...] = ()
+    more_entries: int = 0
+    batch_rows: tuple[tuple[str, ...], ...] = ()
+    more_batches: int = 0
+    end: str = ""
 
 
 def default_offset(transactions: PartitionTransactions, first_offset: int, end_offset: int) -> int:
@@ -92,26 +85,17 @@ def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchSt
         return _view_of_nothing(fetch)
     entry_rows = [row for run in _entry_runs(fetch, transactional_ids) for row in run]
     batch_rows = [_batch_row(batches, transactional_ids) for batches in _batch_runs(fetch.batches)]
-    is_part = fetch.batch_count > len(fetch.batches)
     skipped = sum(last - first + 1 for first, last in fetch.skipped)
+    title_key = "fetch_steps.title" if skipped else "fetch_steps.title_all"
+    returned = len(fetch.returned)
+    caption = [_counts(fetch)]
+    if fetch.batch_count > len(fetch.batches):
+        caption.append(say("fetch_steps.below_part", n=len(fetch.batches)))
     return FetchStepsView(
-        title=say_count(
-            "fetch_steps.title" if skipped else "fetch_steps.title_all",
-            len(fetch.returned),
-            offset=fetch.offset,
-            skipped=skipped,
-        ),
-        caption=join_sentences(
-            [
-                _counts(fetch),
-                say("fetch_steps.below_part", n=len(fetch.batches)) if is_part else "",
-            ]
-        ),
+        title=say_count(title_key, returned, offset=fetch.offset, skipped=skipped),
+        caption=join_sentences(caption),
         request=_request(fetch, fetch.segment_base_offset),
-        response=(
-            say_count("fetch_steps.returns", len(fetch.returned)),
-            say("fetch_steps.consumes"),
-        ),
+        response=(say_count("fetch_steps.returns", returned), say("fetch_steps.consumes")),
         entry_rows=tuple(entry_rows[-MAX_ROWS:]),
         more_entries=fetch.step_count - len(fetch.steps) + max(0, len(entry_rows) - MAX_ROWS),
         batch_rows=tuple(batch_rows[:MAX_ROWS]),
@@ -121,20 +105,11 @@ def view(fetch: CommittedFetch, transactional_ids: Mapping[int, str]) -> FetchSt
 
 
 def _view_of_nothing(fetch: CommittedFetch) -> FetchStepsView:
-    is_end = fetch.last_stable_offset == fetch.log_end
+    end = fetch.last_stable_offset
+    key = "at_end" if end == fetch.log_end else "stable"
     return FetchStepsView(
         title=say("fetch_steps.title_nothing", offset=fetch.offset),
-        caption=say(
-            f"fetch_steps.nothing_{'at_end' if is_end else 'stable'}",
-            offset=fetch.last_stable_offset,
-        ),
-        request=(),
-        response=(),
-        entry_rows=(),
-        more_entries=0,
-        batch_rows=(),
-        more_batches=0,
-        end="",
+        caption=say(f"fetch_steps.nothing_{key}", offset=end),
     )
 
 
@@ -198,8 +173,8 @@ def _entry_runs(
         segment = format_count(base_offset)
         if decision == EntryDecision.ENDED_BEFORE and len(steps) > 1:
             first, *_, last = steps
-            slots = f"{format_count(first.slot)}–{format_count(last.slot)}"
-            marker = f"{format_count(first.last_offset)}–{format_count(last.last_offset)}"
+            slots = count_range(first.slot, last.slot)
+            marker = count_range(first.last_offset, last.last_offset)
             text = say("fetch_steps.ended_before", offset=fetch.offset)
             yield [(segment, slots, MISSING, MISSING, marker, MISSING, text)]
             continue
@@ -209,11 +184,8 @@ def _entry_runs(
 def _entry_row(
     fetch: CommittedFetch, step: IndexStep, transactional_ids: Mapping[int, str]
 ) -> tuple[str, ...]:
-    decision = say(
-        f"fetch_steps.{_word(step.decision)}",
-        offset=fetch.offset,
-        bound=fetch.upper_bound_offset,
-    )
+    key = f"fetch_steps.{_word(step.decision)}"
+    decision = say(key, offset=fetch.offset, bound=fetch.upper_bound_offset)
     if step.ends_search:
         decision = say("fetch_steps.ends_search", decision=decision)
     return (
@@ -244,18 +216,10 @@ def _batch_row(
     batches: Sequence[FetchedBatch], transactional_ids: Mapping[int, str]
 ) -> tuple[str, ...]:
     batch = batches[0]
-    first = batch.first_offset
-    last = batches[-1].last_offset
-    offsets = (
-        format_count(first) if first == last else f"{format_count(first)}–{format_count(last)}"
-    )
+    offsets = count_range(batch.first_offset, batches[-1].last_offset)
     producers = sorted({each.producer_id for each in batches if each.producer_id >= 0})
+    names = join_comma(_name(producer_id, transactional_ids) for producer_id in producers)
     fate = f"fetch_steps.{batch.fate}"
     if batch.fate == BatchFate.CONTROL:
         fate = f"fetch_steps.marker_{batch.ends or 'other'}"
-    return (
-        offsets,
-        format_count(len(batches)),
-        join_comma(_name(producer_id, transactional_ids) for producer_id in producers) or MISSING,
-        say(fate),
-    )
+    return offsets, format_count(len(batches)), names or MISSING, say(fate)

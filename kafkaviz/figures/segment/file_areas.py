@@ -64,13 +64,10 @@ def view(
         FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))
         for suffix, n in counts.items()
     )
-    log_bytes = sizes[".log"]
+    index = format_percent(sizes[".index"], sizes[".log"])
+    timeindex = format_percent(sizes[".timeindex"], sizes[".log"])
     return FileAreasView(
-        say(
-            "file_areas.title",
-            index=format_percent(sizes[".index"], log_bytes),
-            timeindex=format_percent(sizes[".timeindex"], log_bytes),
-        ),
+        say("file_areas.title", index=index, timeindex=timeindex),
         say("file_areas.question"),
         say("file_areas.below", segment=segment, source=source),
         files,
@@ -81,15 +78,11 @@ def view(
 def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
     """Returns (file, bytes, share of the .log, content) of each file."""
     log_bytes = areas.files[0].size_bytes
-    return [
-        (
-            file.suffix,
-            format_count(file.size_bytes),
-            format_percent(file.size_bytes, log_bytes),
-            file.content,
-        )
-        for file in areas.files
-    ]
+    rows = []
+    for file in areas.files:
+        share = format_percent(file.size_bytes, log_bytes)
+        rows.append((file.suffix, format_count(file.size_bytes), share, file.content))
+    return rows
 
 
 def describe(areas: FileAreasView) -> str:
@@ -119,31 +112,27 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
     for file, (width, height) in zip(small_files, sides, strict=True):
         colour = COLOURS[file.suffix]
         shapes.append(_box(GLASS_X + 0.02, top, zoom * width, zoom * height, colours[colour]))
-        notes += _label(GLASS_X + 0.03 + zoom * width, top, file, colours[f"{colour}_text"])
+        notes.append(_label(GLASS_X + 0.03 + zoom * width, top, file, colours[f"{colour}_text"]))
         top += zoom * height + 0.06
     widest = max(width for width, _ in sides)
     glass = [
         _frame(SMALL_X - 0.008, BASE - 0.025, widest + 0.016, glass_bottom - BASE + 0.05, colours),
         _frame(GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT, colours),
     ]
+    x = SMALL_X + widest + 0.008
+    line = {"color": colours["ink_3"], "width": 1}
     rays = [
-        _ray(SMALL_X + widest + 0.008, y, GLASS_X, glass_y, colours)
-        for y, glass_y in (
-            (BASE - 0.025, GLASS_Y),
-            (glass_bottom + 0.025, GLASS_Y + GLASS_HEIGHT),
-        )
+        theme.straight_line(x, GLASS_X, BASE - 0.025, GLASS_Y, line=line),
+        theme.straight_line(x, GLASS_X, glass_bottom + 0.025, GLASS_Y + GLASS_HEIGHT, line=line),
     ]
+    text = say("file_areas.glass", times=zoom * zoom)
     name = _text(
-        GLASS_X + GLASS_WIDTH - 0.01,
-        GLASS_Y + GLASS_HEIGHT - 0.05,
-        say("file_areas.glass", times=zoom * zoom),
-        colours["ink_3"],
-        anchor="right",
+        GLASS_X + GLASS_WIDTH - 0.01, GLASS_Y + GLASS_HEIGHT - 0.05, text, colours["ink_3"]
     )
     return _chart(
         mode,
         [_log_box(colours), *shapes, *glass, *rays],
-        [*_log_label(areas, colours), *notes, name],
+        [_log_label(areas, colours), *notes, name | {"xanchor": "right"}],
     )
 
 
@@ -157,16 +146,11 @@ def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
     for size_bytes in areas.candidates:
         width, height = _sides(size_bytes, log_bytes)
         shapes.append(_frame(SMALL_X, top, width, height, colours))
-        notes.append(
-            _text(
-                SMALL_X + width + 0.015,
-                top + height / 2,
-                say("file_areas.perhaps", size=size_bytes),
-                colours["offset_text"],
-            )
-        )
+        text = say("file_areas.perhaps", size=size_bytes)
+        colour = colours["offset_text"]
+        notes.append(_text(SMALL_X + width + 0.015, top + height / 2, text, colour))
         top += max(height, 0.08) + 0.08
-    return _chart(mode, [_log_box(colours), *shapes], [*_log_label(areas, colours), *notes])
+    return _chart(mode, [_log_box(colours), *shapes], [_log_label(areas, colours), *notes])
 
 
 def _sides(size_bytes: int, log_bytes: int) -> tuple[float, float]:
@@ -202,19 +186,14 @@ def _frame(x: float, y: float, width: float, height: float, colours: Mapping[str
     return _box(x, y, width, height, "rgba(0,0,0,0)") | {"line": line}
 
 
-def _ray(x: float, y: float, to_x: float, to_y: float, colours: Mapping[str, str]) -> dict:
-    line = {"color": colours["ink_3"], "width": 1}
-    return theme.straight_line(x, to_x, y, to_y, line=line)
-
-
-def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
+def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> dict:
     return _label(0.015, BASE + 0.05, areas.files[0], colours["log_text"])
 
 
-def _label(x: float, y: float, file: FileArea, colour: str) -> list[dict]:
+def _label(x: float, y: float, file: FileArea, colour: str) -> dict:
     lines = (f"<b>{file.suffix}</b>", f"{format_count(file.size_bytes)} B", file.content)
-    return [_text(x, y, "<br>".join(lines), colour) | {"yanchor": "top"}]
+    return _text(x, y, "<br>".join(lines), colour) | {"yanchor": "top"}
 
 
-def _text(x: float, y: float, text: str, colour: str, *, anchor: str = "left") -> dict:
-    return theme.note(text, colour, 13, x=x, y=y, xanchor=anchor, yanchor="middle", align="left")
+def _text(x: float, y: float, text: str, colour: str) -> dict:
+    return theme.note(text, colour, 13, x=x, y=y, xanchor="left", yanchor="middle", align="left")

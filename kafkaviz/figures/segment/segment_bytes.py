@@ -72,12 +72,12 @@ class Pane(NamedTuple):
 class BytesView(NamedTuple):
     file: str
     outer: Pane
-    inner: Pane | None
-    title: str  # title of the inner pane
-    fault: str  # why a compressed batch has no inner pane, or ""
+    inner: Pane | None = None
+    title: str = ""  # title of the inner pane
+    fault: str = ""  # why a compressed batch has no inner pane, or ""
     # previous_offset, next_offset: an offset in the batch before and in the batch after
-    previous_offset: int | None
-    next_offset: int | None
+    previous_offset: int | None = None
+    next_offset: int | None = None
 
 
 class ByteWindow(NamedTuple):
@@ -127,23 +127,9 @@ def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
     """Returns the view of a whole file. Raises CannotOpen."""
-    first_byte = max(0, min(byte or 0, file_info.size_bytes - 1))
-    return BytesView(
-        file,
-        _read_pane(
-            file_info,
-            "file",
-            0,
-            file_info.size_bytes,
-            first_look=first_byte,
-            wanted_byte=window.outer,
-        ),
-        None,
-        "",
-        "",
-        None,
-        None,
-    )
+    size_bytes = file_info.size_bytes
+    first_look = max(0, min(byte or 0, size_bytes - 1))
+    return BytesView(file, _read_pane(file_info, "file", (0, size_bytes), first_look, window.outer))
 
 
 def view(
@@ -166,16 +152,8 @@ def view(
         CannotOpen: the file cannot be read.
     """
     if file != ".log":
-        chosen_slot = {".index": slot, ".timeindex": time}.get(file, NONE)
-        return BytesView(
-            file,
-            _index_pane(anatomy, file, max(chosen_slot, 0), window.outer, initial.byte),
-            None,
-            "",
-            "",
-            None,
-            None,
-        )
+        chosen_slot = max({".index": slot, ".timeindex": time}.get(file, NONE), 0)
+        return BytesView(file, _index_pane(anatomy, file, chosen_slot, window.outer, initial.byte))
     batches = anatomy.batches
     log = anatomy.segment.log
     outer = _batch_pane(anatomy, row, window.outer, initial)
@@ -214,7 +192,7 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
         links={},
         opens=None,
     )
-    return BytesView(bytes_view.file, outer, None, "", "", None, None)
+    return BytesView(bytes_view.file, outer)
 
 
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
@@ -252,41 +230,30 @@ def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: In
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
     field = "max_timestamp_ms" if initial.is_by_time else "last_offset_delta"
     key = start + (field_start(HEADER, field) if batch["magic"] >= MAGIC_2 else 0)
-    return _read_pane(
-        anatomy.segment.log,
-        "batch",
-        start,
-        end,
-        first_look=_initial_byte(initial.byte, start, end, key),
-        wanted_byte=wanted_byte,
-    )
+    first_look = _initial_byte(initial.byte, start, end, key)
+    return _read_pane(anatomy.segment.log, "batch", (start, end), first_look, wanted_byte)
 
 
 def _index_pane(
     anatomy: Anatomy, file: str, slot: int, wanted_byte: int | None, byte: int | None
 ) -> Pane:
     index_file = getattr(anatomy.segment, FILES[file])
-    size_bytes = ENTRY_BYTES[file]
-    key = min(slot * size_bytes, max(index_file.size_bytes - 1, 0))
-    pane = _read_pane(
-        index_file,
-        "file",
-        0,
-        index_file.size_bytes,
-        first_look=_initial_byte(byte, 0, index_file.size_bytes, key),
-        wanted_byte=wanted_byte,
-    )
+    file_bytes = index_file.size_bytes
+    entry_bytes = ENTRY_BYTES[file]
+    key = min(slot * entry_bytes, max(file_bytes - 1, 0))
+    first_look = _initial_byte(byte, 0, file_bytes, key)
+    pane = _read_pane(index_file, "file", (0, file_bytes), first_look, wanted_byte)
     entries = {".index": anatomy.index.entries, ".timeindex": anatomy.times.entries}.get(file)
     if entries is None:
         return pane
-    slots = (
-        (span.start, span.start // size_bytes)
-        for span in pane.spans
-        if span.kind not in (TORN, UNWRITTEN)
-    )
-    return pane._replace(
-        links={start: int(entries["offset"][slot]) for start, slot in slots if slot < len(entries)}
-    )
+    starts = [span.start for span in pane.spans if span.kind not in (TORN, UNWRITTEN)]
+    offsets = entries["offset"]
+    links = {
+        start: int(offsets[start // entry_bytes])
+        for start in starts
+        if start // entry_bytes < len(offsets)
+    }
+    return pane._replace(links=links)
 
 
 def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
@@ -294,38 +261,24 @@ def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
 
 
 def _read_pane(
-    file_info: FileInfo,
-    kind: str,
-    start: int,
-    end: int,
-    *,
-    first_look: int,
-    wanted_byte: int | None,
+    file: FileInfo, kind: str, extent: tuple[int, int], first_look: int, wanted_byte: int | None
 ) -> Pane:
-    """Returns a pane around byte `first_look`, with `SENT_BYTES` of data around `wanted_byte`."""
+    """Returns a pane around byte `first_look`, with `SENT_BYTES` of data around `wanted_byte`.
+
+    `extent`: the first byte of the file that the pane may show, and the end of these bytes.
+    """
+    start, end = extent
     if end - start > PANE_BYTES:
-        start += (
-            max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
-            // ROW_BYTES
-            * ROW_BYTES
-        )
+        before_bytes = max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
+        start += before_bytes // ROW_BYTES * ROW_BYTES
         end = min(end, start + PANE_BYTES)
     window_start = _window_start(start, end, first_look if wanted_byte is None else wanted_byte)
-    byte_range = byte_ranges.read(file_info, window_start, min(end, window_start + SENT_BYTES))
+    byte_range = byte_ranges.read(file, window_start, min(end, window_start + SENT_BYTES))
     opens = next(
         (span.start for span in byte_range.spans if span.name in spans_batch.COMPRESSED_NAMES), None
     )
-    return Pane(
-        kind,
-        start,
-        end,
-        window_start,
-        byte_range.data,
-        [*map(translate_span, byte_range.spans)],
-        first_look,
-        {},
-        opens,
-    )
+    spans = [*map(translate_span, byte_range.spans)]
+    return Pane(kind, start, end, window_start, byte_range.data, spans, first_look, {}, opens)
 
 
 def _window_start(start: int, end: int, wanted_byte: int) -> int:
@@ -349,25 +302,13 @@ def _inner_pane(
         return None, "", ""
     count = int(batch["record_count"])
     size = units.format_count(records_bytes.size_bytes)
-    title = (
-        say("bytes.inside_messages", size=size)
-        if count < 0
-        else say_count("bytes.inside", count, size=size)
-    )
-    return (
-        Pane(
-            "records",
-            0,
-            min(records_bytes.size_bytes, PANE_BYTES),
-            records_bytes.start,
-            records_bytes.data,
-            [*map(translate_span, records_bytes.spans)],
-            0,
-            {},
-        ),
-        title,
-        "",
-    )
+    title = say_count("bytes.inside", count, size=size)
+    if count < 0:
+        title = say("bytes.inside_messages", size=size)
+    spans = [*map(translate_span, records_bytes.spans)]
+    end = min(records_bytes.size_bytes, PANE_BYTES)
+    pane = Pane("records", 0, end, records_bytes.start, records_bytes.data, spans, 0, {})
+    return pane, title, ""
 
 
 def browser_payload(bytes_view: BytesView, key: str) -> bytes:

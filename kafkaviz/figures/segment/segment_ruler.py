@@ -48,13 +48,11 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
     """Explains the shades and the controls of the figure."""
     low, high = value_range
-    if shade == "Size":
-        shade_text = say(
-            "ruler.by_size" if low < high else "ruler.all_of_size",
-            low=units.format_count(low),
-            high=units.format_count(high),
-            size=units.format_count(low),
-        )
+    if shade == "Size" and low < high:
+        low_text = units.format_count(low)
+        shade_text = say("ruler.by_size", low=low_text, high=units.format_count(high))
+    elif shade == "Size":
+        shade_text = say("ruler.all_of_size", size=units.format_count(low))
     elif shade == "Age":
         format_time = units.moment if high - low >= DAY_MS else units.clock
         shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))
@@ -76,9 +74,8 @@ def build_overview(
     width_bytes = max(1, anatomy.segment.log.size_bytes) / COLUMNS
     positions = anatomy.index.entries["position"]
     positions = positions[(positions >= 0) & (positions < anatomy.segment.log.size_bytes)]
-    entries = np.bincount(
-        np.minimum((positions / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
-    )
+    entry_columns = np.minimum((positions / width_bytes).astype(int), COLUMNS - 1)
+    entries = np.bincount(entry_columns, minlength=COLUMNS)
     columns = anatomy.counts.columns
     counts = columns.batches
     if shade == "Plain":
@@ -120,15 +117,11 @@ class Slice(NamedTuple):
 def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     """Returns the slice to send around a row. Rows that are close usually have the same slice."""
     rows = len(anatomy.batches)
-    start = 0
-    stop = rows
-    if rows > WHOLE_ROWS:
-        start = max(
-            0, min((centre_row - STEP_ROWS // 2) // STEP_ROWS * STEP_ROWS, rows - SLICE_ROWS)
-        )
-        stop = start + SLICE_ROWS
-    if (start, stop) == (0, rows):
+    if rows <= WHOLE_ROWS:
         return Slice(0, rows, rows, 0, len(anatomy.index.entries), 0, len(anatomy.times.entries))
+    start = (centre_row - STEP_ROWS // 2) // STEP_ROWS * STEP_ROWS
+    start = max(0, min(start, rows - SLICE_ROWS))
+    stop = start + SLICE_ROWS
     batches = anatomy.batches
     links = anatomy.links
     last_offset = batches.row(stop - 1)["last_offset"]
@@ -138,19 +131,12 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     from_time = _slots_to(anatomy.times.entries, last_before)
     to_time = _slots_to(anatomy.times.entries, last_offset)
     twin_slots = links.entry_time[from_slot:to_slot]
-    twin_slots = twin_slots[
-        twin_slots != NONE
-    ]  # the newest record that an entry names may be in a batch before the slice
-    from_time = min(from_time, int(twin_slots[0])) if len(twin_slots) else from_time
-    return Slice(
-        start,
-        stop,
-        rows,
-        from_slot,
-        min(to_slot, from_slot + 2 * SLICE_ROWS),
-        from_time,
-        min(to_time, from_time + 2 * SLICE_ROWS),
-    )
+    twin_slots = twin_slots[twin_slots != NONE]
+    if len(twin_slots):  # the newest record that an entry names may be in a batch before the slice
+        from_time = min(from_time, int(twin_slots[0]))
+    to_slot = min(to_slot, from_slot + 2 * SLICE_ROWS)
+    to_time = min(to_time, from_time + 2 * SLICE_ROWS)
+    return Slice(start, stop, rows, from_slot, to_slot, from_time, to_time)
 
 
 def _slots_to(entries: np.ndarray, offset: int) -> int:
@@ -169,41 +155,33 @@ def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
     rows = (row_slice.from_row, row_slice.to_row)
     slots = slice(row_slice.from_slot, row_slice.to_slot)
     times = slice(row_slice.from_time, row_slice.to_time)
+    batches = anatomy.batches.window(*rows)
+    base_offset = anatomy.segment.base_offset
     return {
-        "batch": _batch_columns(anatomy.batches.window(*rows), anatomy.segment.base_offset)
-        | {
+        "batch": {
+            **{name: batches[name] for name in field_names(BATCH)},
+            **{name: batches[name] - base_offset for name in ("base_offset", "last_offset")},
             "slot": links.own_slots(*rows),
             "via": links.search_slots(anatomy.batches, *rows),
         },
-        "entry": _field_columns(
-            anatomy.index.entries[slots], key="relative_offset", position="position"
-        )
-        | {
+        "entry": {
+            "key": anatomy.index.entries["relative_offset"][slots],
+            "position": anatomy.index.entries["position"][slots],
             "batch": links.entry_batch[slots],
             "home": links.entry_home[slots],
             "aim": links.entry_aim[slots],
             "time": links.entry_time[slots],
             "home_position": _positions_or_end(anatomy, links.home_position[slots]),
         },
-        "time": _field_columns(
-            anatomy.times.entries[times], timestamp="timestamp_ms", offset="relative_offset"
-        )
-        | {
+        "time": {
+            "timestamp": anatomy.times.entries["timestamp_ms"][times],
+            "offset": anatomy.times.entries["relative_offset"][times],
             "batch": links.time_batch[times],
             "slot": links.time_slot[times],
             "true": links.time_true[times],
             "batch_position": _positions_or_end(anatomy, links.time_position[times]),
         },
     }
-
-
-def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
-    offsets = {name: batches[name] - base_offset for name in ("base_offset", "last_offset")}
-    return {name: batches[name] for name in field_names(BATCH)} | offsets
-
-
-def _field_columns(table: np.ndarray, **names: str) -> Columns:
-    return {name: table[field] for name, field in names.items()}
 
 
 def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
@@ -253,12 +231,11 @@ def view(
 
     `centre_row` is the middle of the batches to send. None: the requested row, or a default row.
     """
-    centre = (
-        row_selection.row
-        if row_selection.row is not None
-        else selection.default_selection(anatomy).row
-    )
-    row_slice = find_slice(anatomy, cast(int, centre) if centre_row is None else centre_row)
+    if centre_row is None:
+        centre_row = row_selection.row
+    if centre_row is None:
+        centre_row = cast(int, selection.default_selection(anatomy).row)
+    row_slice = find_slice(anatomy, centre_row)
     value_range = shade_range(anatomy, shade)
     return RulerView(
         title=segment_text.headline(anatomy),
@@ -283,26 +260,23 @@ def view(
 
 def _index_lane(anatomy: Anatomy) -> IndexLane:
     is_missing = anatomy.segment.index is None
-    text = say("ruler.without_index" if is_missing else "ruler.no_entry")
-    return _lane(anatomy, anatomy.index, text, is_missing=is_missing)
+    text_key = "without_index" if is_missing else "no_entry"
+    return _lane(anatomy, anatomy.index, text_key, is_missing=is_missing)
 
 
 def _time_lane(anatomy: Anatomy) -> IndexLane:
     is_missing = anatomy.segment.timeindex is None
-    empty_key = "ruler.without_time" if anatomy.counts.is_without_time else "ruler.no_entry"
-    return _lane(
-        anatomy,
-        anatomy.times,
-        say("ruler.without_timeindex" if is_missing else empty_key),
-        is_missing=is_missing,
-    )
+    text_key = "without_time" if anatomy.counts.is_without_time else "no_entry"
+    if is_missing:
+        text_key = "without_timeindex"
+    return _lane(anatomy, anatomy.times, text_key, is_missing=is_missing)
 
 
-def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> IndexLane:
+def _lane(anatomy: Anatomy, index: Index, text_key: str, *, is_missing: bool) -> IndexLane:
     unwritten = "never_written" if anatomy.segment.state == "active" else "zeros"
-    return IndexLane(
-        len(index.entries), index.slots, unwritten, text, is_missing, index.trailing_bytes
-    )
+    text = say(f"ruler.{text_key}")
+    count = len(index.entries)
+    return IndexLane(count, index.slots, unwritten, text, is_missing, index.trailing_bytes)
 
 
 def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
@@ -316,12 +290,12 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
         address: the URL parameters without the offset, for links to an offset.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
-    sections.append(
-        b"".join(overview_column.tobytes() for overview_column in ruler.overview)
-        if ruler.overview
-        else b""
-    )
+    sections.append(b"".join(column.tobytes() for column in ruler.overview or ()))
     starts = np.cumsum([0, *map(len, sections)]).tolist()
+    tail = None
+    if ruler.tail:
+        tail_kind = "zeros" if ruler.tail.kind == "zeros" else "torn"
+        tail = {"kind": tail_kind, "size": ruler.tail.size_bytes}
     payload = {
         "key": key,
         "address": address,
@@ -330,12 +304,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
         "base": str(ruler.base_offset),
         "end": ruler.end_position,
         "size": ruler.log_bytes,
-        "tail": {
-            "kind": "zeros" if ruler.tail.kind == "zeros" else "torn",
-            "size": ruler.tail.size_bytes,
-        }
-        if ruler.tail
-        else None,
+        "tail": tail,
         "closing": ruler.closing_event,
         "lanes": {"index": ruler.index._asdict(), "time": ruler.times._asdict()},
         "slice": ruler.slice._asdict(),
@@ -371,8 +340,4 @@ def _header_fields(
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
     """Returns the columns, one after the other, as a BigInt64Array: little-endian int64."""
-    return (
-        np.concatenate([column.astype(np.int64) for column in columns.values()])
-        .astype("<i8")
-        .tobytes()
-    )
+    return np.concatenate([column.astype("<i8") for column in columns.values()]).tobytes()

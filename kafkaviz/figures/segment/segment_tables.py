@@ -88,15 +88,12 @@ def find_pinned_row(
     3. the slot that a search for the batch finds.
     """
     links = anatomy.links
+    if slot == NONE and time_slot != NONE:
+        slot = int(links.time_slot[time_slot])
     if slot == NONE:
-        slot = int(links.time_slot[time_slot]) if time_slot != NONE else NONE
+        slot = int(links.own_slots(row, row + 1)[0])
     if slot == NONE:
-        own_slot = int(links.own_slots(row, row + 1)[0])
-        slot = (
-            own_slot
-            if own_slot != NONE
-            else int(links.search_slots(anatomy.batches, row, row + 1)[0])
-        )
+        slot = int(links.search_slots(anatomy.batches, row, row + 1)[0])
     if time_slot == NONE and slot != NONE:
         time_slot = int(links.entry_time[slot])
     if time_slot == NONE:
@@ -124,16 +121,18 @@ def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.n
     batch = anatomy.batches.row(row)
     links = anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
+    count = int(batch["record_count"])
     codec_id = int(codec(batch))
+    codec_name = say("segment.codec_n", number=codec_id)
+    if codec_id < len(CODECS):
+        codec_name = CODECS[codec_id]
     return BatchRow(
         position=units.format_count(int(batch["position"])),
         size=f"{units.format_count(int(batch['size_bytes']))} B",
         offsets=offset_range_text(batch),
-        records=units.format_count(int(batch["record_count"]))
-        if batch["record_count"] >= 0
-        else units.MISSING,
+        records=units.format_count(count) if count >= 0 else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
-        codec=_codec_name(codec_id),
+        codec=codec_name,
         epoch=epoch if anatomy.counts.has_epochs else None,
         crc=f"{int(batch['crc']):08x}",
         magic=int(batch["magic"]),
@@ -142,10 +141,6 @@ def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.n
         fault=_wrong_entries_text(anatomy, row, wrong_slots),
         is_pinned=is_pinned,
     )
-
-
-def _codec_name(codec_id: int) -> str:
-    return CODECS[codec_id] if codec_id < len(CODECS) else say("segment.codec_n", number=codec_id)
 
 
 def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> str:
@@ -184,6 +179,9 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
     relative = int(entries["relative_offset"][slot])
     gap = position - (int(entries["position"][slot - 1]) if slot else 0)
     row = int(links.entry_batch[slot])
+    batch = say("segment.none_starts")
+    if row != NONE:
+        batch = offset_range_text(anatomy.batches.row(row))
     fault = FAULTS.get(Aim(int(links.entry_aim[slot])))
     return IndexRow(
         slot=units.format_count(slot),
@@ -193,9 +191,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
         offset=units.format_count(int(entries["offset"][slot])),
         position=units.format_count(position),
         gap=f"{units.format_count(gap)} B".replace("-", "−"),
-        batch=offset_range_text(anatomy.batches.row(row))
-        if row != NONE
-        else say("segment.none_starts"),
+        batch=batch,
         fault=say(f"segment.fault_{fault}") if fault else "",
         is_pinned=is_pinned,
     )
@@ -213,20 +209,19 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
     times = anatomy.times.entries
     index_slot = int(anatomy.links.time_slot[slot])
     timestamp_ms = int(times["timestamp_ms"][slot])
-    no_slot_text = say(f"segment.none_{closing_event}" if closing_event else "common.none")
+    slot_text = say(f"segment.none_{closing_event}" if closing_event else "common.none")
+    if index_slot != NONE:
+        slot_text = say("common.slot", slot=units.format_count(index_slot))
+    later_by = units.MISSING
+    if slot:
+        later_by = units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1]))
     return TimeRow(
         slot=units.format_count(slot),
         byte=units.format_count(slot * time_index.ENTRY.itemsize),
         timestamp=units.moment(timestamp_ms),
         offset=units.format_count(int(times["offset"][slot])),
-        index_slot=say("common.slot", slot=units.format_count(index_slot))
-        if index_slot != NONE
-        else no_slot_text,
-        later_by=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace(
-            "-", "−"
-        )
-        if slot
-        else units.MISSING,
+        index_slot=slot_text,
+        later_by=later_by.replace("-", "−"),
         fault="" if anatomy.links.time_true[slot] else say("segment.another_time"),
         is_pinned=is_pinned,
     )
@@ -237,12 +232,10 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
 
     Numbers are not formatted. A missing value is an empty cell.
     """
-    tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table](
-        anatomy
-    )
+    tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table]
     buffer = io.BytesIO()
     writer = None
-    for columns in tables:
+    for columns in tables(anatomy):
         part = pa.table(columns)
         if writer is None:
             options = pyarrow.csv.WriteOptions(quoting_style="needed")
@@ -254,8 +247,8 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
 def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
     row = 0
     least_offset = anatomy.segment.base_offset
+    links = anatomy.links
     for batches in anatomy.batches:
-        links = anatomy.links
         yield {
             **_batch_columns(batches),
             "entry_slot": _slots_or_none(links.own_slots(row, row + len(batches))),
@@ -266,9 +259,7 @@ def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
 
 
 def _batch_columns(batches: np.ndarray) -> dict[str, pa.Array]:
-    columns = {
-        name: pa.array(np.ascontiguousarray(batches[name])) for name in field_names(batches.dtype)
-    }
+    columns = _columns(batches)
     for field in ("base_offset", "record_count"):
         columns[field] = pa.array(np.ascontiguousarray(batches[field]), mask=batches[field] < 0)
     codec_names = [*CODECS, *(f"codec {number}" for number in range(len(CODECS), 8))]
@@ -278,22 +269,20 @@ def _batch_columns(batches: np.ndarray) -> dict[str, pa.Array]:
 
 def _index_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
     entries = anatomy.index.entries
-    columns = {
-        name: pa.array(np.ascontiguousarray(entries[name])) for name in field_names(entries.dtype)
-    }
     yield {
-        **columns,
+        **_columns(entries),
         "gap_bytes": pa.array(np.diff(entries["position"], prepend=0)),
         "time_slot": _slots_or_none(anatomy.links.entry_time),
     }
 
 
 def _time_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
-    times = anatomy.times.entries
-    columns = {
-        name: pa.array(np.ascontiguousarray(times[name])) for name in field_names(times.dtype)
-    }
+    columns = _columns(anatomy.times.entries)
     yield {**columns, "entry_slot": _slots_or_none(anatomy.links.time_slot)}
+
+
+def _columns(table: np.ndarray) -> dict[str, pa.Array]:
+    return {name: pa.array(np.ascontiguousarray(table[name])) for name in field_names(table.dtype)}
 
 
 def _slots_or_none(slots: np.ndarray) -> pa.Array:

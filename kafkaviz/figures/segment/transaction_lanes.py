@@ -6,9 +6,11 @@ what a read_committed consumer gets: offsets that are delivered, skipped or with
 At most `MAX_TRANSACTIONS` in `MAX_LANES` are drawn: open transactions first, then the newest ones.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
+from operator import attrgetter
 
 from kafkaviz import units
 from kafkaviz.analysis.transactions.listing import (
@@ -24,7 +26,7 @@ from kafkaviz.analysis.transactions.read_committed import (
     count_offsets,
 )
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.sentences import capitalize, join_sentences, to_sentence
+from kafkaviz.figures.text.sentences import capitalize, count_range, join_sentences, to_sentence
 from kafkaviz.figures.text.transaction_text import describe_verdict, start_cell
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import Message, message, render, say, say_count
@@ -41,14 +43,10 @@ BOTTOM_PX = 28
 LEFT_PX = 196
 RIGHT_PX = 16
 HEADS = (
-    "common.offsets",
-    "transaction_lanes.head_producer",
-    "segment.head_epoch",
-    "transaction_lanes.head_outcome",
-    "transaction_lanes.head_began",
-    "transaction_lanes.head_took",
+    "common.offsets", "transaction_lanes.head_producer", "segment.head_epoch",
+    "transaction_lanes.head_outcome", "transaction_lanes.head_began", "transaction_lanes.head_took",
     "transaction_lanes.head_marker",
-)
+)  # fmt: skip
 COLUMNS = tuple(each.name for each in fields(Transaction))
 
 
@@ -202,21 +200,13 @@ def _count(key: str, count: int) -> str:
     return say_count(f"transaction_lanes.{key}", count) if count else ""
 
 
-def _title(
-    transactions: PartitionTransactions,
-    end_offset: int,
-    stop_segment: int | None,
-) -> str:
+def _title(transactions: PartitionTransactions, end_offset: int, stop_segment: int | None) -> str:
     stable_offset = transactions.last_stable_offset
     if stable_offset is None:
         return say("transaction_lanes.title_unknown")
     if stop_segment is not None:
-        place = "past" if stable_offset >= end_offset else "before"
-        return say(
-            f"transaction_lanes.title_{place}",
-            offset=stable_offset,
-            segment=stop_segment,
-        )
+        key = "title_past" if stable_offset >= end_offset else "title_before"
+        return say(f"transaction_lanes.{key}", offset=stable_offset, segment=stop_segment)
     if stable_offset > end_offset:
         return say("transaction_lanes.title_past_end")
     if transactions.held_by is not None:
@@ -260,9 +250,8 @@ def _lane(transactions: Sequence[Transaction], log_end: int) -> Lane:
     epochs = [transaction.producer_epoch for transaction in transactions]
     first = min(epochs)
     last = max(epochs)
-    if first == last:
-        epoch_text = say("compare.epoch", epoch=last)
-    else:
+    epoch_text = say("compare.epoch", epoch=last)
+    if first < last:
         epoch_text = say("transaction_lanes.epochs", first=first, last=last)
     bars = (
         TransactionBar(
@@ -302,8 +291,7 @@ def _hover_lines(transaction: Transaction) -> tuple[str, ...]:
 def _offsets(transaction: Transaction) -> str:
     if transaction.last_offset is None:
         return units.MISSING
-    first, last = map(format_count, (transaction.first_offset, transaction.last_offset))
-    return first if first == last else f"{first}–{last}"
+    return count_range(transaction.first_offset, transaction.last_offset)
 
 
 def _took(transaction: Transaction) -> str:
@@ -332,10 +320,7 @@ def rows(lanes_view: TransactionLanesView) -> list[tuple[str, ...]]:
 
 def values(transactions: PartitionTransactions) -> list[tuple]:
     """Returns all transactions as CSV rows of `COLUMNS`."""
-    return [
-        tuple(getattr(transaction, name) for name in COLUMNS)
-        for transaction in transactions.transactions
-    ]
+    return list(map(attrgetter(*COLUMNS), transactions.transactions))
 
 
 # ---- the figure
@@ -348,7 +333,7 @@ def question_figure(lanes_view: TransactionLanesView, mode: str) -> PlainFigure:
 
 def figure(lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = True) -> PlainFigure:
     colours = theme.colours(mode)
-    names = list(map(_lane_name, lanes_view.lanes))
+    names = [f"{escape(lane.name, quote=False)}<br>{lane.epochs}" for lane in lanes_view.lanes]
     traces = [_bar_trace(lanes_view, outcome, colours) for outcome in Outcome]
     traces += [_gap_trace(lanes_view, colours), _marker_trace(lanes_view, colours)]
     shapes = []
@@ -357,7 +342,10 @@ def figure(lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = T
         traces += _strip_traces(lanes_view.runs, len(names), colours)
         names.append(say("transaction_lanes.strip"))
     if is_answered and lanes_view.stable_offset is not None:
-        shapes = _stable_shapes(lanes_view, lanes_view.stable_offset, colours)
+        start = max(lanes_view.stable_offset, lanes_view.first_offset)
+        place = {"x0": start, "x1": lanes_view.end_offset, "yref": "paper", "y0": 0, "y1": 1}
+        line = {"color": colours["probe"], "width": 2}
+        shapes = [theme.area(colours["press"]) | place, theme.vertical_line(start, line)]
         annotations = [_stable_note(lanes_view, lanes_view.stable_offset, colours)]
     height_px = TOP_PX + ROW_PX * max(1, len(names)) + BOTTOM_PX
     layout = theme.plain_layout(mode, height_px, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)) | {
@@ -375,10 +363,6 @@ def figure(lanes_view: TransactionLanesView, mode: str, *, is_answered: bool = T
         "annotations": annotations,
     }
     return PlainFigure({"data": traces, "layout": layout})
-
-
-def _lane_name(lane: Lane) -> str:
-    return f"{escape(lane.name, quote=False)}<br>{lane.epochs}"
 
 
 def _placed_bars(
@@ -399,32 +383,35 @@ def _bar_trace(lanes_view: TransactionLanesView, outcome: Outcome, colours: dict
         marker["pattern"] = _hatch(colours)
     elif outcome == Outcome.OPEN:
         marker = {"color": colours["warning_soft"], "line": {"width": 0}}
+    spans = [
+        (row, bar.first_offset, max(1, bar.end_offset - bar.first_offset)) for row, bar in placed
+    ]
+    hover_texts = [
+        "<br>".join(escape(line, quote=False) for line in bar.hover_lines) for _, bar in placed
+    ]
+    return _bars(str(outcome), spans, marker, hover_texts)
+
+
+def _bars(
+    name: str, spans: Sequence[tuple[int, int, int]], marker: dict, hover_texts: list[str]
+) -> dict:
+    """Draws a bar for each span, which is a row, a first offset and a number of offsets."""
     return {
         "type": "bar",
         "orientation": "h",
-        "name": str(outcome),
-        "base": [bar.first_offset for _, bar in placed],
-        "x": [max(1, bar.end_offset - bar.first_offset) for _, bar in placed],
-        "y": [row for row, _ in placed],
+        "name": name,
+        "base": [first_offset for _, first_offset, _ in spans],
+        "x": [count for _, _, count in spans],
+        "y": [row for row, _, _ in spans],
         "width": BAR_PX / ROW_PX,
         "marker": marker,
-        **theme.hover(
-            [
-                "<br>".join(escape(line, quote=False) for line in bar.hover_lines)
-                for _, bar in placed
-            ]
-        ),
+        **theme.hover(hover_texts),
     }
 
 
 def _hatch(colours: Mapping[str, str]) -> dict:
-    return {
-        "shape": "\\",
-        "fgcolor": colours["log"],
-        "bgcolor": colours["raised"],
-        "size": 5,
-        "solidity": 0.3,
-    }
+    pattern = {"shape": "\\", "fgcolor": colours["log"], "bgcolor": colours["raised"]}
+    return pattern | {"size": 5, "solidity": 0.3}
 
 
 def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Iterable[dict]:
@@ -441,29 +428,17 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
     """Draws a gap between two bars of one producer if no offset is between the transactions."""
-    placed = []
+    places = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}
-        placed += [(row, bar) for bar in lane.bars if bar.first_offset in ends]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "gaps",
-        "hoverinfo": "skip",
-        "x": [bar.first_offset for _, bar in placed],
-        "y": [row for row, _ in placed],
-        "marker": {
-            "symbol": "line-ns",
-            "size": BAR_PX + 2,
-            "line": {"color": colours["raised"], "width": 2 * GAP_PX},
-        },
-    }
+        places += [(bar.first_offset, row) for bar in lane.bars if bar.first_offset in ends]
+    return _ticks("gaps", places, BAR_PX + 2, {"color": colours["raised"], "width": 2 * GAP_PX})
 
 
 def _strip_traces(runs: Iterable[OffsetRun], row: int, colours: dict[str, str]) -> Iterable[dict]:
-    runs_by_fate: dict[OffsetFate, list[OffsetRun]] = {}
+    runs_by_fate: dict[OffsetFate, list[OffsetRun]] = defaultdict(list)
     for run in runs:
-        runs_by_fate.setdefault(run.fate, []).append(run)
+        runs_by_fate[run.fate].append(run)
     no_line = {"width": 0}
     outline = {"color": colours["log"], "width": 1}
     markers = {
@@ -472,55 +447,42 @@ def _strip_traces(runs: Iterable[OffsetRun], row: int, colours: dict[str, str]) 
         OffsetFate.WITHHELD: {"color": colours["line_2"], "line": no_line},
     }
     for fate, marker in markers.items():
-        drawn = runs_by_fate.get(fate, [])
-        yield {
-            "type": "bar",
-            "orientation": "h",
-            "name": str(fate),
-            "base": [run.first_offset for run in drawn],
-            "x": [run.end_offset - run.first_offset for run in drawn],
-            "y": [row] * len(drawn),
-            "width": BAR_PX / ROW_PX,
-            "marker": marker,
-            **theme.hover([_describe_run(run) for run in drawn]),
-        }
-    ticks = [
-        offset
-        for run in runs_by_fate.get(OffsetFate.MARKER, [])
+        drawn = runs_by_fate[fate]
+        spans = [(row, run.first_offset, run.end_offset - run.first_offset) for run in drawn]
+        yield _bars(str(fate), spans, marker, list(map(_describe_run, drawn)))
+    places = [
+        (offset, row)
+        for run in runs_by_fate[OffsetFate.MARKER]
         for offset in range(run.first_offset, run.end_offset)
     ]
-    yield _ticks("strip markers", ticks, [row] * len(ticks), colours)
+    yield _marker_ticks("strip markers", places, colours)
 
 
 def _describe_run(run: OffsetRun) -> str:
-    first, last = map(format_count, (run.first_offset, run.end_offset - 1))
-    offsets = first if first == last else f"{first}–{last}"
+    offsets = count_range(run.first_offset, run.end_offset - 1)
     return say(f"transaction_lanes.hover_{run.fate}", offsets=offsets)
 
 
-def _ticks(
-    name: str, offsets: Sequence[int], rows: Sequence[int], colours: Mapping[str, str]
-) -> dict:
+def _ticks(name: str, places: Sequence[tuple[int, int]], size: float, line: dict) -> dict:
+    """Draws a vertical tick at each of `places`, which are (offset, row)."""
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
         "hoverinfo": "skip",
-        "x": offsets,
-        "y": rows,
-        "marker": {
-            "symbol": "line-ns",
-            "size": BAR_PX - 4,
-            "line": {"color": colours["ink_2"], "width": 1.6},
-        },
+        "x": [offset for offset, _ in places],
+        "y": [row for _, row in places],
+        "marker": {"symbol": "line-ns", "size": size, "line": line},
     }
 
 
+def _marker_ticks(name: str, places: Sequence[tuple[int, int]], colours: Mapping[str, str]) -> dict:
+    return _ticks(name, places, BAR_PX - 4, {"color": colours["ink_2"], "width": 1.6})
+
+
 def _marker_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    placed = [(row, bar) for row, bar in _placed_bars(lanes_view) if bar.outcome != Outcome.OPEN]
-    return _ticks(
-        "markers", [bar.end_offset for _, bar in placed], [row for row, _ in placed], colours
-    )
+    ended = [(row, bar) for row, bar in _placed_bars(lanes_view) if bar.outcome != Outcome.OPEN]
+    return _marker_ticks("markers", [(bar.end_offset, row) for row, bar in ended], colours)
 
 
 def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[dict]:
@@ -529,16 +491,6 @@ def _lines(lanes_view: TransactionLanesView, colours: dict[str, str]) -> list[di
         theme.straight_line(0, 1, row, row, xref="paper", line=line, layer="below")
         for row in range(len(lanes_view.lanes))
     ]
-
-
-def _stable_shapes(
-    lanes_view: TransactionLanesView, stable_offset: int, colours: dict[str, str]
-) -> list[dict]:
-    start = max(stable_offset, lanes_view.first_offset)
-    shade = theme.area(
-        colours["press"], x0=start, x1=lanes_view.end_offset, yref="paper", y0=0, y1=1
-    )
-    return [shade, theme.vertical_line(start, {"color": colours["probe"], "width": 2})]
 
 
 def _stable_note(
