@@ -14,13 +14,10 @@ from kafkaviz.analysis.comparison.comparison import (
 )
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
 from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation, TruncationStep
-from kafkaviz.analysis.comparison.start_changes import (
-    FileChange,
-    StartComparison,
-    StepOutcome,
-)
+from kafkaviz.analysis.comparison.start_changes import FileChange, StartComparison, StepOutcome
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import Message, Text, message, say
+from kafkaviz.units import MISSING
 
 MAX_RANGES = 5  # most ranges that are written out
 
@@ -43,11 +40,7 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
     lag = comparison.lag
     if lag and lag.time_ms is not None and lag.time_ms >= 0:
         yield message(
-            "comparison.lag",
-            side=lag.side,
-            n=lag.offsets,
-            bytes=lag.size_bytes,
-            ms=lag.time_ms,
+            "comparison.lag", side=lag.side, n=lag.offsets, bytes=lag.size_bytes, ms=lag.time_ms
         )
     elif lag:
         yield message("comparison.lag_offsets", side=lag.side, n=lag.offsets, bytes=lag.size_bytes)
@@ -58,11 +51,9 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
                     "comparison.only_in", side=side, n=records.records, ranges=ranges_text(records)
                 )
     if comparison.unreadable.records:
-        yield message(
-            "comparison.unreadable",
-            sides=join_comma(comparison.unreadable_sides),
-            ranges=ranges_text(comparison.unreadable),
-        )
+        sides = join_comma(comparison.unreadable_sides)
+        ranges = ranges_text(comparison.unreadable)
+        yield message("comparison.unreadable", sides=sides, ranges=ranges)
     if comparison.other_generation:
         yield message("comparison.other_generation", id=comparison.other_generation)
     if comparison.other_directory:
@@ -102,30 +93,19 @@ def describe_difference(difference: ByteDifference) -> Message:
         place = _place(max(locations, key=lambda location: location.size_bytes))
     else:
         place = message("comparison.places", a=places[0], b=places[1])
-    text = message(
-        "comparison.difference",
-        place=place,
-        field=field_text(difference.what),
-        a="–" if difference.values[0] is None else difference.values[0],
-        b="–" if difference.values[1] is None else difference.values[1],
-    )
-    wrong = [
-        side
-        for side, is_valid in zip(SIDES, difference.valid_crcs, strict=True)
-        if is_valid is False
-    ]
+    a, b = (MISSING if value is None else value for value in difference.values)
+    field = field_text(difference.what)
+    text = message("comparison.difference", place=place, field=field, a=a, b=b)
+    checked_sides = zip(SIDES, difference.valid_crcs, strict=True)
+    wrong = [side for side, is_valid in checked_sides if is_valid is False]
     if len(wrong) == 1:
         return message("comparison.wrong_checksum", text=text, side=wrong[0])
     return message("comparison.wrong_checksums", text=text) if wrong else text
 
 
 def _place(location: FileLocation) -> Message:
-    return message(
-        "comparison.place",
-        file=location.file,
-        position=location.position,
-        n=location.size_bytes,
-    )
+    n = location.size_bytes
+    return message("comparison.place", file=location.file, position=location.position, n=n)
 
 
 def field_text(name: str) -> Text:
@@ -136,29 +116,24 @@ def field_text(name: str) -> Text:
 
 def describe_index(index: IndexComparison) -> Message:
     """Says how many entries an index has on each side, and why the numbers differ."""
+    a, b = (MISSING if count is None else count for count in index.entries)
     text = message(
         "comparison.index",
         segment=index.segment,
         kind=index.kind,
-        a="–" if index.entries[0] is None else index.entries[0],
-        b="–" if index.entries[1] is None else index.entries[1],
+        a=a,
+        b=b,
         n=index.common,
         why=message(f"comparison.index_{index.reason.value.replace('-', '_')}"),
     )
     if not index.lookup:
         return text
-    reads = index.lookup.reads
-    if not all(read.headers for read in reads):
-        side = next(side for side, read in zip(SIDES, reads, strict=True) if not read.headers)
-        offset = index.lookup.target_offset
-        return message("comparison.lookup_missed", text=text, offset=offset, side=side)
-    return message(
-        "comparison.lookup",
-        text=text,
-        offset=index.lookup.target_offset,
-        a=reads[0].headers,
-        b=reads[1].headers,
-    )
+    offset = index.lookup.target_offset
+    headers = [read.headers for read in index.lookup.reads]
+    for side, count in zip(SIDES, headers, strict=True):
+        if not count:
+            return message("comparison.lookup_missed", text=text, offset=offset, side=side)
+    return message("comparison.lookup", text=text, offset=offset, a=headers[0], b=headers[1])
 
 
 def describe_walk(walk: FollowerTruncation, leader: str, follower: str) -> Message:

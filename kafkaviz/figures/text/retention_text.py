@@ -1,5 +1,6 @@
 """Retention in words, for the page and the command: what keeps a segment, and until when."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
@@ -8,12 +9,7 @@ import numpy as np
 
 from kafkaviz.analysis.checks.summary import has_suspect_unit
 from kafkaviz.analysis.metadata_retention import MetadataRetention
-from kafkaviz.analysis.retention import (
-    LogRetention,
-    RetentionLimits,
-    SegmentAge,
-    SegmentRetention,
-)
+from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAge, SegmentRetention
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
@@ -33,23 +29,12 @@ def newest_text(segment: SegmentAge) -> str:
     """
     if segment.timestamp_ms is None:
         return held_text("unknown")
-    origin = (
-        _offset_origin(segment.offset)
-        if segment.counted_by == "record"
-        else say(f"retention.of_{segment.counted_by}")
-    )
+    origin = say(f"retention.of_{segment.counted_by}")
+    if segment.counted_by == "record" and segment.offset is not None:
+        origin = say("common.offset", offset=format_count(segment.offset))
     time = moment(segment.timestamp_ms) if segment.timestamp_ms >= 0 else str(segment.timestamp_ms)
-    return say(
-        "retention.newest_unit" if is_of_another_unit(segment) else "retention.newest",
-        time=time,
-        batch=origin,
-    )
-
-
-def _offset_origin(offset: int | None) -> str:
-    if offset is None:
-        return say("retention.of_record")
-    return say("common.offset", offset=format_count(offset))
+    key = "retention.newest_unit" if is_of_another_unit(segment) else "retention.newest"
+    return say(key, time=time, batch=origin)
 
 
 def is_of_another_unit(segment: SegmentAge) -> bool:
@@ -65,25 +50,20 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
         return _due_reason(log, segment)
     match segment.state:
         case "until":
-            suffix = "_last" if log.segments[-1] is segment else ""
-            return _with_size_limit(
-                say(f"retention.until{suffix}", when=moment_text(segment.gone_ms)), segment
-            )
+            key = "retention.until_last" if log.segments[-1] is segment else "retention.until"
+            return _with_size_limit(say(key, when=moment_text(segment.gone_ms)), segment)
         case "behind":
-            return _with_size_limit(
-                say(
-                    "retention.behind",
-                    when=moment_text(segment.gone_ms),
-                    waits=duration(cast(int, segment.gone_ms) - cast(int, segment.until_ms)),
-                    segment=format_count(segment.blocked_by),
-                ),
-                segment,
+            text = say(
+                "retention.behind",
+                when=moment_text(segment.gone_ms),
+                waits=duration(cast(int, segment.gone_ms) - cast(int, segment.until_ms)),
+                segment=format_count(segment.blocked_by),
             )
+            return _with_size_limit(text, segment)
         case "bytes":
             return say("retention.bytes", size=format_bytes(segment.more_bytes))
         case "high-watermark":
-            is_old = segment.until_ms is not None and log.now_ms > segment.until_ms
-            if is_old:
+            if segment.until_ms is not None and log.now_ms > segment.until_ms:
                 return say("retention.watermark_old", when=moment_text(segment.until_ms))
             return say("retention.watermark")
         case "not-uploaded" if segment.why:
@@ -98,18 +78,17 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
     """Adds how many new bytes in the log would make retention.bytes delete the segment earlier."""
-    is_limited = segment.more_bytes is not None and segment.gone_ms is not None
-    if is_limited:
-        return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
-    return text
+    if segment.more_bytes is None or segment.gone_ms is None:
+        return text
+    return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
 
 
 def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
-    values = {
-        "size": {"size": format_bytes(log.over_bytes)},
-        "time": {"when": moment_text(segment.until_ms)},
-    }.get(segment.state, {})
-    text = say(f"retention.due_{segment.state}", **values)
+    text = say(
+        f"retention.due_{segment.state}",
+        size=format_bytes(log.over_bytes),
+        when=moment_text(segment.until_ms),
+    )
     text = say("retention.after_roll", goes=text) if log.segments[-1] is segment else text
     is_upload_unknown = log.limits.is_tiered and log.highest_remote_offset is None
     if is_upload_unknown and segment.state != "log-start":
@@ -122,18 +101,17 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
     segments = [segment for log in logs for segment in log.segments]
     if not segments:
         return ""
-    due_count = sum(segment.is_due for segment in segments)
-    due_bytes = sum(segment.age.size_bytes for segment in segments if segment.is_due)
+    due_sizes = [segment.age.size_bytes for segment in segments if segment.is_due]
     waiting_count = sum(segment.is_waiting_long for segment in segments)
     segments_text = say_count("common.n_segments", len(segments))
-    if not due_count and not any(log.limits.is_known for log in logs):
+    if not due_sizes and not any(log.limits.is_known for log in logs):
         return say("retention.headline_unknown", all=segments_text)
     text = say_count(
-        "retention.headline" if due_count else "retention.headline_none",
-        due_count,
+        "retention.headline" if due_sizes else "retention.headline_none",
+        len(due_sizes),
         when=moment_text(logs[0].now_ms),
         all=segments_text,
-        size=format_bytes(due_bytes),
+        size=format_bytes(sum(due_sizes)),
     )
     return say_count("retention.some_wait", waiting_count, state=text) if waiting_count else text
 
@@ -185,12 +163,10 @@ def basis_text(limits: RetentionLimits) -> str:
         return say("retention.policy_unknown", source=limits.policy_source)
     if not limits.deletes:
         return say("retention.compacted_alone", source=limits.policy_source)
-    retention_time_text = _limit_text(limits.retention_ms, duration)
-    retention_size_text = _limit_text(limits.retention_bytes, format_bytes)
     return say(
         "retention.basis",
-        ms=retention_time_text,
-        bytes=retention_size_text,
+        ms=_limit_text(limits.retention_ms, duration),
+        bytes=_limit_text(limits.retention_bytes, format_bytes),
         ms_source=limits.ms_source or "",
         bytes_source=limits.bytes_source or "",
     )
@@ -201,12 +177,10 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
 
     If Kafka's default is assumed for a retention time, another sentence says so.
     """
-    counts: dict[str, int] = {}
-    for log in logs:
-        is_compacted = log.limits.deletes is False
-        basis = say("retention.basis_compacted") if is_compacted else basis_text(log.limits)
-        counts[basis] = counts.get(basis, 0) + 1
-    commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
+    commonest = Counter(
+        say("retention.basis_compacted") if log.limits.deletes is False else basis_text(log.limits)
+        for log in logs
+    ).most_common()
     basis_texts = [
         say("retention.logs_by", logs=say_count("common.n_logs", count), basis=basis)
         for basis, count in commonest[:3]
@@ -239,18 +213,13 @@ def remote_lines(retention: "RemoteRetention") -> Iterator[str]:
     basis = basis_text(retention.limits) if retention.limits.deletes else ""
     yield say("remote_retention.pass", when=moment_text(retention.now_ms), basis=basis)
     due = [segment for segment in retention.segments if segment.is_due]
+    text = say("remote_retention.deletes_none")
     if due:
-        text = say_count(
-            "remote_retention.deletes",
-            len(due),
-            size=format_bytes(sum(item.segment.log_bytes or 0 for item in due)),
-        )
-    else:
-        text = say("remote_retention.deletes_none")
+        size = format_bytes(sum(item.segment.log_bytes or 0 for item in due))
+        text = say_count("remote_retention.deletes", len(due), size=size)
     if retention.next_log_start is not None:
-        text = say(
-            "remote_retention.log_start", text=text, offset=format_count(retention.next_log_start)
-        )
+        offset = format_count(retention.next_log_start)
+        text = say("remote_retention.log_start", text=text, offset=offset)
     yield f"  {text}"
     for _, run in groupby(
         retention.segments,

@@ -1,7 +1,5 @@
 """Names and colours of roll causes, for the figures and the table of Rolls."""
 
-from collections.abc import Mapping
-
 from kafkaviz.analysis.roll_history import RollHistory, SegmentHistory, exceeds_limit
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import render, say, say_count
@@ -58,17 +56,13 @@ def title(history: RollHistory) -> str:
     rolls = history.rolls()
     if not rolls:
         return say("rolls.no_roll")
-    total = sum(rolls.values())
-    return say_count("rolls.rolls", total, causes=join_comma(_cause_texts(rolls)))
-
-
-def _cause_texts(rolls: Mapping[RollCause | None, int]) -> list[str]:
-    return [
-        say_count("rolls.by_cause", count, cause=cause_name(roll_cause))
-        if roll_cause
+    causes = join_comma(
+        say_count("rolls.by_cause", count, cause=cause_name(cause))
+        if cause
         else say_count("rolls.by_unseen", count)
-        for roll_cause, count in rolls.items()
-    ]
+        for cause, count in rolls.items()
+    )
+    return say_count("rolls.rolls", sum(rolls.values()), causes=causes)
 
 
 def history_values(history: RollHistory) -> list[tuple[int | str, ...]]:
@@ -87,13 +81,10 @@ def history_values(history: RollHistory) -> list[tuple[int | str, ...]]:
 
 
 def _reason_values(segment_history: SegmentHistory) -> tuple[int | str, ...]:
-    if segment_history.is_active or segment_history.reason is None:
+    reason = segment_history.reason
+    if segment_history.is_active or reason is None:
         return "active" if segment_history.is_active else "unseen", "", ""
-    return (
-        str(segment_history.reason.cause),
-        segment_history.reason.actual,
-        segment_history.reason.limit,
-    )
+    return str(reason.cause), reason.actual, reason.limit
 
 
 def rows(

@@ -24,26 +24,16 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
     """Returns the text below the title: how many batches there are, how many indexed, and notes."""
+    texts = []
     count = len(anatomy.batches)
-    indexed_count = len(anatomy.links.indexed_rows)
-    renamed_state = next(
-        (
-            file_state
-            for file_state in (anatomy.segment.state, partition_state)
-            if file_state in RENAMED_STATES
-        ),
-        "",
-    )
-    renamed_text = say(f"segment.renamed_{renamed_state}") if renamed_state else ""
     if count:
-        return join_sentences(
-            [
-                *_indexed_text(count, indexed_count, units.format_bytes(anatomy.end.position)),
-                missing_fields_text(anatomy),
-                renamed_text,
-            ]
-        )
-    return renamed_text
+        size = units.format_bytes(anatomy.end.position)
+        texts = [*_indexed_text(count, len(anatomy.links.indexed_rows), size)]
+        texts.append(missing_fields_text(anatomy))
+    for state in (anatomy.segment.state, partition_state):
+        if state in RENAMED_STATES:
+            return join_sentences([*texts, say(f"segment.renamed_{state}")])
+    return join_sentences(texts)
 
 
 def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
@@ -81,25 +71,23 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
     if tail:
         tail_text = say_count(f"segment.holds_{tail.kind}", tail.size_bytes)
         return say("segment.no_whole_batch"), tail_text
-    index_text = (
-        say("segment.index_ahead", size=units.format_bytes(anatomy.segment.index.size_bytes))
-        if anatomy.segment.index and anatomy.index.slots
-        else ""
-    )
-    return say("segment.unwritten"), join_sentences([say("segment.log_of_0"), index_text])
+    texts = [say("segment.log_of_0")]
+    if anatomy.segment.index and anatomy.index.slots:
+        size = units.format_bytes(anatomy.segment.index.size_bytes)
+        texts.append(say("segment.index_ahead", size=size))
+    return say("segment.unwritten"), join_sentences(texts)
 
 
 def no_entry_reason(anatomy: Anatomy) -> str:
-    slots_text = (
-        say_count("segment.slots_waiting", anatomy.index.slots) if anatomy.index.slots else ""
-    )
-    return join_sentences([say("segment.first_entry"), slots_text])
+    texts = [say("segment.first_entry")]
+    if anatomy.index.slots:
+        texts.append(say_count("segment.slots_waiting", anatomy.index.slots))
+    return join_sentences(texts)
 
 
 def no_time_reason(anatomy: Anatomy) -> str:
-    return say(
-        "segment.no_time_magic_0" if anatomy.counts.is_without_time else "segment.first_time"
-    )
+    key = "no_time_magic_0" if anatomy.counts.is_without_time else "first_time"
+    return say(f"segment.{key}")
 
 
 def closing_event(anatomy: Anatomy) -> str:
@@ -120,10 +108,8 @@ def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
         return ""
     if selection.why is NoRowReason.NO_NUMBER:
         return say("ruler.no_number")
-    first, last = offsets(anatomy)
-    return say(
-        "ruler.not_in_segment", first=units.format_count(first), last=units.format_count(last)
-    )
+    first, last = map(units.format_count, offsets(anatomy))
+    return say("ruler.not_in_segment", first=first, last=last)
 
 
 def headline(anatomy: Anatomy) -> str:
@@ -152,21 +138,15 @@ def _wrong_entries_text(anatomy: Anatomy) -> str:
         return say_count("segment.astray", len(wrong_slots), slot=units.format_count(slot))
     missed_offsets = anatomy.missed_offsets(slot)
     if missed_offsets:
-        return say(
-            "segment.points_past",
-            slot=units.format_count(slot),
-            first=units.format_count(missed_offsets[0]),
-            last=units.format_count(missed_offsets[1]),
-        )
+        first, last = map(units.format_count, missed_offsets)
+        return say("segment.points_past", slot=units.format_count(slot), first=first, last=last)
     key_by_aim = {
         Aim.INSIDE: "segment.points_inside",
         Aim.BEYOND: "segment.points_beyond",
         Aim.NO_BATCH: "segment.key_beyond",
     }
-    return say(
-        key_by_aim.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall"),
-        slot=units.format_count(slot),
-    )
+    key = key_by_aim.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall")
+    return say(key, slot=units.format_count(slot))
 
 
 def _index_absent_text(anatomy: Anatomy) -> str:
@@ -179,12 +159,8 @@ def _index_cut_text(anatomy: Anatomy) -> str:
         (anatomy.times, "segment.times_cut", 12),
     ):
         if index.trailing_bytes:
-            return say(
-                key,
-                left=index.trailing_bytes,
-                size=size_bytes,
-                slot=units.format_count(index.slots - 1),
-            )
+            slot = units.format_count(index.slots - 1)
+            return say(key, left=index.trailing_bytes, size=size_bytes, slot=slot)
     return ""
 
 
@@ -192,11 +168,8 @@ def _times_wrong_text(anatomy: Anatomy) -> str:
     wrong_slots = anatomy.links.wrong_times
     if not len(wrong_slots):
         return ""
-    return say_count(
-        "segment.times_wrong",
-        len(wrong_slots),
-        slot=units.format_count(int(wrong_slots[0])),
-    )
+    slot = units.format_count(int(wrong_slots[0]))
+    return say_count("segment.times_wrong", len(wrong_slots), slot=slot)
 
 
 def _index_unwritten_text(anatomy: Anatomy) -> str:
@@ -224,11 +197,9 @@ def _tail_text(anatomy: Anatomy) -> str:
     tail = anatomy.tail
     if not tail:
         return ""
-    size = (
-        units.format_bytes(tail.size_bytes)
-        if tail.size_bytes >= 1 << 20
-        else say_count("segment.bytes", tail.size_bytes)
-    )
+    size = say_count("segment.bytes", tail.size_bytes)
+    if tail.size_bytes >= 1 << 20:
+        size = units.format_bytes(tail.size_bytes)
     return say("segment.tail_zeros" if tail.kind == "zeros" else "segment.tail_torn", size=size)
 
 
@@ -243,9 +214,8 @@ def _sampling_text(anatomy: Anatomy) -> str:
     if not len(entries):
         return say("segment.one_batch" if count == 1 else "segment.none_indexed")
     if len(entries) == 1:
-        return say(
-            f"segment.one_entry_{unit}", position=units.format_count(int(entries["position"][0]))
-        )
+        position = units.format_count(int(entries["position"][0]))
+        return say(f"segment.one_entry_{unit}", position=position)
     if count > 2 and len(entries) == count - 1:
         return say("segment.all_indexed")
     return say(f"segment.sampled_{unit}", gap=units.format_count(anatomy.density.gap_median_bytes))

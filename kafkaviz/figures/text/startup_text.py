@@ -8,7 +8,8 @@ describe        cut 1 021 bytes off three logs, and rebuild the indexes of 24 se
     Rebuild  48 files, 24 partitions   segments extend past the recovery point
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -24,36 +25,26 @@ from kafkaviz.versions import Release
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     """Returns the important changes in words that follow "will". Leaves out routine changes."""
-    counts_texts = (
-        (
-            forecast.created_replicas,
-            lambda: count_phrase("restart_forecast.create_replicas", forecast.created_replicas),
-        ),
-        (
-            forecast.cut_logs,
-            lambda: say_count(
-                "restart_forecast.cut",
-                forecast.cut_bytes,
-                bytes=units.format_count(forecast.cut_bytes),
-                logs=count_phrase("common.n_logs", forecast.cut_logs),
-            ),
-        ),
-        (
-            forecast.deleted_files,
-            lambda: count_phrase("restart_forecast.delete_files", forecast.deleted_files),
-        ),
-        (
-            forecast.deleted_directories,
-            lambda: count_phrase(
-                "restart_forecast.delete_directories", forecast.deleted_directories
-            ),
-        ),
-        (
-            forecast.rebuilt_segments,
-            lambda: count_phrase("restart_forecast.rebuild", forecast.rebuilt_segments),
+    cut_texts = []
+    if forecast.cut_logs:
+        size = units.format_count(forecast.cut_bytes)
+        logs = count_phrase("common.n_logs", forecast.cut_logs)
+        cut_texts = [say_count("restart_forecast.cut", forecast.cut_bytes, bytes=size, logs=logs)]
+    return (
+        *_count_phrases({"create_replicas": forecast.created_replicas}),
+        *cut_texts,
+        *_count_phrases(
+            {
+                "delete_files": forecast.deleted_files,
+                "delete_directories": forecast.deleted_directories,
+                "rebuild": forecast.rebuilt_segments,
+            }
         ),
     )
-    return tuple(describe() for count, describe in counts_texts if count)
+
+
+def _count_phrases(counts: Mapping[str, int]) -> list[str]:
+    return [count_phrase(f"restart_forecast.{key}", n) for key, n in counts.items() if n]
 
 
 def describe(forecast: RestartForecast) -> str:
@@ -69,7 +60,16 @@ def describe(forecast: RestartForecast) -> str:
             lambda first, then: say("restart_forecast.then", before=first, after=then),
             change_texts(forecast),
         )
-    usual_changes = join_and(_usual_changes(forecast))
+    usual_changes = join_and(
+        _count_phrases(
+            {
+                "delete_directories": forecast.deleted_directories,
+                "waiting": forecast.waiting_files,
+                "snapshots": forecast.snapshots,
+                "epochs": forecast.epochs,
+            }
+        )
+    )
     if usual_changes:
         return say("restart_forecast.usual", steps=usual_changes)
     return say("restart_forecast.nothing")
@@ -95,23 +95,10 @@ def evidence_text(release: Release) -> str:
     """Says that the prediction rests only on Kafka's source; "" if recordings confirm it."""
     if release in versions.RECORDED_STARTS:
         return ""
-    release_text, *recorded_texts = (
+    text, *recorded_texts = (
         ".".join(map(str, version)) for version in (release, *versions.RECORDED_STARTS)
     )
-    return say(
-        "restart_forecast.by_source", release=release_text, recorded=join_and(recorded_texts)
-    )
-
-
-def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
-    for key, count in (
-        ("delete_directories", forecast.deleted_directories),
-        ("waiting", forecast.waiting_files),
-        ("snapshots", forecast.snapshots),
-        ("epochs", forecast.epochs),
-    ):
-        if count:
-            yield count_phrase(f"restart_forecast.{key}", count)
+    return say("restart_forecast.by_source", release=text, recorded=join_and(recorded_texts))
 
 
 # ---- the table of steps
@@ -145,79 +132,58 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
     """Returns a table of the next start-up's steps. None: no steps, or the steps are unknown."""
     if restart is None or not restart.steps:
         return None
-    groups: dict[tuple, list[StartupStep]] = {}
+    groups: dict[tuple, list[StartupStep]] = defaultdict(list)
     for step in restart.steps:
-        groups.setdefault(
-            (step.is_expected, ACTION_ORDER.index(step.action), step.cause), []
-        ).append(step)
+        groups[step.is_expected, ACTION_ORDER.index(step.action), step.cause].append(step)
     rows = [row for key in sorted(groups) for row in _group_rows(groups[key])]
     # expected steps may happen at any start, so they do not count
     own_rows = sum(len(_group_rows(groups[key])) for key in groups if not key[0])
+    title_key = "start" if restart.starts else "failing"
     if not own_rows:
         title_key = "every"
-    elif restart.starts:
-        title_key = "start"
-    else:
-        title_key = "failing"
-    title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
-    first_rows = tuple(rows[:MAX_ROWS])
+    steps_text = say_count("health.n_steps", len(restart.steps))
+    if len(rows) != len(restart.steps):
+        steps_text = say_count("health.steps_together", len(rows), steps=steps_text)
     return HealthTable(
-        title,
-        tuple(say(f"health.column_{name}") for name in ("step", "where", "what", "why")),
-        (1,),
-        first_rows,
-        min(own_rows or FIRST_ROWS, FIRST_ROWS),
-        len(rows) - len(first_rows),
+        title=say(f"health.steps_{title_key}", steps=steps_text),
+        columns=tuple(say(f"health.column_{name}") for name in ("step", "where", "what", "why")),
+        code=(1,),
+        rows=tuple(rows[:MAX_ROWS]),
+        shown=min(own_rows or FIRST_ROWS, FIRST_ROWS),
+        more=max(0, len(rows) - MAX_ROWS),
     )
-
-
-def _steps_text(steps: int, rows: int) -> str:
-    text = say_count("health.n_steps", steps)
-    return text if steps == rows else say_count("health.steps_together", rows, steps=text)
 
 
 def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
     if len(steps_alike) <= MAX_SEPARATE:
         return [_step_row(step) for step in steps_alike]
-    partitions = {step.partition for step in steps_alike}
-    partitions_text = say_count("common.n_topic_partitions", len(partitions))
-    location = (
-        partitions_text
-        if len(partitions) > 1
-        else _short_path(steps_alike[0].partition or say("health.broker_directory"))
-    )
+    first = steps_alike[0]
+    partitions = {step.partition or "" for step in steps_alike}
+    location = say_count("common.n_topic_partitions", len(partitions))
+    if len(partitions) == 1:
+        location = _short_path(first.partition or say("health.broker_directory"))
     size_bytes = sum(step.size_bytes or 0 for step in steps_alike)
     size_text = ""
-    if steps_alike[0].action in ("truncate", "delete") and size_bytes:
-        size_text = _length_text(steps_alike[0], size_bytes)
-    files_text = say_count("health.files_in", len(steps_alike), where=location)
+    exact_size = ""
+    if first.action in ("truncate", "delete") and size_bytes:
+        size_text = _length_text(first, size_bytes)
+        exact_size = f"{units.format_count(size_bytes)} B"
     cells = (
-        say(f"health.does_{steps_alike[0].action}"),
-        files_text,
+        say(f"health.does_{first.action}"),
+        say_count("health.files_in", len(steps_alike), where=location),
         size_text,
-        capitalize(render(CAUSES[steps_alike[0].cause])),
+        capitalize(render(CAUSES[first.cause])),
     )
-    names = join_comma(
-        sorted({step.partition or "" for step in steps_alike}, key=natural_sort_key)[:20]
-    )
-    return [
-        HealthRow(
-            _severity(steps_alike[0]),
-            cells,
-            ("", names, f"{units.format_count(size_bytes)} B" if size_text else "", ""),
-            {},
-            is_one=False,
-        )
-    ]
+    names = join_comma(sorted(partitions, key=natural_sort_key)[:20])
+    return [HealthRow(_severity(first), cells, ("", names, exact_size, ""), {}, is_one=False)]
 
 
 def _step_row(step: StartupStep) -> HealthRow:
     location = step.file or step.partition or say("health.broker_directory")
     exact_size = "" if step.size_bytes is None else f"{units.format_count(step.size_bytes)} B"
-    has_segment = (
-        step.partition and step.segment is not None and step.file and step.action != "delete"
-    )
-    link = {"tp": step.partition, "segment": str(step.segment)} if has_segment else {}
+    link = {}
+    if step.partition and step.segment is not None and step.file and step.action != "delete":
+        link = {"tp": step.partition, "segment": str(step.segment)}
     cells = (
         say(f"health.does_{step.action}"),
         _short_path(location),
