@@ -110,9 +110,8 @@ def _saving_text(saving: Saving, *, is_up_to: bool = False) -> str:
 def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
     """Returns a row of today's batches, then a row per combination of linger.ms and batch.size."""
     pairs = [(merging.today, merging.today), *((each.low, each.high) for each in merging.merges)]
-    names = [say("curves.word_today")]
-    for merge in merging.merges:
-        names.append(f"{merge.linger_ms} ms, {format_bytes(merge.batch_bytes)}")
+    tried = [(merge.linger_ms, merge.batch_bytes) for merge in merging.merges]
+    names = [f"{linger_ms} ms, {format_bytes(batch_bytes)}" for linger_ms, batch_bytes in tried]
     quantities = (
         _quantity("records", pairs, lambda each: each.records / max(1, each.batches), _short),
         _quantity(
@@ -127,10 +126,8 @@ def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
     settings = dict(advice.settings)
     advised = None
     if settings:
-        chosen = int(settings["linger.ms"]), int(settings["batch.size"])
-        tried = [(merge.linger_ms, merge.batch_bytes) for merge in merging.merges]
-        advised = 1 + tried.index(chosen)
-    longest_ms = max(merge.linger_ms for merge in merging.merges)
+        advised = 1 + tried.index((int(settings["linger.ms"]), int(settings["batch.size"])))
+    longest_ms = max(linger_ms for linger_ms, _ in tried)
     title_key = "title_up_to" if advice.is_up_to else "title_batches"
     if not settings:
         is_merging = any(merge.high.batches < merging.today.batches for merge in merging.merges)
@@ -144,7 +141,7 @@ def batch_rows(answer: BatchingAnswer, merging: Merging) -> SettingRowsView:
     return SettingRowsView(
         title=join_sentences([end_sentence(batches_headline(answer)), title]),
         caption=say("batching.below_batches"),
-        names=tuple(names),
+        names=(say("curves.word_today"), *names),
         quantities=quantities,
         today=0,
         advised=advised,
@@ -172,17 +169,9 @@ def _percent(share: float) -> str:
 
 
 PRODUCER_COLUMNS = (
-    "producer_id",
-    "batches",
-    "records",
-    "stored_bytes",
-    "header_bytes",
-    "records_per_batch_mean",
-    "records_per_batch_p50",
-    "records_per_batch_p90",
-    "batch_bytes_mean",
-    "batch_bytes_max",
-)
+    "producer_id", "batches", "records", "stored_bytes", "header_bytes", "records_per_batch_mean",
+    "records_per_batch_p50", "records_per_batch_p90", "batch_bytes_mean", "batch_bytes_max",
+)  # fmt: skip
 
 
 def producer_cells(facts: ProducerFacts) -> tuple[str, ...]:
@@ -324,17 +313,9 @@ def _times(name: str, values: Sequence[float]) -> RowQuantity:
 
 
 CODEC_COLUMNS = (
-    "codec",
-    "level",
-    "batch_bytes",
-    "plain_bytes",
-    "packed_bytes",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "pack_us_per_mib",
-    "unpack_us_per_mib",
-)
+    "codec", "level", "batch_bytes", "plain_bytes", "packed_bytes", "ratio", "ratio_low",
+    "ratio_high", "pack_us_per_mib", "unpack_us_per_mib",
+)  # fmt: skip
 
 
 def codec_values(row: PackedCodec) -> tuple[object, ...]:

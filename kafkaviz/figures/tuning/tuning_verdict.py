@@ -124,9 +124,8 @@ def headers_text(headers: float) -> str:
 
 
 TOPIC_HEADS = (
-    *("topic", "log", "batch_mean", "interval", "index_share", "headers_mean"),
-    *("warm_p99", "answer"),
-)
+    "topic", "log", "batch_mean", "interval", "index_share", "headers_mean", "warm_p99", "answer",
+)  # fmt: skip
 
 
 def topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tuple[str, ...]:
