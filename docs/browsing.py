@@ -62,17 +62,8 @@ def started(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        str(python),
-        "-m",
-        "kafkaviz",
-        "app",
-        *arguments,
-        "--port",
-        str(port),
-        "--master",
-        "local[2]",
-    ]
+    options = ["--port", str(port), "--master", "local[2]"]
+    command = [str(python), "-m", "kafkaviz", "app", *arguments, *options]
     environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
     environment.pop("PYTHONPATH", None)
     with (

@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from docs.browsing import chromium, watch
+from docs.browsing import watch
 from docs.screenshots import (
     BROKEN,
     PARTED,
@@ -32,10 +32,9 @@ from docs.screenshots import (
     drawn,
     raced,
     raced_by_lagging_reader,
-    samples,
-    server,
     settle,
     shows,
+    take_all,
     taught,
 )
 
@@ -96,11 +95,7 @@ PAGES = {
         sample="kafka-4.3.1-killed-selection",
     ),
     "compare": Sheet(
-        "/compare",
-        PARTED,
-        shows("If b leads, a drops 70 records"),
-        sample=REPLICA,
-        height=HEIGHT,
+        "/compare", PARTED, shows("If b leads, a drops 70 records"), sample=REPLICA, height=HEIGHT
     ),
     "explore": Sheet("/explore", has_come=answered),
     "workshop": Sheet("/workshop", {"lesson": "last-offset", "at": 2, "answers": "last-offset.2a"}),
@@ -112,28 +107,14 @@ PAGES = {
 }
 
 
-def main(names: list[str]) -> int:
-    """Makes the sheets of these names, all without any; 1 if a page had an error."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    faults = []
-    with (
-        samples() as folder,
-        server(folder / "kafka-4.3.1-clean.tar.gz") as address,
-        chromium() as browser,
-    ):
-        for name in names or PAGES:
-            faults += [f"{name}: {error}" for error in take_shots(browser, address, folder, name)]
-            print(f"{name}: {(OUT / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
-    print("\n".join(faults), file=sys.stderr)
-    return 1 if faults else 0
-
-
 def take_shots(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     """Makes the sheet of one page and returns the errors of the browser's console.
 
     It has one row per theme: the drawing, then one picture per language.
     """
-    page, rows, errors = PAGES[name], [], []
+    page = PAGES[name]
+    rows = []
+    errors: list[str] = []
     for theme in THEMES:
         drawing = drawn_before(page.drawing or name, theme)
         height = page.height or HEIGHT
@@ -142,16 +123,8 @@ def take_shots(browser: Browser, address: str, folder: Path, name: str) -> list[
         row = [drawing] if drawing else []
         for language in LANGUAGES:
             choices = {"dir": folder / f"{page.sample}.tar.gz", **page.choices, "lang": language}
-            row.append(
-                take_image(
-                    browser,
-                    f"{address}{page.path}?{urlencode(choices)}",
-                    page,
-                    theme=theme,
-                    height=height,
-                    errors=errors,
-                )
-            )
+            url = f"{address}{page.path}?{urlencode(choices)}"
+            row.append(take_image(browser, url, page, theme=theme, height=height, errors=errors))
         rows.append([cell(image) for image in row])
     put_together(rows).save(OUT / f"{name}.webp", quality=QUALITY, method=6)
     return errors
@@ -194,10 +167,8 @@ def cell(image: Image.Image) -> Image.Image:
 def put_together(rows: list[list[Image.Image]]) -> Image.Image:
     """Returns all cells on one sheet, with grey lines between them."""
     heights = [max(image.height for image in row) for row in rows]
-    columns = max(map(len, rows))
-    sheet = Image.new(
-        "RGB", (columns * (CELL + GAP) - GAP, sum(heights) + GAP * (len(rows) - 1)), GREY
-    )
+    width = max(map(len, rows)) * (CELL + GAP) - GAP
+    sheet = Image.new("RGB", (width, sum(heights) + GAP * (len(rows) - 1)), GREY)
     for number, row in enumerate(rows):
         for column, image in enumerate(row):
             sheet.paste(image, (column * (CELL + GAP), sum(heights[:number]) + number * GAP))
@@ -205,4 +176,4 @@ def put_together(rows: list[list[Image.Image]]) -> Image.Image:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(take_all(sys.argv[1:] or PAGES, OUT, take_shots))

@@ -16,12 +16,7 @@ from kafkaviz.__main__ import parser as command_line
 from kafkaviz.cli.common import output
 from kafkaviz.pipeline.datasource import consumer_options
 from kafkaviz.pipeline.datasource.records import TIMESTAMP
-from kafkaviz.pipeline.datasource.source_schema import (
-    FORMATS,
-    NOT_NULL,
-    columns,
-    parse_options,
-)
+from kafkaviz.pipeline.datasource.source_schema import FORMATS, NOT_NULL, columns, parse_options
 from kafkaviz.workshop.lessons.glossary import TERMS
 
 FOLDER = Path(__file__).parent
@@ -169,12 +164,7 @@ MEANINGS = {  # by column; if a column has another meaning in one format, by FOR
         "what could not be read, and where; null in every other row; with option `mode=PERMISSIVE`"
     ),
 }
-FILES = {
-    "log": "`.log`",
-    "index": "`.index`",
-    "timeindex": "`.timeindex`",
-    "txnindex": "`.txnindex`",
-}
+FILES = ("log", "index", "timeindex", "txnindex")
 EVERY_COLUMN = {  # options that add columns
     "payload": "true",
     "isolation": "read_uncommitted",
@@ -257,12 +247,9 @@ def glossary_table() -> str:
 def tables() -> Iterator[tuple[str, str]]:
     """Yields (format, table of its columns). Columns that an option adds come last."""
     schemas = {name: columns(name, parse_options(EVERY_COLUMN)) for name in FORMATS}
-    consumer = {"subscribe": "t", "includeHeaders": "true", "includeReplica": "true"} | {
-        "mode": "PERMISSIVE"
-    }
-    schemas[consumer_options.FORMAT] = consumer_options.consumer_columns(
-        consumer_options.parse_consumer_options(consumer)
-    )
+    consumer = {"subscribe": "t", "includeHeaders": "true", "includeReplica": "true"}
+    options = consumer_options.parse_consumer_options(consumer | {"mode": "PERMISSIVE"})
+    schemas[consumer_options.FORMAT] = consumer_options.consumer_columns(options)
     for name, schema in schemas.items():
         not_null = NOT_NULL.get(name, ())
         rows = [
@@ -281,7 +268,7 @@ def meaning(name: str, column: str) -> str:
     """
     kind, _, fact = column.partition("_")
     if kind in FILES and fact in FACTS:
-        return f"the {FILES[kind]}: {FACTS[fact]}; null without one"
+        return f"the `.{kind}`: {FACTS[fact]}; null without one"
     return MEANINGS[f"{name}.{column}"] if f"{name}.{column}" in MEANINGS else MEANINGS[column]
 
 
@@ -311,9 +298,8 @@ def commands_page() -> str:
 
 def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser, str]]:
     """Returns (name, parser, short help) of each command; those without short help come last."""
-    (subparsers,) = [
-        action for action in top._actions if isinstance(action, argparse._SubParsersAction)
-    ]
+    actions = top._actions
+    (subparsers,) = (each for each in actions if isinstance(each, argparse._SubParsersAction))
     short = {action.dest: action.help for action in subparsers._choices_actions}
     known = [
         (name, parser, short.get(name) or "for `make` alone")
@@ -351,10 +337,7 @@ def _usage(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> s
         for action in group._group_actions
     }
     parts = []
-    for action in [
-        *(action for action in actions if action.option_strings),
-        *(action for action in actions if not action.option_strings),
-    ]:
+    for action in sorted(actions, key=lambda action: not action.option_strings):
         among = choices.get(id(action), [action])
         if action is min(among, key=actions.index):
             parts.append(f"({' | '.join(map(_bare, among))})" if len(among) > 1 else _part(action))
@@ -367,47 +350,36 @@ def _usage(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> s
 
 
 def _part(action: argparse.Action) -> str:
-    return (
-        _argument(action)
-        if not action.option_strings
-        else _bare(action)
-        if action.required
-        else f"[{_bare(action)}]"
-    )
+    if not action.option_strings:
+        return _argument(action)
+    return _bare(action) if action.required else f"[{_bare(action)}]"
 
 
 def _bare(action: argparse.Action) -> str:
     """Returns an option as it is typed, required or not."""
-    return (
-        f"{action.option_strings[0]} {_value(action)}".rstrip()
-        if action.option_strings
-        else _value(action)
-    )
+    option = action.option_strings[0] if action.option_strings else ""
+    return f"{option} {_value(action)}".strip()
 
 
 def _argument(action: argparse.Action) -> str:
     name = _value(action)
-    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}.get(
-        action.nargs, name
-    )
+    forms = {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}
+    return forms.get(action.nargs, name)
 
 
 def _value(action: argparse.Action) -> str:
     """Returns the placeholder of an option's value; "" for a flag."""
     if action.nargs == 0:
         return ""
-    name = (
-        "{" + ",".join(action.choices) + "}"
-        if action.choices and not action.metavar
-        else action.metavar or action.dest.upper()
-    )
+    name = action.metavar or action.dest.upper()
+    if action.choices and not action.metavar:
+        name = "{" + ",".join(action.choices) + "}"
     return f"[{name}]" if action.option_strings and action.nargs == "?" else name
 
 
 def _name(action: argparse.Action) -> str:
-    return ", ".join(
-        f"{option} {_value(action)}".rstrip() for option in action.option_strings
-    ) or _value(action)
+    names = [f"{option} {_value(action)}".rstrip() for option in action.option_strings]
+    return ", ".join(names) or _value(action)
 
 
 def _help(action: argparse.Action) -> str:
@@ -417,9 +389,7 @@ def _help(action: argparse.Action) -> str:
 def _epilog(text: str) -> str:
     """Returns the epilog as Markdown: indented paragraphs unchanged, the example as a command."""
     body, _, example = text.rpartition("Example: ")
-    paragraphs = [
-        _paragraph(paragraph) for paragraph in body.strip("\n").split("\n\n") if paragraph
-    ]
+    paragraphs = [_paragraph(part) for part in body.strip("\n").split("\n\n") if part]
     return "\n".join([*paragraphs, f"```console\n{example}\n```\n"])
 
 

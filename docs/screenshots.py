@@ -14,7 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,19 +164,26 @@ SHOTS = {
 }
 
 
-def main(names: list[str]) -> int:
-    """Takes the pictures of these names, all without any; 1 if a page had an error."""
-    OUT.mkdir(exist_ok=True)
+def take_all(
+    names: Iterable[str], out: Path, take: Callable[[Browser, str, Path, str], list[str]]
+) -> int:
+    """Takes the pictures with these names. Returns 1 if a page had an error.
+
+    Args:
+        out: the folder of the pictures.
+        take: takes one picture; called with the browser, the app's address, the folder of the
+            samples and the picture's name. Returns the errors of the browser's console.
+    """
+    out.mkdir(parents=True, exist_ok=True)
     faults = []
     with (
         samples() as folder,
         server(folder / "kafka-4.3.1-clean.tar.gz") as address,
         chromium() as browser,
     ):
-        for name in names or SHOTS:
-            errors = take_shot(browser, address, folder, name)
-            faults += [f"{name}: {error}" for error in errors]
-            print(f"{name}: {(OUT / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
+        for name in names:
+            faults += [f"{name}: {error}" for error in take(browser, address, folder, name)]
+            print(f"{name}: {(out / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
     print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0
 
@@ -240,4 +247,4 @@ def server(archive: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(take_all(sys.argv[1:] or SHOTS, OUT, take_shot))
