@@ -84,12 +84,7 @@ def outside_ticks(colours: Mapping[str, str]) -> dict:
 
 def grid_lines(colours: Mapping[str, str]) -> dict:
     """Returns the layout of an axis with grid lines and without ticks."""
-    return {
-        "ticks": "",
-        "ticklabelstandoff": 8,
-        "showgrid": True,
-        "gridcolor": colours["line"],
-    }
+    return {"ticks": "", "ticklabelstandoff": 8, "showgrid": True, "gridcolor": colours["line"]}
 
 
 def ticks(
