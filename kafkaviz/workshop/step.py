@@ -22,7 +22,7 @@ from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import exercise, glossary, tasks
 from kafkaviz.workshop.lessons.exercise import CeilingRule
-from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, NoValue
+from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock
 from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook
 
 WIDTHS = (0.38, 0.62)  # relative widths of text and figures
@@ -50,7 +50,7 @@ def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: Lesso
     name = position.lesson.name
     try:
         lab = break_it.make(block)
-    except (KafkavizError, NoValue) as fault:
+    except KafkavizError as fault:
         return render_fault(fault, "lab")
     break_it.render(
         lab,
@@ -76,7 +76,7 @@ def _lab_card(position: LessonPosition) -> None:
         return
     try:
         score = break_it.describe_score(break_it.make(block), lesson_state.lab_answers(lesson.name))
-    except (KafkavizError, NoValue) as fault:
+    except KafkavizError as fault:
         return render_fault(fault, "lab")
     with st.container(key="kv_break_card", horizontal=True, gap=12, vertical_alignment="center"):
         st.button(
@@ -244,7 +244,7 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
     try:
         with st.spinner(say("stage.figure_comes")):
             figure = kind.make(block)
-    except (KafkavizError, NoValue) as fault:
+    except KafkavizError as fault:
         return render_fault(fault, key)
     if is_open or kind.question is None:
         return render(kind.draw(figure, block, key))
@@ -258,7 +258,7 @@ def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) 
     for number, block in enumerate(figures):
         try:
             name, query = LIVE[block.kind].destination(block)
-        except (KafkavizError, NoValue):
+        except KafkavizError:
             continue
         if PAGES[name].exists:
             with st.container(key="kv_elsewhere"):
@@ -390,7 +390,7 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
             st.markdown(block["ask"])
         try:
             task = tasks.task(block)
-        except (KafkavizError, NoValue) as fault:
+        except KafkavizError as fault:
             return render_fault(fault, "task")
         if task.bytes_text:
             st.html(tag("div", elements.escape(task.bytes_text), class_="kv-given"))

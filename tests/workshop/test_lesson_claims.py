@@ -12,6 +12,7 @@ import pytest
 
 from kafkaviz import config_def
 from kafkaviz.binary.file_view import in_memory
+from kafkaviz.errors import RefusedSetting
 from kafkaviz.figures.tuning import index_size_curve
 from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.log.broker import open_broker
@@ -266,7 +267,7 @@ def test_a_broker_has_names_of_its_own():
 
 def test_a_name_that_is_none_is_refused():
     """In the words of config_def."""
-    with pytest.raises(NoValue, match=r"segment\.byte"):
+    with pytest.raises(RefusedSetting, match=r"segment\.byte"):
         LIVE["settings"].make(block("settings", name=("segment.byte",), release="4.4"))
 
 

@@ -1,9 +1,9 @@
 """The figures of lessons, and the views that only lessons draw.
 
 A lesson file describes each figure in a fenced block of keys and values. `LessonFigure.make` turns
-the block into a view, and `draw` turns the view into parts. `make` raises KafkavizError or NoValue
-if the block names something that does not exist; lessons/__main__.py relies on this. figure.py
-holds what all figures share, and block_location.py finds the segment that a block names.
+the block into a view, and `draw` turns the view into parts. `make` raises KafkavizError if the
+block names something that does not exist; lessons/__main__.py relies on this. figure.py holds what
+all figures share, and block_location.py finds the segment that a block names.
 """
 
 from kafkaviz.workshop.figures.batch_areas import BATCH_AREAS, HEADER_AREAS

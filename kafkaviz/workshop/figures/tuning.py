@@ -22,7 +22,6 @@ from kafkaviz.app import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts
 from kafkaviz.config_def import Setting
-from kafkaviz.errors import RefusedSetting
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
@@ -346,10 +345,7 @@ class SettingNames:
 
 
 def _make_names(block: LessonBlock) -> SettingNames:
-    try:
-        settings = tuple(config_def.setting(name) for name in block["name"])
-    except RefusedSetting as fault:
-        raise NoValue(fault.message) from None
+    settings = tuple(config_def.setting(name) for name in block["name"])
     return SettingNames(settings, block["release"])
 
 

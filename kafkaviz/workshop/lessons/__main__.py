@@ -13,7 +13,7 @@ from pathlib import Path
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, LessonFault, NoValue
+from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, LessonFault
 
 # keys whose values are sentences, which are translated
 TRANSLATED_KEYS = {
@@ -77,8 +77,8 @@ def _block_faults(block: LessonBlock) -> Iterator[Message]:
             yield from _exercise_faults(block)
         elif block.kind == "predict" and not block["choice"]:
             yield message("lesson_file.question_needs_choice")
-    except (KafkavizError, NoValue, ValueError) as fault:
-        yield fault.message if isinstance(fault, KafkavizError | NoValue) else verbatim(str(fault))
+    except (KafkavizError, ValueError) as fault:
+        yield fault.message if isinstance(fault, KafkavizError) else verbatim(str(fault))
 
 
 def _exercise_faults(block: LessonBlock) -> Iterator[Message]:

@@ -55,12 +55,8 @@ class LessonFault:
         return f"{self.file}:{self.line}: {self.what}"
 
 
-class NoValue(ValueError):
+class NoValue(KafkavizError):
     """A value in a lesson block is invalid. The message says which values are valid."""
-
-    def __init__(self, message: Message) -> None:
-        super().__init__(message)
-        self.message = message
 
 
 @dataclass(frozen=True)

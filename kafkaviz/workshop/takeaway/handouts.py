@@ -22,7 +22,7 @@ from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group, Markdown, Part, render
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import exercise, tasks
-from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
+from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep
 from kafkaviz.workshop.takeaway.page_file import PageFile
 
 
@@ -143,7 +143,7 @@ def _figure(block: LessonBlock, key: str, *, is_question: bool = False) -> Seque
     draw = kind.question if is_question and kind.question else kind.paper or kind.draw
     try:
         return draw(kind.make(block), block, key)
-    except (KafkavizError, NoValue) as fault:
+    except KafkavizError as fault:
         return [tag("p", elements.escape(describe_error(fault)))]
 
 
@@ -160,7 +160,7 @@ def _task(block: LessonBlock) -> list[Part]:
     parts: list[Part] = [Markdown(say("workshop.exercise_asks", text=block["ask"]))]
     try:
         task = tasks.task(block)
-    except (KafkavizError, NoValue):
+    except KafkavizError:
         return parts
     if task.bytes_text:
         parts.append(tag("div", elements.escape(task.bytes_text), class_="kv-given"))

@@ -16,14 +16,7 @@ from kafkaviz.report.html import brand, note
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group
 from kafkaviz.workshop.lessons import exercise, tasks
-from kafkaviz.workshop.lessons.grammar import (
-    KINDS,
-    LETTERS,
-    Lesson,
-    LessonBlock,
-    LessonStep,
-    NoValue,
-)
+from kafkaviz.workshop.lessons.grammar import KINDS, LETTERS, Lesson, LessonBlock, LessonStep
 from kafkaviz.workshop.takeaway.page_file import PageFile, inline_html, prose
 
 ANSWER = "answer"
@@ -124,7 +117,7 @@ def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> H
         view = kind.make(block)
         before = kind.question(view, block, f"{key}_before") if waits_for and kind.question else ()
         parts = kind.draw(view, block, key)
-    except (KafkavizError, NoValue) as fault:
+    except KafkavizError as fault:
         return tag("p", describe_error_sentence(fault), class_="note")
     drawn = file.html(Group(parts))
     if not waits_for:
@@ -172,7 +165,7 @@ def _exercise(block: LessonBlock, step: LessonStep) -> Html:
     parts = [tag("div", say("workshop.exercise"), class_="kv-lab"), prose(block["ask"])]
     try:
         task = tasks.task(block)
-    except (KafkavizError, NoValue) as fault:
+    except KafkavizError as fault:
         return tag("div", *parts, note(describe_error_sentence(fault)), class_="task")
     if task.bytes_text:
         parts.append(tag("div", task.bytes_text, class_="kv-given"))
