@@ -29,6 +29,7 @@ CALLS = {
     "say_count": 0,
     "count_phrase": 0,
     "text_in": 1,
+    "_add_fault": 1,
 }  # where the key is
 WHOLE_TABLES = ("table", "find_message")  # they take all texts of a file
 # what may have the text of another key too: in files whose keys the catalog of a broker stores,
@@ -203,7 +204,7 @@ def test_every_place_is_given_its_value():
             arguments.add("n")
         needed = {} if None in arguments else {key: places(key) for key in texts(node)}
         wrong += [(place, key) for key, names in needed.items() if not names <= arguments]
-        if name == "message" and needed:
+        if name in ("message", "_add_fault") and needed:
             singular = [key + messages.SINGULAR for key in needed]
             allowed = set().union(*needed.values(), *map(places, singular))
             if not ENGLISH.keys().isdisjoint(singular):

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -60,17 +61,15 @@ def read(path: Path) -> tuple[Lesson | None, list[LessonFault]]:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
     except OSError as fault:
-        return None, [
-            LessonFault(path.name, 1, message("lesson_file.cannot_be_read", reason=fault.strerror))
-        ]
+        what = message("lesson_file.cannot_be_read", reason=fault.strerror)
+        return None, [LessonFault(path.name, 1, what)]
 
 
 @lru_cache(maxsize=256)
 def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, list[LessonFault]]:
     if size_bytes > FILE_BYTES:
-        return None, [
-            LessonFault(path.name, 1, message("lesson_file.too_large", kib=FILE_BYTES >> 10))
-        ]
+        what = message("lesson_file.too_large", kib=FILE_BYTES >> 10)
+        return None, [LessonFault(path.name, 1, what)]
     try:
         return parse(path.read_text(encoding="utf-8"), path.name)
     except UnicodeDecodeError as fault:
@@ -92,14 +91,11 @@ def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
         faults += file_faults
         if lesson:
             by_name.setdefault(lesson.name, {})[lesson.language] = lesson
-    translations = [_select_language(by_language, language) for by_language in by_name.values()]
-    return sorted(
-        translations, key=lambda translation: (translation.order, translation.name)
-    ), faults
-
-
-def _select_language(by_language: dict[str, Lesson], language: str) -> Lesson:
-    return by_language.get(language) or by_language.get(ENGLISH) or next(iter(by_language.values()))
+    translations = [
+        by_language.get(language) or by_language.get(ENGLISH) or next(iter(by_language.values()))
+        for by_language in by_name.values()
+    ]
+    return sorted(translations, key=lambda lesson: (lesson.order, lesson.name)), faults
 
 
 FENCE = "```"
@@ -123,62 +119,47 @@ class _LessonParser:
     def lesson(self) -> tuple[Lesson | None, list[LessonFault]]:
         name_match = NAME.fullmatch(self._file.rpartition("/")[2])
         if not name_match:
-            self._add_fault(1, message("lesson_file.file_name"))
+            self._add_fault(1, "lesson_file.file_name")
         line_index, head = self._head()
         steps = tuple(self._steps(line_index))
         self._check_totals(head, steps)
         if self.faults:
             return None, sorted(self.faults, key=lambda fault: fault.line)
         name = cast(re.Match[str], name_match)  # no fault was found, so the file name matches
-        short = head["short"] or head["title"]
-        return Lesson(
-            name=name[1],
-            language=name[2],
-            title=head["title"],
-            short=short,
-            about=head["about"],
-            minutes=head["minutes"],
-            order=head["order"],
-            steps=steps,
-            file_name=self._file,
-        ), []
+        head["short"] = head["short"] or head["title"]
+        return Lesson(name=name[1], language=name[2], steps=steps, file_name=self._file, **head), []
 
-    def _add_fault(self, line: int, what: Message) -> None:
-        self.faults.append(LessonFault(self._file, line, what))
+    def _add_fault(self, line: int, key: str, **values: object) -> None:
+        self.faults.append(LessonFault(self._file, line, message(key, **values)))
 
     def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
-        if not MIN_STEPS <= len(steps) <= MAX_STEPS:
+        count = len(steps)
+        if not MIN_STEPS <= count <= MAX_STEPS:
             self._add_fault(
-                1,
-                message(
-                    "lesson_file.step_count", least=MIN_STEPS, most=MAX_STEPS, count=len(steps)
-                ),
+                1, "lesson_file.step_count", least=MIN_STEPS, most=MAX_STEPS, count=count
             )
-        total_minutes = sum(step.minutes for step in steps)
-        if total_minutes and head["minutes"] and total_minutes != head["minutes"]:
+        total = sum(step.minutes for step in steps)
+        minutes = head["minutes"]
+        if total and minutes and total != minutes:
             self._add_fault(
-                1,
-                message(
-                    "lesson_file.minutes_differ",
-                    total=f"{total_minutes:g}",
-                    minutes=f"{head['minutes']:g}",
-                ),
+                1, "lesson_file.minutes_differ", total=f"{total:g}", minutes=f"{minutes:g}"
             )
 
     def _head(self) -> tuple[int, dict[str, Any]]:
-        if not self._lines or self._lines[0].strip() != "---":
-            self._add_fault(1, message("lesson_file.no_head"))
+        """Returns (index of the line after the head, the values of its keys)."""
+        if self._lines[0].strip() != "---":
+            self._add_fault(1, "lesson_file.no_head")
             return 0, {name: key.default for name, key in HEAD.items()}
         end = next(
             (number for number, line in enumerate(self._lines[1:], 1) if line.strip() == "---"),
             None,
         )
         if end is None:
-            self._add_fault(1, message("lesson_file.head_without_end"))
+            self._add_fault(1, "lesson_file.head_without_end")
             end = len(self._lines) - 1
-        return end + 1, self._parse_values(
-            HEAD, self._parse_lines(1, end), 1, message("lesson_file.the_head")
-        )[0]
+        lines = self._parse_lines(1, end)
+        values, _ = self._parse_values(HEAD, lines, 1, message("lesson_file.the_head"))
+        return end + 1, values
 
     def _steps(self, line_index: int) -> Iterator[LessonStep]:
         title = None
@@ -186,98 +167,73 @@ class _LessonParser:
         parts = []
         while line_index < len(self._lines):
             text = self._lines[line_index]
+            if text.startswith(FENCE):
+                line_index = self._fence(line_index, parts, is_in_step=title is not None)
+                continue
+            line_index += 1
             if text.startswith("## "):
                 if title is not None:
                     yield self._step(title, line, parts)
                 title = text[3:].strip()
-                line = line_index + 1
+                line = line_index
                 parts = []
-                line_index += 1
-            elif text.startswith(FENCE):
-                line_index = self._fence(line_index, parts, is_in_step=title is not None)
-            else:
-                self._prose(line_index, text, parts, is_in_step=title is not None)
-                line_index += 1
+            elif title is not None:
+                parts.append(text)
+            elif text.strip():
+                self._add_fault(line_index, "lesson_file.text_outside_step")
         if title is not None:
             yield self._step(title, line, parts)
 
-    def _step(self, title: str, line: int, parts: list) -> LessonStep:
+    def _step(self, title: str, line: int, parts: list[str | LessonBlock]) -> LessonStep:
+        """Returns a step. `parts` holds its lines of prose, and its blocks."""
         elements = []
-        for element in parts:
-            if isinstance(element, str) and elements and isinstance(elements[-1], str):
-                elements[-1] += "\n" + element
-            else:
-                elements.append(element)
-        step = LessonStep(
-            title,
-            line,
-            tuple(
-                part if isinstance(part, LessonBlock) else part.strip()
-                for part in elements
-                if isinstance(part, LessonBlock) or part.strip()
-            ),
-        )
+        for is_prose, group in groupby(parts, lambda part: isinstance(part, str)):
+            elements += ["\n".join(map(str, group)).strip()] if is_prose else group
+        step = LessonStep(title, line, tuple(filter(None, elements)))
         for kind in ("predict", "exercise"):
             for extra in step.blocks(kind)[1:]:
-                self._add_fault(extra.line, message("lesson_file.second_block", kind=kind))
+                self._add_fault(extra.line, "lesson_file.second_block", kind=kind)
         if not step.parts:
-            self._add_fault(line, message("lesson_file.empty_step"))
+            self._add_fault(line, "lesson_file.empty_step")
         return step
-
-    def _prose(self, line_index: int, text: str, parts: list, *, is_in_step: bool) -> None:
-        if is_in_step:
-            parts.append(text)
-        elif text.strip():
-            self._add_fault(line_index + 1, message("lesson_file.text_outside_step"))
 
     def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
         """Parses a fenced block into `parts`. Returns the index of the line after the block."""
         fence_match = FENCE_START.fullmatch(self._lines[line_index])
-        end_lines = (
-            number
-            for number in range(line_index + 1, len(self._lines))
-            if self._is_fence_end(self._lines[number], is_block=bool(fence_match))
-        )
-        stop = next(end_lines, len(self._lines))
-        end = stop if stop < len(self._lines) and self._lines[stop].rstrip() == FENCE else None
-        if end is None:
-            self._add_fault(line_index + 1, message("lesson_file.block_without_end"))
-            return stop
+        # any fence or heading ends a kafkaviz block
+        ends = (FENCE, "## ") if fence_match else ()
+        end = line_index + 1
+        for text in self._lines[line_index + 1 :]:
+            if text.rstrip() == FENCE or text.startswith(ends):
+                break
+            end += 1
+        if [text.rstrip() for text in self._lines[end : end + 1]] != [FENCE]:
+            self._add_fault(line_index + 1, "lesson_file.block_without_end")
+            return end
         if not fence_match:
             parts.extend(self._lines[line_index : end + 1])
         elif not is_in_step:
-            self._add_fault(line_index + 1, message("lesson_file.block_outside_step"))
+            self._add_fault(line_index + 1, "lesson_file.block_outside_step")
         elif block := self._block(fence_match[1] or "", line_index, end):
             parts.append(block)
         return end + 1
 
-    @staticmethod
-    def _is_fence_end(line: str, *, is_block: bool) -> bool:
-        """Returns whether a line ends a block. Any fence or heading ends a kafkaviz block."""
-        return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
-
     def _block(self, name: str, line_index: int, end: int) -> LessonBlock | None:
+        line = line_index + 1
         kind = KINDS.get(name)
         if kind is None:
             kinds = tuple(sorted(KINDS))
-            self._add_fault(
-                line_index + 1,
-                message("lesson_file.no_such_block", name=name, kinds=kinds)
-                if name
-                else message("lesson_file.block_without_kind", kinds=kinds),
-            )
+            if name:
+                self._add_fault(line, "lesson_file.no_such_block", name=name, kinds=kinds)
+            else:
+                self._add_fault(line, "lesson_file.block_without_kind", kinds=kinds)
             return None
-        lines = self._parse_lines(line_index + 1, end)
-        values, settings = self._parse_values(
-            kind.keys,
-            lines,
-            line_index + 1,
-            message("lesson_file.a_block", name=name),
-            kind.setting_key,
-        )
+        lines = self._parse_lines(line, end)
+        context = message("lesson_file.a_block", name=name)
+        values, settings = self._parse_values(kind.keys, lines, line, context, kind.setting_key)
         return LessonBlock(
             name,
-            line_index + 1,
+            line,
             MappingProxyType(values),
             tuple((key, text) for key, text, _ in lines),
             MappingProxyType(settings),
@@ -295,7 +251,7 @@ class _LessonParser:
             elif match:
                 lines.append((match[1], match[2] or "", number + 1))
             elif text.strip():
-                self._add_fault(number + 1, message("lesson_file.no_key_line"))
+                self._add_fault(number + 1, "lesson_file.no_key_line")
         return lines
 
     def _parse_values(
@@ -310,42 +266,38 @@ class _LessonParser:
             name: () if key.is_repeatable else key.default for name, key in keys.items()
         }
         settings: dict[str, Any] = {}
+        seen: set[str] = set()
         for name, text, number in lines:
             key = keys.get(name) or setting_key
             if key is None:
+                names = tuple(keys)
                 self._add_fault(
-                    number,
-                    message(
-                        "lesson_file.no_such_key", context=context, name=name, keys=tuple(keys)
-                    ),
+                    number, "lesson_file.no_such_key", context=context, name=name, keys=names
                 )
-            elif (
-                name in keys
-                and not key.is_repeatable
-                and any(name == line_key for line_key, _, earlier in lines if earlier < number)
-            ):
-                self._add_fault(number, message("lesson_file.key_twice", name=name))
-            elif (value := self._parse_value(key, name, text, number)) is not None:
-                if name not in keys:
-                    settings[name] = value
-                else:
-                    values[name] = (*values[name], value) if key.is_repeatable else value
+            elif name in keys and name in seen and not key.is_repeatable:
+                self._add_fault(number, "lesson_file.key_twice", name=name)
+            elif (value := self._parse_value(key, name, text, number)) is None:
+                pass
+            elif name not in keys:
+                settings[name] = value
+            else:
+                values[name] = (*values[name], value) if key.is_repeatable else value
+            seen.add(name)
         for name, key in keys.items():
-            if key.is_required and not any(name == line_key for line_key, _, _ in lines):
-                self._add_fault(line, message("lesson_file.needs_key", context=context, name=name))
+            if key.is_required and name not in seen:
+                self._add_fault(line, "lesson_file.needs_key", context=context, name=name)
         return values, settings
 
     def _parse_value(self, key: Key, name: str, text: str, line: int) -> Any:
+        """Returns the value of a key; None, with a fault, if the value is invalid."""
         if not text:
-            self._add_fault(line, message("lesson_file.no_value", name=name))
+            self._add_fault(line, "lesson_file.no_value", name=name)
             return None
         try:
             return key.parse(text)
         except NoValue as fault:
+            expected = fault.message
             self._add_fault(
-                line,
-                message(
-                    "lesson_file.wrong_value", name=name, expected=fault.message, value=text[:40]
-                ),
+                line, "lesson_file.wrong_value", name=name, expected=expected, value=text[:40]
             )
             return None
