@@ -119,11 +119,8 @@ class LessonStep:
 
     def blocks(self, *kinds: str) -> tuple[LessonBlock, ...]:
         """Returns the blocks of the given kinds. If no kind is given, returns all blocks."""
-        return tuple(block for block in self._blocks if not kinds or block.kind in kinds)
-
-    @cached_property
-    def _blocks(self) -> tuple[LessonBlock, ...]:
-        return tuple(part for part in self.parts if isinstance(part, LessonBlock))
+        blocks = (part for part in self.parts if isinstance(part, LessonBlock))
+        return tuple(block for block in blocks if not kinds or block.kind in kinds)
 
     @cached_property
     def minutes(self) -> float:
@@ -177,10 +174,12 @@ def choice_parser(*words: str) -> Parse:
     return parse
 
 
+REQUIRED = Key(is_required=True)
+REPEATED = Key(is_repeatable=True)
 HEAD = {
-    "title": Key(is_required=True),
+    "title": REQUIRED,
     "short": Key(),
-    "about": Key(is_required=True),
+    "about": REQUIRED,
     "minutes": Key(parse_minutes, is_required=True),
     "order": Key(parse_integer, default=DEFAULT_ORDER),
 }
@@ -193,12 +192,7 @@ STORIES = ("first", "full-time-index")
 CUSTOMER_LOGS = ("profiles", "transactions")
 CLEANING_STEPS = ("range", "map", "removal", "result")
 TABLES = ("batches", "index", "time-index")
-CAUSES = (
-    RollCause.SIZE,
-    RollCause.TIME,
-    RollCause.OFFSET_INDEX_FULL,
-    RollCause.TIME_INDEX_FULL,
-)
+CAUSES = (RollCause.SIZE, RollCause.TIME, RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 DATA = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -247,29 +241,32 @@ def parse_naturals(text: str) -> tuple[int, ...]:
     return tuple(parse_natural(word) for word in text.split())
 
 
+RELEASE = Key(parse_release, default=versions.NEWEST)
+NATURAL = Key(parse_natural)
+REQUIRED_NATURAL = Key(parse_natural, is_required=True)
+REQUIRED_NAME = Key(parse_name, is_required=True)
+REQUIRED_NAMES = Key(parse_name, is_required=True, is_repeatable=True)
 # a sample directory, a topic-partition and a segment's base offset
-SEGMENT_KEYS = {"data": Key(parse_name), "tp": Key(parse_name), "segment": Key(parse_natural)}
-OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural)}
-REQUIRED_OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)}
+SEGMENT_KEYS = {"data": Key(parse_name), "tp": Key(parse_name), "segment": NATURAL}
+OFFSET_KEYS = {**SEGMENT_KEYS, "offset": NATURAL}
+REQUIRED_OFFSET_KEYS = {**SEGMENT_KEYS, "offset": REQUIRED_NATURAL}
 LOOKUP_KEYS = {
     "set": Key(choice_parser(*PRACTICE)),
     **SEGMENT_KEYS,
     "by": Key(choice_parser("offset", "timestamp"), default="offset"),
     "target": Key(parse_integer, is_required=True),
-    "search": Key(parse_release, default=versions.NEWEST),
-    "warm": Key(parse_natural),
+    "search": RELEASE,
+    "warm": NATURAL,
 }
 # the second sample directory with the same topic-partition, and the side that leads
 REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
-# the story of a compacted log, and a day of the story from 0; the key of records in that log
+# the story of a compacted log, and a day of the story from 0
 CLEANER_KEYS = {
     "log": Key(choice_parser(*CUSTOMER_LOGS), is_required=True),
-    "day": Key(parse_natural, is_required=True),
+    "day": REQUIRED_NATURAL,
 }
-RECORD_KEY = {"key": Key(parse_name, is_required=True)}
-WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
 # what the reader has to do before the figure is shown; the step at which a stepper starts
-FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
+FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": NATURAL}
 
 TASK_KEYS = {  # the additional keys that each kind of exercise requires
     "probe": ("set", "target", "after-probes"),
@@ -308,11 +305,7 @@ KINDS: dict[str, BlockKind] = {
     "zigzag": _figure_kind(LOOKUP_KEYS),
     "own-rule": _figure_kind({"keys": Key(parse_naturals, is_required=True)}),
     "bytes": _figure_kind(
-        {
-            **OFFSET_KEYS,
-            "file": Key(parse_name, default=".log"),
-            "byte": Key(parse_natural),
-        },
+        {**OFFSET_KEYS, "file": Key(parse_name, default=".log"), "byte": NATURAL}
     ),
     "ruler": _figure_kind(OFFSET_KEYS),
     "table": _figure_kind({**OFFSET_KEYS, "of": Key(choice_parser(*TABLES), is_required=True)}),
@@ -320,14 +313,8 @@ KINDS: dict[str, BlockKind] = {
     "batch-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
     "header-areas": _figure_kind(REQUIRED_OFFSET_KEYS),
     "topic-bytes": _figure_kind(SEGMENT_KEYS),
-    "segments": _figure_kind(
-        OFFSET_KEYS,
-        is_wide=False,
-    ),
-    "skip-list": _figure_kind(
-        REQUIRED_OFFSET_KEYS,
-        is_wide=False,
-    ),
+    "segments": _figure_kind(OFFSET_KEYS, is_wide=False),
+    "skip-list": _figure_kind(REQUIRED_OFFSET_KEYS, is_wide=False),
     "attributes": _figure_kind(
         {"data": Key(parse_name), "batch": Key(parse_batch, is_repeatable=True)}
     ),
@@ -344,39 +331,22 @@ KINDS: dict[str, BlockKind] = {
         },
         is_wide=False,
     ),
-    "middles": _figure_kind(
-        {
-            "entries": Key(parse_natural, is_required=True),
-            "then": Key(parse_natural, is_required=True),
-        },
-    ),
-    "search-race": _figure_kind({"entries": Key(parse_natural, is_required=True)}),
+    "middles": _figure_kind({"entries": REQUIRED_NATURAL, "then": REQUIRED_NATURAL}),
+    "search-race": _figure_kind({"entries": REQUIRED_NATURAL}),
     "limit-race": _figure_kind(
-        {**WORKLOAD_KEYS, "segment": Key(parse_natural, is_required=True)},
-        setting_key=Key(parse_integer),
+        {"workload": REQUIRED_NAME, "segment": REQUIRED_NATURAL}, setting_key=Key(parse_integer)
     ),
     "roll-clock": _figure_kind(OFFSET_KEYS),
     "retention": _figure_kind(
-        {
-            **SEGMENT_KEYS,
-            "retention-days": Key(parse_natural, is_required=True),
-            "days": Key(parse_natural, is_required=True),
-        },
+        {**SEGMENT_KEYS, "retention-days": REQUIRED_NATURAL, "days": REQUIRED_NATURAL}
     ),
     "findings": _figure_kind({**SEGMENT_KEYS, "code": Key(parse_name, is_repeatable=True)}),
     "tuning": _figure_kind({**SEGMENT_KEYS, "considered": Key(parse_natural, default=16384)}),
     "index-size": _figure_kind(SEGMENT_KEYS),
     "fetch-share": _figure_kind(SEGMENT_KEYS),
     "replicas": _figure_kind({**SEGMENT_KEYS, **REPLICA_KEYS}),
-    "settings": _figure_kind(
-        {
-            "name": Key(parse_name, is_required=True, is_repeatable=True),
-            "release": Key(parse_release, default=versions.NEWEST),
-        },
-    ),
-    "log-retention": _figure_kind(
-        {**CLEANER_KEYS, "retention-days": Key(parse_natural, is_required=True)}
-    ),
+    "settings": _figure_kind({"name": REQUIRED_NAMES, "release": RELEASE}),
+    "log-retention": _figure_kind({**CLEANER_KEYS, "retention-days": REQUIRED_NATURAL}),
     "cleaner-log": _figure_kind(CLEANER_KEYS),
     "cleaning": _figure_kind(
         {**CLEANER_KEYS, "shows": Key(choice_parser(*CLEANING_STEPS), default="result")}
@@ -385,71 +355,55 @@ KINDS: dict[str, BlockKind] = {
         {
             **CLEANER_KEYS,
             "day": Key(parse_natural, is_required=True, is_repeatable=True),
-            **RECORD_KEY,
+            "key": REQUIRED_NAME,
         }
     ),
     "cleaned-files": _figure_kind(CLEANER_KEYS),
-    "cleaner-settings": _figure_kind({**CLEANER_KEYS, **RECORD_KEY}),
-    "key-story": _figure_kind({**SEGMENT_KEYS, **RECORD_KEY}),
+    "cleaner-settings": _figure_kind({**CLEANER_KEYS, "key": REQUIRED_NAME}),
+    "key-story": _figure_kind({**SEGMENT_KEYS, "key": REQUIRED_NAME}),
     "transactions": _figure_kind(OFFSET_KEYS),
     "predict": BlockKind(
-        {
-            "ask": Key(is_required=True),
-            "choice": Key(is_repeatable=True),
-            "right": Key(is_required=True),
-            "reveal": Key(is_required=True),
-        },
+        {"ask": REQUIRED, "choice": REPEATED, "right": REQUIRED, "reveal": REQUIRED}
     ),
     "exercise": BlockKind(
         {
             "of": Key(choice_parser(*TASK_KEYS), is_required=True),
-            "ask": Key(is_required=True),
+            "ask": REQUIRED,
             "hint": Key(),
-            "solution": Key(is_required=True),
+            "solution": REQUIRED,
             **SEGMENT_KEYS,
             "set": Key(choice_parser(*PRACTICE)),
             "target": Key(parse_integer),
-            "search": Key(parse_release, default=versions.NEWEST),
-            "warm": Key(parse_natural),
-            "after-probes": Key(parse_natural),
+            "search": RELEASE,
+            "warm": NATURAL,
+            "after-probes": NATURAL,
             "file": Key(choice_parser(".index", ".timeindex")),
-            "slot": Key(parse_natural),
-            "limit": Key(parse_natural),
+            "slot": NATURAL,
+            "limit": NATURAL,
             "bytes": Key(parse_hex),
             "story": Key(choice_parser(*STORIES)),
-            "step": Key(parse_natural),
+            "step": NATURAL,
             "workload": Key(parse_name),
-            "batch-bytes": Key(parse_natural),
-            "interval": Key(parse_natural),
-            "batches": Key(parse_natural),
+            "batch-bytes": NATURAL,
+            "interval": NATURAL,
+            "batches": NATURAL,
             "keys": Key(parse_naturals),
             "rule": Key(parse_rule),
             **REPLICA_KEYS,
             "log": Key(choice_parser(*CUSTOMER_LOGS)),
-            "day": Key(parse_natural),
-        },
+            "day": NATURAL,
+        }
     ),
     "break-it": BlockKind(
-        {
-            "data": Key(parse_name, is_required=True),
-            "tp": Key(parse_name, is_required=True),
-            "segment": Key(parse_natural),
-            "fault": Key(parse_name, is_required=True, is_repeatable=True),
-        },
+        {"data": REQUIRED_NAME, "tp": REQUIRED_NAME, "segment": NATURAL, "fault": REQUIRED_NAMES}
     ),
-    "misleads": BlockKind(
-        {
-            "said": Key(is_required=True),
-            "so": Key(is_required=True),
-            "versions": Key(is_required=True),
-        },
-    ),
+    "misleads": BlockKind({"said": REQUIRED, "so": REQUIRED, "versions": REQUIRED}),
     "notes": BlockKind(
         {
             "minutes": Key(parse_minutes, is_required=True),
             "track": Key(choice_parser(SHORT)),
-            "say": Key(is_repeatable=True),
-            "watch": Key(is_repeatable=True),
-        },
+            "say": REPEATED,
+            "watch": REPEATED,
+        }
     ),
 }
