@@ -170,21 +170,15 @@ def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
 
 
 def _case(rule: CeilingRule, keys: list[int], target: int, floor_slot: int) -> RuleCase:
-    is_key = floor_slot >= 0 and keys[floor_slot] == target
-    if is_key:
+    if floor_slot >= 0 and keys[floor_slot] == target:
         kind = EXACT
-    elif floor_slot < 0:
-        kind = BELOW
+        ceiling = floor_slot
     elif floor_slot == len(keys) - 1:
         kind = ABOVE
-    else:
-        kind = BETWEEN
-    if is_key:
-        ceiling = floor_slot
-    elif floor_slot + 1 < len(keys):
-        ceiling = floor_slot + 1
-    else:
         ceiling = NONE
+    else:
+        kind = BELOW if floor_slot < 0 else BETWEEN
+        ceiling = floor_slot + 1
     return RuleCase(
         kind, target, floor_slot, rule.answer(RuleContext(keys, target, floor_slot)), ceiling
     )
