@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -29,6 +28,7 @@ from kafkaviz.workshop.figures.figure import (
     LessonFigure,
     Part,
     drawing,
+    quiz_figure,
     titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -39,14 +39,11 @@ FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the 
 def _make(block: LessonBlock) -> list[Finding]:
     location = block_location.locate(block)
     health = _health(location.snapshot, location.partition.directory)
-    findings = [
-        finding for finding in health.findings if not block["code"] or finding.code in block["code"]
-    ]
-    missing = set(block["code"]) - {finding.code for finding in findings}
+    codes = block["code"]
+    findings = [finding for finding in health.findings if not codes or finding.code in codes]
+    missing = tuple(sorted(set(codes) - {finding.code for finding in findings}))
     if missing:
-        raise NoValue(
-            message("lesson.no_finding", partition=block["tp"], codes=tuple(sorted(missing)))
-        )
+        raise NoValue(message("lesson.no_finding", partition=block["tp"], codes=missing))
     return findings
 
 
@@ -56,53 +53,50 @@ def _health(snapshot: BrokerSnapshot, directory: str) -> Health:
 
 
 def _draw(
-    findings: Sequence[Finding], block: LessonBlock, key: str, *, is_answered: bool = True
+    findings: Sequence[Finding], block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     """Returns the table of findings. Before the answer, hides what broker start-up will do."""
     rows = [
-        _row(finding, is_answered=is_answered)
+        (
+            Path(finding.file or "").name,
+            render(finding.message),
+            to_sentence(render(finding.consequence)) if is_answered else UNKNOWN,
+        )
         for finding in findings
         if is_answered or not finding.code.startswith(FORECAST)
     ]
     heads = [say(f"workshop.{name}") for name in ("file", "what_is_there", "what_kafka_does")]
-    return titled_table(
-        f"{block['tp']}, {block['data']}", say("workshop.findings_below"), heads, rows, "mww"
-    )
+    title = f"{block['tp']}, {block['data']}"
+    return titled_table(title, say("workshop.findings_below"), heads, rows, "mww")
 
 
-def _row(finding: Finding, *, is_answered: bool) -> tuple[str, str, str]:
-    consequence = to_sentence(render(finding.consequence)) if is_answered else UNKNOWN
-    return Path(finding.file or "").name, render(finding.message), consequence
-
-
-FINDINGS = LessonFigure(
-    _make, _draw, block_location.to_health, question=partial(_draw, is_answered=False)
-)
+FINDINGS = quiz_figure(_make, _draw, block_location.to_health)
 
 
 def _make_retention(block: LessonBlock) -> LogRetention:
     location = block_location.locate(block)
     health = _health(location.snapshot, location.partition.directory)
-    segment_ages = [segment.age for log in health.retention for segment in log.segments]
-    times = [
-        segment_age.timestamp_ms
-        for segment_age in segment_ages
-        if segment_age.timestamp_ms is not None
-    ]
+    ages = [segment.age for log in health.retention for segment in log.segments]
+    times = [age.timestamp_ms for age in ages if age.timestamp_ms is not None]
     if not times:
         raise NoValue(message("lesson.no_timed_record", partition=block["tp"]))
     limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
-    return log_retention(
-        location.partition.directory,
-        segment_ages,
-        limits,
-        now_ms=max(times) + block["days"] * DAY_MS,
-    )
+    now_ms = max(times) + block["days"] * DAY_MS
+    return log_retention(location.partition.directory, ages, limits, now_ms=now_ms)
 
 
 def _draw_retention(
-    log: LogRetention, block: LessonBlock, key: str, *, is_answered: bool = True
+    log: LogRetention, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
+    title = f"{log.partition}, {block['data']}"
+    caption = say("workshop.retention_below", when=retention_text.moment_text(log.now_ms))
+    return retention_table(log, title, caption, is_answered=is_answered)
+
+
+def retention_table(
+    log: LogRetention, title: str, caption: str, *, is_answered: bool
+) -> list[Part]:
+    """Returns a row per segment: base offset, newest record, why the segment stays or goes."""
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
     rows = (
         (
@@ -112,16 +106,10 @@ def _draw_retention(
         )
         for segment in log.segments
     )
-    caption = say("workshop.retention_below", when=retention_text.moment_text(log.now_ms))
-    return titled_table(f"{log.partition}, {block['data']}", caption, heads, rows, "rlw")
+    return titled_table(title, caption, heads, rows, "rlw")
 
 
-RETENTION = LessonFigure(
-    _make_retention,
-    _draw_retention,
-    block_location.to_health,
-    question=partial(_draw_retention, is_answered=False),
-)
+RETENTION = quiz_figure(_make_retention, _draw_retention, block_location.to_health)
 
 
 def compare_replicas(block: LessonBlock) -> PartitionComparison:
@@ -147,14 +135,11 @@ def _compare(a: BrokerSnapshot, b: BrokerSnapshot, directory: str) -> PartitionC
 
     pair = [
         replace(
-            snapshot.broker,
-            partitions=(snapshot.broker.partition(directory),),
-            log_directories=tuple(
-                replace(log_directory, problems=())
-                for log_directory in snapshot.broker.log_directories
-            ),
+            broker,
+            partitions=(broker.partition(directory),),
+            log_directories=tuple(replace(each, problems=()) for each in broker.log_directories),
         )
-        for snapshot in (a, b)
+        for broker in (a.broker, b.broker)
     ]
     return compare_brokers(pair[0], pair[1]).partitions[0]
 
@@ -167,10 +152,8 @@ def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str
     walk = replica_axis.follower_truncation(comparison, _leader(block))
     if walk is None:
         return _draw_unordered(comparison, block, key)
-    return [
-        _axis(comparison, block, key, steps=len(walk.steps)),
-        replica_logs.steps_html(walk, 0),
-    ]
+    axis = _axis(comparison, block, key, steps=len(walk.steps))
+    return [axis, replica_logs.steps_html(walk, 0)]
 
 
 def _draw_unordered(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
@@ -187,21 +170,16 @@ def _axis(comparison: PartitionComparison, block: LessonBlock, key: str, *, step
 def _replicas_on_paper(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
     leader = _leader(block)
     walk = replica_axis.follower_truncation(comparison, leader)
-    title = replica_axis.view(comparison, leader).title
+    head = elements.figure_head_html(replica_axis.view(comparison, leader).title, "")
     steps = [replica_logs.steps_html(walk, 0)] if walk else []
-    return [
-        elements.figure_head_html(title, ""),
-        replica_logs.epochs_html(comparison),
-        *steps,
-    ]
+    return [head, replica_logs.epochs_html(comparison), *steps]
 
 
 def _to_compare(block: LessonBlock) -> Destination:
-    directories = {
-        page_state.COMPARED_DIRECTORY: str(block_location.sample(block["with"])),
-    } | ({page_state.LEADER: block["leader"]} if block["leader"] else {})
     address = page_state.address(block_location.sample(block["data"]), block["tp"])
-    return "Compare", address | directories
+    compared = {page_state.COMPARED_DIRECTORY: str(block_location.sample(block["with"]))}
+    leader = {page_state.LEADER: block["leader"]} if block["leader"] else {}
+    return "Compare", address | compared | leader
 
 
 REPLICAS = LessonFigure(

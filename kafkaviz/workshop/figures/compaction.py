@@ -9,32 +9,26 @@ from kafkaviz import units
 from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
 from kafkaviz.analysis.compaction.compaction import decide_log
 from kafkaviz.analysis.compaction.record_fates import GOES, KeyStory, LogRecord, key_story
-from kafkaviz.analysis.retention import (
-    LogRetention,
-    RetentionLimits,
-    SegmentAge,
-    log_retention,
-)
+from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAge, log_retention
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.disk import cleaning_figure, compaction_view
-from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import join_comma, to_sentence
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.cleaner.batch_chunks import BatchChunks
 from kafkaviz.units import format_bytes, format_count
 from kafkaviz.workshop.figures import block_location, customer_log
+from kafkaviz.workshop.figures.checks import retention_table
 from kafkaviz.workshop.figures.customer_log import CleanerCheck, TopicSettings
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Destination,
-    LessonFigure,
     Part,
     frame,
+    quiz_figure,
     titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import CLEANING_STEPS, LessonBlock, NoValue
@@ -80,68 +74,41 @@ def _newest(log) -> tuple[int, str, int]:
 
 
 def _draw_retention(
-    log: LogRetention, block: LessonBlock, _key: str, *, is_answered: bool = True
+    log: LogRetention, block: LessonBlock, _key: str, *, is_answered: bool
 ) -> list[Part]:
-    heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
-    rows = (
-        (
-            format_count(segment.age.base_offset),
-            retention_text.newest_text(segment.age),
-            retention_text.reason_text(log, segment) if is_answered else UNKNOWN,
-        )
-        for segment in log.segments
-    )
     title = say("cleaner_lesson.retention_title", name=log.partition, day=_day(log.now_ms))
     caption = say("cleaner_lesson.retention_below", days=block["retention-days"])
-    return titled_table(title, caption, heads, rows, "rlw")
+    return retention_table(log, title, caption, is_answered=is_answered)
 
 
-LOG_RETENTION = LessonFigure(
-    _make_retention,
-    _draw_retention,
-    partial(_to_disk, RETENTION),
-    question=partial(_draw_retention, is_answered=False),
-)
+LOG_RETENTION = quiz_figure(_make_retention, _draw_retention, partial(_to_disk, RETENTION))
 
 
 # ---- the three parts of a log
 
 
 def _draw_log(
-    check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool = True
+    check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
-    decision = check.log.decision
-    state = say("cleaner_lesson.log_ask")
-    if is_answered and not decision.cleanable_bytes:
-        state = _held_text(check)
-    elif is_answered:
-        state = render(compaction_view.describe_reason(decision, check.log.settings))
+    state = _reason_text(check) if is_answered else say("cleaner_lesson.log_ask")
     title = say(
         "cleaner_lesson.log_title", name=lesson_logs.PARTITION, day=_day(check.now_ms), state=state
     )
+    head = elements.figure_head_html(title, say("cleaning.below_cells"))
     drawn = cleaning_figure.view(check.log, None, check.records, cleaning_figure.RANGE)
-    return [
-        frame(
-            key,
-            elements.figure_head_html(title, say("cleaning.below_cells")),
-            cleaning_figure.figure(drawn),
-        )
-    ]
+    return [frame(key, head, cleaning_figure.figure(drawn))]
 
 
-def _held_text(check: CleanerCheck) -> str:
-    barrier = compaction_view.describe_barrier(
-        check.log.decision, check.log.state.oldest_transaction
-    )
+def _reason_text(check: CleanerCheck) -> str:
+    """Returns why the cleaner takes the log, or why not."""
+    decision = check.log.decision
+    if decision.cleanable_bytes:
+        return render(compaction_view.describe_reason(decision, check.log.settings))
+    barrier = compaction_view.describe_barrier(decision, check.log.state.oldest_transaction)
     return say("cleaner_lesson.held", barrier=barrier)
 
 
-CLEANER_LOG = LessonFigure(
-    _check,
-    _draw_log,
-    partial(_to_disk, COMPACTION),
-    question=partial(_draw_log, is_answered=False),
-)
+CLEANER_LOG = quiz_figure(_check, _draw_log, partial(_to_disk, COMPACTION))
 
 
 # ---- one cleaning
@@ -149,15 +116,10 @@ CLEANER_LOG = LessonFigure(
 STEPS = dict(zip(CLEANING_STEPS, cleaning_figure.STEPS, strict=True))
 
 
-def _draw_cleaning(check: CleanerCheck, block: LessonBlock, key: str) -> list[Part]:
-    return _cleaning_parts(check, STEPS[block["shows"]], key)
-
-
-def _ask_cleaning(check: CleanerCheck, _block: LessonBlock, key: str) -> list[Part]:
-    return _cleaning_parts(check, cleaning_figure.RANGE, key)
-
-
-def _cleaning_parts(check: CleanerCheck, step: int, key: str) -> list[Part]:
+def _draw_cleaning(
+    check: CleanerCheck, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    step = STEPS[block["shows"]] if is_answered else cleaning_figure.RANGE
     drawn = cleaning_figure.view(check.log, check.cleaning, check.records, step)
     head = elements.figure_head_html(drawn.title, drawn.caption)
     return [frame(key, head, cleaning_figure.figure(drawn))]
@@ -170,9 +132,7 @@ def _make_cleaning(block: LessonBlock) -> CleanerCheck:
     return check
 
 
-CLEANING = LessonFigure(
-    _make_cleaning, _draw_cleaning, partial(_to_disk, COMPACTION), question=_ask_cleaning
-)
+CLEANING = quiz_figure(_make_cleaning, _draw_cleaning, partial(_to_disk, COMPACTION))
 
 
 # ---- a key, week by week
@@ -183,44 +143,31 @@ def _make_weeks(block: LessonBlock) -> list[CleanerCheck]:
 
 
 def _draw_weeks(
-    checks: Sequence[CleanerCheck], block: LessonBlock, _key: str, *, is_answered: bool = True
+    checks: Sequence[CleanerCheck], block: LessonBlock, _key: str, *, is_answered: bool
 ) -> list[Part]:
-    offsets = sorted(
-        {record.offset for check in checks for record in check.records_of(block["key"])}
-    )
+    key = block["key"]
+    offsets = sorted({record.offset for check in checks for record in check.records_of(key)})
     heads = [
         say("cleaner_lesson.head_day"),
         say("cleaner_lesson.row_ratio"),
         *(say("common.offset", offset=offset) for offset in offsets),
     ]
-    horizon_index = next(
-        (index for index, check in enumerate(checks) if _gives_horizon(check)), len(checks)
-    )
     rows = []
-    for index, check in enumerate(checks):
-        records = {record.offset: record for record in check.records_of(block["key"])}
-        is_shown = is_answered or index <= horizon_index
-        rows.append(
-            (
-                _day(check.now_ms),
-                _ratio_text(check) if is_shown else UNKNOWN,
-                *(
-                    _week_text(check, records.get(offset)) if is_shown else UNKNOWN
-                    for offset in offsets
-                ),
-            )
-        )
-    title = say("cleaner_lesson.weeks_title", key=block["key"], count=len(offsets))
-    return [
-        elements.figure_head_html(title, say("cleaner_lesson.weeks_below")),
-        table_html(heads, rows, "lw" + "w" * len(offsets)),
-    ]
+    is_shown = True
+    for check in checks:
+        records = {record.offset: record for record in check.records_of(key)}
+        texts = [_ratio_text(check), *(_week_text(check, records.get(each)) for each in offsets)]
+        rows.append((_day(check.now_ms), *(texts if is_shown else [UNKNOWN] * len(texts))))
+        # before the answer, the rows end with the first tombstone that gets a delete horizon
+        is_shown &= is_answered or not _gives_horizon(check)
+    title = say("cleaner_lesson.weeks_title", key=key, count=len(offsets))
+    caption = say("cleaner_lesson.weeks_below")
+    return titled_table(title, caption, heads, rows, "lw" + "w" * len(offsets))
 
 
 def _gives_horizon(check: CleanerCheck) -> bool:
-    return bool(
-        check.cleaning and any(time is not None for _, time in check.cleaning.tombstones_left)
-    )
+    tombstones = check.cleaning.tombstones_left if check.cleaning else ()
+    return any(time is not None for _, time in tombstones)
 
 
 def _ratio_text(check: CleanerCheck) -> str:
@@ -243,26 +190,21 @@ def _week_text(check: CleanerCheck, record: LogRecord | None) -> str:
     return say("cleaner_lesson.stays")
 
 
-CLEANER_WEEKS = LessonFigure(
-    _make_weeks,
-    _draw_weeks,
-    partial(_to_disk, COMPACTION),
-    question=partial(_draw_weeks, is_answered=False),
-)
+CLEANER_WEEKS = quiz_figure(_make_weeks, _draw_weeks, partial(_to_disk, COMPACTION))
 
 
 # ---- the files of a cleaning
 
 
 def _draw_files(
-    check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool = True
+    check: CleanerCheck, _block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     cleaning = check.cleaning
     heads = [
         say("workshop.segment"),
         *(say(f"cleaner_lesson.head_{name}") for name in ("log", "index", "timeindex")),
     ]
-    before = [_file_cells(view) for view in check.log.state.views]
+    before = map(_file_cells, check.log.state.views)
     title = say("cleaner_lesson.files_title", day=_day(check.now_ms))
     if is_answered and cleaning:
         title = say_count(
@@ -271,18 +213,11 @@ def _draw_files(
             before=cleaning.source_bytes,
             after=cleaning.log_bytes,
         )
-    parts: list[Part] = [
-        *titled_table(title, say("cleaner_lesson.files_before"), heads, before, "rrrr")
-    ]
+    parts = titled_table(title, say("cleaner_lesson.files_before"), heads, before, "rrrr")
     if is_answered:
-        after = [_file_cells(view) for view in check.segments]
-        parts += titled_table(
-            say("cleaner_lesson.files_after"),
-            say("cleaner_lesson.files_below"),
-            heads,
-            after,
-            "rrrr",
-        )
+        title = say("cleaner_lesson.files_after")
+        after = map(_file_cells, check.segments)
+        parts += titled_table(title, say("cleaner_lesson.files_below"), heads, after, "rrrr")
     return [frame(key, *parts)]
 
 
@@ -295,12 +230,7 @@ def _file_cells(view) -> tuple[str, str, str, str]:
     )
 
 
-CLEANED_FILES = LessonFigure(
-    _make_cleaning,
-    _draw_files,
-    partial(_to_disk, COMPACTION),
-    question=partial(_draw_files, is_answered=False),
-)
+CLEANED_FILES = quiz_figure(_make_cleaning, _draw_files, partial(_to_disk, COMPACTION))
 
 
 # ---- one setting changed
@@ -325,7 +255,7 @@ def _make_settings(block: LessonBlock) -> dict[str, CleanerCheck]:
 
 
 def _draw_settings(
-    checks: dict[str, CleanerCheck], block: LessonBlock, _key: str, *, is_answered: bool = True
+    checks: dict[str, CleanerCheck], block: LessonBlock, _key: str, *, is_answered: bool
 ) -> list[Part]:
     heads = [say(f"cleaner_lesson.head_{name}") for name in ("changed", "cleaner", "value_left")]
     unread = _check(block).records_of(block["key"])
@@ -344,13 +274,10 @@ def _draw_settings(
 
 
 def _cleaner_text(check: CleanerCheck) -> str:
-    decision = check.log.decision
     if check.error:
         return say("cleaner_lesson.fails", error=check.error.partition(":")[0].rpartition(".")[2])
     if check.cleaning is None:
-        if not decision.cleanable_bytes:
-            return _held_text(check)
-        return render(compaction_view.describe_reason(decision, check.log.settings))
+        return _reason_text(check)
     if check.cleaning.passes and check.cleaning.passes > 1:
         return say("cleaner_lesson.takes_passes", passes=check.cleaning.passes)
     return say("cleaner_lesson.takes")
@@ -365,22 +292,15 @@ def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> st
     records = check.records_of(key) or unread
     if check.cleaning:
         records = [record for record in records if record.fate not in GOES]
+    kinds = {True: "tombstone", False: "value"}
     texts = [
-        say(
-            f"cleaner_lesson.left_{'tombstone' if record.is_tombstone else 'value'}",
-            offset=record.offset,
-        )
+        say(f"cleaner_lesson.left_{kinds[record.is_tombstone]}", offset=record.offset)
         for record in records
     ]
     return join_comma(texts) or say("common.none")
 
 
-CLEANER_SETTINGS = LessonFigure(
-    _make_settings,
-    _draw_settings,
-    partial(_to_disk, COMPACTION),
-    question=partial(_draw_settings, is_answered=False),
-)
+CLEANER_SETTINGS = quiz_figure(_make_settings, _draw_settings, partial(_to_disk, COMPACTION))
 
 
 # ---- the story of a key in a directory
@@ -399,14 +319,13 @@ def _story(snapshot: BrokerSnapshot, directory: str, key: str) -> KeyStory:
     partition = snapshot.broker.partition(directory)
     plan = plan_check(snapshot.broker, partition=directory)
     offsets = cleaner_offsets(snapshot.broker)
-    log = decide_log(
-        plan, partition, checkpointed=offsets.get((partition.topic, partition.partition))
-    )
+    checkpointed = offsets.get((partition.topic, partition.partition))
+    log = decide_log(plan, partition, checkpointed=checkpointed)
     return key_story(log, key.encode(), plan.now_ms)
 
 
 def _draw_story(
-    story: KeyStory, block: LessonBlock, _key: str, *, is_answered: bool = True
+    story: KeyStory, block: LessonBlock, _key: str, *, is_answered: bool
 ) -> list[Part]:
     heads = [
         say("segment.head_offset"),
@@ -431,13 +350,9 @@ def _draw_story(
     return titled_table(title, command, heads, rows, "rlrw")
 
 
-KEY_STORY = LessonFigure(
-    _make_story,
-    _draw_story,
-    lambda block: (
-        "Disk",
-        page_state.address(block_location.sample(block["data"]), block["tp"])
-        | {page_state.TAB: COMPACTION},
-    ),
-    question=partial(_draw_story, is_answered=False),
-)
+def _to_story(block: LessonBlock) -> Destination:
+    address = page_state.address(block_location.sample(block["data"]), block["tp"])
+    return "Disk", address | {page_state.TAB: COMPACTION}
+
+
+KEY_STORY = quiz_figure(_make_story, _draw_story, _to_story)

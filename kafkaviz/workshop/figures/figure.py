@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -158,6 +159,21 @@ class LessonFigure:
     destination: Callable[[LessonBlock], Destination]
     paper: Draw | None = None
     question: Draw | None = None
+
+
+def quiz_figure(
+    make: Callable[[LessonBlock], Any],
+    draw: Callable[..., Sequence[Part]],
+    destination: Callable[[LessonBlock], Destination],
+    paper: Draw | None = None,
+) -> LessonFigure:
+    """Returns a kind of figure that one function draws before and after the answer.
+
+    Args:
+        draw: returns the parts, given (view, block, key) and the keyword `is_answered`.
+    """
+    question = partial(draw, is_answered=False)
+    return LessonFigure(make, partial(draw, is_answered=True), destination, paper, question)
 
 
 def drawn_figure(

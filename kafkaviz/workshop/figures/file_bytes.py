@@ -35,6 +35,7 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     block_key,
     frame,
+    quiz_figure,
     titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -239,7 +240,7 @@ def _number(number: int) -> str:
 
 
 def _draw_attributes(
-    batches: tuple[SampleBatch, ...], block: LessonBlock, key: str, *, is_answered: bool = True
+    batches: tuple[SampleBatch, ...], block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     first, *others = attribute_rows(batches)
     if not is_answered:
@@ -267,9 +268,4 @@ def _to_batch(block: LessonBlock) -> Destination:
     }
 
 
-ATTRIBUTES = LessonFigure(
-    _make_attributes,
-    _draw_attributes,
-    _to_batch,
-    question=partial(_draw_attributes, is_answered=False),
-)
+ATTRIBUTES = quiz_figure(_make_attributes, _draw_attributes, _to_batch)

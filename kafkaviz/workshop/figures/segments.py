@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
-from kafkaviz import config_def, units, versions
+from kafkaviz import config_def, versions
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.transactions import read_committed
@@ -37,13 +37,13 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     drawn_figure,
     frame,
+    quiz_figure,
     titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-SegmentRows = tuple[
-    SegmentLocation, Anatomy, PinnedRow
-]  # a segment and the rows around the block's offset
+# a segment and the rows around the block's offset
+SegmentRows = tuple[SegmentLocation, Anatomy, PinnedRow]
 FILE_SUFFIXES = {"batches": ".log", "index": ".index", "time-index": ".timeindex"}
 
 
@@ -85,14 +85,14 @@ def _draw_table(
     block: LessonBlock,
     key: str,
     *,
+    is_answered: bool,
     kind: str = "",
-    is_marked: bool = True,
 ) -> list[Part]:
     location, anatomy, pinned = segment_rows
     kind = kind or block["of"]
     make_rows, make_table = TABLES[kind]
     rows = [
-        row._replace(is_pinned=is_marked and row.is_pinned) for row in make_rows(anatomy, pinned)
+        row._replace(is_pinned=is_answered and row.is_pinned) for row in make_rows(anatomy, pinned)
     ]
     title = _segment_title(location, block, FILE_SUFFIXES[kind])
     return [elements.figure_head_html(title, say("workshop.rows_below")), make_table(rows)]
@@ -111,45 +111,39 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
     """Returns the segment that a lesson block names, and the base offset to highlight or None."""
     location = block_location.locate(block)
-    return location, None if block["offset"] is None else page_location.find_segment(
-        location.partition, block["offset"]
-    ).base_offset
+    if block["offset"] is None:
+        return location, None
+    return location, page_location.find_segment(location.partition, block["offset"]).base_offset
 
 
 def _draw_segments(
-    result: tuple[SegmentLocation, int | None],
-    block: LessonBlock,
-    key: str,
-    *,
-    is_marked: bool = True,
+    result: tuple[SegmentLocation, int | None], block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     location, base_offset = result
-    heads = [say(f"workshop.{name}") for name in ("base_offset", "files", "log_bytes")]
-    count = units.format_count(len(location.partition.live))
-    title = say("workshop.segments_of", count=count, name=location.partition.directory)
     segments = location.partition.live
-    marked = [row for row, segment in enumerate(segments) if segment.base_offset == base_offset]
-    marked_row = marked[0] if is_marked and marked else None
+    heads = [say(f"workshop.{name}") for name in ("base_offset", "files", "log_bytes")]
+    count = format_count(len(segments))
+    title = say("workshop.segments_of", count=count, name=location.partition.directory)
+    bases = [segment.base_offset for segment in segments]
+    marked_row = bases.index(base_offset) if is_answered and base_offset in bases else None
     rows = (
         _segment_cells(segment, block["offset"] if row == marked_row else None)
         for row, segment in enumerate(segments)
     )
     caption = say("workshop.segments_below")
-    return [
-        frame(key, *titled_table(title, caption, heads, rows, "rlr", marked_row=marked_row)),
-    ]
+    return [frame(key, *titled_table(title, caption, heads, rows, "rlr", marked_row=marked_row))]
 
 
 def _segment_cells(segment: LogSegment, marked_offset: int | None) -> tuple[str, Html, str]:
     name: list[str] = [elements.mono(segment.name)]
     if marked_offset is not None:
-        text = f"✓ {units.format_count(marked_offset)}"
+        text = f"✓ {format_count(marked_offset)}"
         name += [" ", tag("b", text, style="color:var(--kv-hit-text)")]
     suffixes = " ".join(file.path.suffix for file in segment.files)
     return (
-        units.format_count(segment.base_offset),
+        format_count(segment.base_offset),
         join((*name, tag("div", suffixes, class_="kv-fnt kv-sm"))),
-        units.format_count(segment.log.size_bytes),
+        format_count(segment.log.size_bytes),
     )
 
 
@@ -158,20 +152,10 @@ RULER = LessonFigure(
     _draw_ruler,
     block_location.to_segment,
     _ruler_on_paper,
-    partial(_draw_table, kind="batches"),
+    partial(_draw_table, is_answered=True, kind="batches"),
 )
-TABLE = LessonFigure(
-    _make,
-    _draw_table,
-    block_location.to_segment,
-    question=partial(_draw_table, is_marked=False),
-)
-SEGMENTS = LessonFigure(
-    _make_segments,
-    _draw_segments,
-    block_location.to_segment,
-    question=partial(_draw_segments, is_marked=False),
-)
+TABLE = quiz_figure(_make, _draw_table, block_location.to_segment)
+SEGMENTS = quiz_figure(_make_segments, _draw_segments, block_location.to_segment)
 
 
 FILE_HEADS = (
@@ -254,19 +238,12 @@ def index_facts(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
 
 
 def _index_rule(name: str) -> tuple[str, str, str]:
-    return (
-        say(f"indexes.{name}"),
-        say(f"indexes.{name}_offset"),
-        say(f"indexes.{name}_time"),
-    )
+    return say(f"indexes.{name}"), say(f"indexes.{name}_offset"), say(f"indexes.{name}_time")
 
 
-def _index_numbers(name, number_of) -> tuple[str, str, str]:
-    return (
-        say(f"indexes.{name}"),
-        format_count(number_of(offset_index)),
-        format_count(number_of(time_index)),
-    )
+def _index_numbers(name: str, number_of: Callable[[ModuleType], int]) -> tuple[str, str, str]:
+    numbers = number_of(offset_index), number_of(time_index)
+    return say(f"indexes.{name}"), format_count(numbers[0]), format_count(numbers[1])
 
 
 def _entry_bytes(layout: ModuleType) -> int:
@@ -280,7 +257,7 @@ def _slots(layout: ModuleType) -> int:
 
 
 def _draw_indexes(
-    compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool = True
+    compared: ComparedIndexes, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     cells = [*index_facts(compared)]
     if not is_answered:
@@ -292,12 +269,7 @@ def _draw_indexes(
     return titled_table(say("indexes.title"), caption, heads, cells, "lww")
 
 
-INDEXES = LessonFigure(
-    _make_indexes,
-    _draw_indexes,
-    block_location.to_segment,
-    question=partial(_draw_indexes, is_answered=False),
-)
+INDEXES = quiz_figure(_make_indexes, _draw_indexes, block_location.to_segment)
 
 
 COMMAND = "kafka-dump-log.sh --files"
@@ -327,35 +299,23 @@ def _make_dump(block: LessonBlock) -> IndexDump:
         raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=file))
     path = f"{location.partition.directory}/{segment.name}.index"
     slots = segment.offset_index
-    batches = segment.batches()
     entries = tuple(
         f"offset: {slot['offset']} position: {slot['position']}" for slot in slots[: block["lines"]]
     )
+    batches = segment.batches()
+    # in the samples, the position of each entry is the start of a batch
+    rows = np.searchsorted(batches["position"], slots["position"])
+    last_offsets = batches["last_offset"][np.minimum(rows, len(batches) - 1)]
     wrong = tuple(
         f"  Index offset: {offset}, log offset: {last_offset}"
-        for offset, last_offset in _mismatches(slots, batches)
+        for offset, last_offset in zip(slots["offset"], last_offsets, strict=True)
+        if offset != last_offset
     )
     mismatches = (f"Mismatches in :/…/{path}", *wrong) if wrong else ()
     return IndexDump(path, entries, len(slots), mismatches)
 
 
-def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
-    """Returns (offset in the index, last offset of the batch) for each wrong entry.
-
-    Each entry's position must be the start of a batch, as in the samples.
-    """
-    rows = np.searchsorted(batches["position"], slots["position"])
-    last_offsets = batches["last_offset"][np.minimum(rows, len(batches) - 1)]
-    return [
-        (int(offset), int(last_offset))
-        for offset, last_offset in zip(slots["offset"], last_offsets, strict=True)
-        if offset != last_offset
-    ]
-
-
-def _draw_dump(
-    dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bool = True
-) -> list[Part]:
+def _draw_dump(dump: IndexDump, block: LessonBlock, key: str, *, is_answered: bool) -> list[Part]:
     entries = dump.entries
     mismatches = dump.mismatches
     if not is_answered:
@@ -368,12 +328,7 @@ def _draw_dump(
     return [head, CodeText("\n".join(lines))]
 
 
-DUMP = LessonFigure(
-    _make_dump,
-    _draw_dump,
-    block_location.to_segment,
-    question=partial(_draw_dump, is_answered=False),
-)
+DUMP = quiz_figure(_make_dump, _draw_dump, block_location.to_segment)
 
 
 # ---- the transactions, in one lane per producer, and the last stable offset

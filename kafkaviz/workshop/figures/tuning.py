@@ -5,7 +5,6 @@ The last figure lists the broker's names for topic settings, in order of precede
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from kafkaviz.workshop.figures.figure import (
     LessonFigure,
     Part,
     drawing,
+    quiz_figure,
     titled_table,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -301,41 +301,26 @@ def share_rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
         )
 
 
-def _draw_share(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
-    cores = fetch_share.cores
-    text = say(
-        "fetch_share.cores",
-        fetches=FETCHES_PER_S,
-        low=cores.low,
-        typical=cores.typical,
-        high=cores.high,
-    )
-    below = tag("p", text, class_="kv-sm")
-    return [*_share_parts(fetch_share, block, [*share_rows(fetch_share)]), below]
-
-
-def _draw_share_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
-    cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in share_rows(fetch_share)]
-    return _share_parts(fetch_share, block, cells)
-
-
-def _share_parts(
-    fetch_share: FetchShare, block: LessonBlock, cells: list[tuple[str, str, str, str]]
+def _draw_share(
+    fetch_share: FetchShare, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
+    partition = fetch_share.location.partition.directory
     caption = say(
-        "fetch_share.below",
-        headers=fetch_share.headers,
-        partition=fetch_share.location.partition.directory,
-        source=block["data"],
+        "fetch_share.below", headers=fetch_share.headers, partition=partition, source=block["data"]
     )
     names = ("head_bytes", "head_lookup", "head_sending", "head_share")
     heads = [say(f"fetch_share.{name}") for name in names]
-    return titled_table(say("fetch_share.title"), caption, heads, cells, "rrrr")
+    cells = list(share_rows(fetch_share))
+    if not is_answered:
+        cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in cells]
+    parts = titled_table(say("fetch_share.title"), caption, heads, cells, "rrrr")
+    if is_answered:
+        text = say("fetch_share.cores", fetches=FETCHES_PER_S, **fetch_share.cores._asdict())
+        parts.append(tag("p", text, class_="kv-sm"))
+    return parts
 
 
-FETCH_SHARE = LessonFigure(
-    _make_share, _draw_share, block_location.to_tuning, question=_draw_share_question
-)
+FETCH_SHARE = quiz_figure(_make_share, _draw_share, block_location.to_tuning)
 
 
 @dataclass(frozen=True)
@@ -367,20 +352,14 @@ def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple
 
 
 def _draw_names(
-    names: SettingNames, block: LessonBlock, key: str, *, is_answered: bool = True
+    names: SettingNames, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     title = say("setting_names.title", count=len(names.settings))
     below = "setting_names.below" if is_answered else "setting_names.below_asked"
-    heads = map(
-        say, ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
-    )
+    keys = ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
+    heads = [say(key) for key in keys]
     rows = name_rows(names, is_ordered=is_answered)
-    return titled_table(title, say(below, release=names.release), [*heads], rows, "ccr")
+    return titled_table(title, say(below, release=names.release), heads, rows, "ccr")
 
 
-SETTINGS = LessonFigure(
-    _make_names,
-    _draw_names,
-    lambda _block: ("Rolls", {}),
-    question=partial(_draw_names, is_answered=False),
-)
+SETTINGS = quiz_figure(_make_names, _draw_names, lambda _block: ("Rolls", {}))
