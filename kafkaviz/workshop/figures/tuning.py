@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz import config_def, units, versions
+from kafkaviz import config_def, versions
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import index_size
@@ -47,7 +47,7 @@ INTERVAL_HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "
 
 def _interval_row(row: np.void) -> tuple[str, ...]:
     names = ("interval_bytes", "entries", "index_bytes", "headers_p99")
-    interval, entries, index_bytes, p99 = (units.format_count(int(row[name])) for name in names)
+    interval, entries, index_bytes, p99 = (format_count(int(row[name])) for name in names)
     return interval, entries, index_bytes, f"{row['headers_mean']:.1f}", p99
 
 
@@ -96,19 +96,15 @@ def _tuning(location: SegmentLocation, considered_bytes: int) -> LessonTuning:
         costs=costs,
     )
     recommendation = recommend(case.measurement, case.today, budgets, costs)
-    return LessonTuning(
-        location, view, intervals, _verdict(recommendation) if recommendation else "", today
-    )
+    verdict = _verdict(recommendation) if recommendation else ""
+    return LessonTuning(location, view, intervals, verdict, today)
 
 
 def _verdict(recommendation: Recommendation) -> str:
     keeps_setting = recommendation.verdict == TuningVerdict.KEEP
-    return say(
-        "tuning_answer.keep" if keeps_setting else "workshop.tuning_change",
-        name=SETTING,
-        today=recommendation.current_cost.interval_bytes,
-        value=recommendation.value,
-    )
+    key = "tuning_answer.keep" if keeps_setting else "workshop.tuning_change"
+    today = recommendation.current_cost.interval_bytes
+    return say(key, name=SETTING, today=today, value=recommendation.value)
 
 
 def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
@@ -126,19 +122,12 @@ def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: 
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
-    intervals = [
-        interval for interval in lesson_tuning.intervals if interval.interval_bytes in INTERVALS
-    ]
-    marked_row = next(
-        (
-            index
-            for index, interval in enumerate(intervals)
-            if interval.interval_bytes == lesson_tuning.today_bytes
-        ),
-        None,
-    )
+    shown = [each for each in lesson_tuning.intervals if each.interval_bytes in INTERVALS]
+    sizes = [interval.interval_bytes for interval in shown]
+    today = lesson_tuning.today_bytes
+    marked_row = sizes.index(today) if today in sizes else None
     title = f"{lesson_tuning.location.partition.directory}, {block['data']}"
-    rows = [_interval_row(interval.row) for interval in intervals]
+    rows = [_interval_row(interval.row) for interval in shown]
     heads = [say(f"workshop.{name}") for name in INTERVAL_HEADS]
     caption = say("workshop.sweep_below")
     return titled_table(title, caption, heads, rows, "rrrrr", marked_row=marked_row)
@@ -161,7 +150,7 @@ SIZE_HEADS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LessonIndexSize:
     """The sizes that a topic-partition's segments would have with other index sizes and intervals.
 
@@ -188,31 +177,24 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
     rounds = index_size.log_rounds(source)
     today = config.index_interval_bytes
+    today_bytes = config.segment_index_bytes
+    sizes = {*index_size.INDEX_SIZES, today_bytes, index_size_curve.DEFAULT_BYTES}
     outcomes = {
         interval: index_size.sweep_index_sizes(
-            rounds,
-            replace(config, index_interval_bytes=interval),
-            {*index_size.INDEX_SIZES, config.segment_index_bytes, index_size_curve.DEFAULT_BYTES},
+            rounds, replace(config, index_interval_bytes=interval), sizes
         )
         for interval in sorted({today, *MAP_INTERVALS})
     }
     curve = index_size_curve.view(
         outcomes[today],
         costs,
-        today_bytes=config.segment_index_bytes,
-        considered_bytes=config.segment_index_bytes,
+        today_bytes=today_bytes,
+        considered_bytes=today_bytes,
         safe=index_size.safe_index_size(rounds, config, outcomes[today]),
     )
-    settings = today, config.segment_index_bytes
+    settings = today, today_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
-    return LessonIndexSize(
-        location=location,
-        curve=curve,
-        size_map=size_map,
-        outcomes=outcomes[today],
-        costs=costs,
-        today_bytes=config.segment_index_bytes,
-    )
+    return LessonIndexSize(location, curve, size_map, outcomes[today], costs, today_bytes)
 
 
 def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
@@ -227,11 +209,8 @@ def _draw_sizes_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -
 
 
 def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
-    outcomes = [
-        outcome
-        for outcome in sizes.outcomes
-        if outcome.index_bytes in {*PAPER_SIZES, sizes.today_bytes}
-    ]
+    printed = {*PAPER_SIZES, sizes.today_bytes}
+    outcomes = [outcome for outcome in sizes.outcomes if outcome.index_bytes in printed]
     heads, cells = index_size_curve.table(outcomes, sizes.costs, SIZE_HEADS)
     marked_row = [outcome.index_bytes for outcome in outcomes].index(sizes.today_bytes)
     title = f"{sizes.location.partition.directory}, {block['data']}"
