@@ -43,24 +43,20 @@ LANE_STEP_PX = 118
 MAX_NUMBERED = 40  # with more pages, only some are numbered
 GAP = 0.03  # the gap between two pages, as a share of a page
 HEAT: tuple[Kind, ...] = ("hot", "cold")
-LANE_AXIS = {  # an axis without line and labels, for lanes of pages
+LANE_AXIS = theme.PLAIN_AXIS | {
     "showgrid": False,
-    "fixedrange": True,
-    "showline": False,
-    "zeroline": False,
     "showticklabels": False,
     "ticks": "",
     "title": None,
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PagesLane:
     """An index at one size, and the lookup of its newest entry.
 
     Attributes:
         probed_pages: the pages that the lookup reads, in the order of their first probe.
-        probes: the number of slots that the lookup reads.
         fresh_pages: the pages of `probed_pages` that the lookup at the smaller size did not read.
         hot_pages: the pages in memory: read at the smaller size, or written since.
     """
@@ -68,7 +64,6 @@ class PagesLane:
     entries: int
     pages: int
     probed_pages: tuple[int, ...]
-    probes: int
     fresh_pages: tuple[int, ...]
     hot_pages: tuple[int, ...]
 
@@ -85,14 +80,11 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
     """Returns the pages of an index at two sizes. An entry has 8 bytes, a page 4 KiB."""
     before = _lane(entries, None)
     after = _lane(then_entries, before)
+    read_before = _join(before.probed_pages)
+    read = _join(after.probed_pages)
     return MovingMiddlesView(
-        say(
-            "moving_middles.title",
-            pages=after.pages,
-            read=_join(after.probed_pages),
-            before=_join(before.probed_pages),
-        ),
-        say("moving_middles.question", pages=before.pages, read=_join(before.probed_pages)),
+        say("moving_middles.title", pages=after.pages, read=read, before=read_before),
+        say("moving_middles.question", pages=before.pages, read=read_before),
         say("moving_middles.below"),
         (before, after),
     )
@@ -102,20 +94,10 @@ def _lane(entries: int, before: PagesLane | None) -> PagesLane:
     search = tail_search(entries, None)
     probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_PER_PAGE for probe in search.probes))
     pages = slots.page_count(entries, ENTRY_BYTES[OFFSET])
-    if before is None:
-        fresh_pages: tuple[int, ...] = ()
-        hot_pages: tuple[int, ...] = probed_pages
-    else:
-        fresh_pages = tuple(page for page in probed_pages if page not in before.probed_pages)
-        hot_pages = (*before.probed_pages, *range(before.pages, pages))
-    return PagesLane(
-        entries=entries,
-        pages=pages,
-        probed_pages=probed_pages,
-        probes=len(search.probes),
-        fresh_pages=fresh_pages,
-        hot_pages=hot_pages,
-    )
+    known_pages = before.probed_pages if before else probed_pages
+    written_pages = range(before.pages, pages) if before else ()
+    fresh_pages = tuple(page for page in probed_pages if page not in known_pages)
+    return PagesLane(entries, pages, probed_pages, fresh_pages, (*known_pages, *written_pages))
 
 
 def _join(pages: tuple[int, ...]) -> str:
@@ -142,15 +124,10 @@ def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
 def figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool = True) -> go.Figure:
     colours = theme.colours(mode)
     before, after = middles.lanes
-    pages = max(before.pages, after.pages)
     lanes = ((before, HEAD_PX, True), (after, HEAD_PX + LANE_STEP_PX, is_answered))
-    chart = go.Figure(
-        [
-            *(_page_bars(lane, top, kind, mode) for lane, top, _ in lanes for kind in HEAT),
-            *(_hover_trace(lane, top) for lane, top, is_shown in lanes if is_shown),
-        ]
-    )
-    return chart.update_layout(
+    bars = [_page_bars(lane, top, kind, mode) for lane, top, _ in lanes for kind in HEAT]
+    hover = [_hover_trace(lane, top) for lane, top, is_shown in lanes if is_shown]
+    return go.Figure([*bars, *hover]).update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (2, 2, 0, 0)),
         hovermode="closest",
         barmode="overlay",
@@ -160,7 +137,7 @@ def figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool = True) -
             if is_shown
             for shape in _frames(lane, top, colours)
         ],
-        xaxis=LANE_AXIS | {"range": [0, pages]},
+        xaxis=LANE_AXIS | {"range": [0, max(before.pages, after.pages)]},
         yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
         annotations=[
             note
@@ -186,14 +163,9 @@ def _page_bars(lane: PagesLane, top: int, kind: Kind, mode: str) -> go.Bar:
 
 
 def _frames(lane: PagesLane, top: int, colours: Mapping[str, str]) -> list[dict]:
+    line = {"color": colours["ink"], "width": 2}
     return [
-        theme.rectangle(
-            page + GAP,
-            page + 1 - GAP,
-            top,
-            top + LANE_PX,
-            line={"color": colours["ink"], "width": 2},
-        )
+        theme.rectangle(page + GAP, page + 1 - GAP, top, top + LANE_PX, line=line)
         for page in lane.probed_pages
     ]
 
@@ -202,23 +174,20 @@ def _notes(lane: PagesLane, top: int, colours: Mapping[str, str], *, is_shown: b
     name = f"<b>{say('moving_middles.lane', entries=lane.entries, n=lane.pages)}</b>"
     if not is_shown:
         name = say("moving_middles.open", lane=name)
-    texts: list[tuple[float, float, str, str, int, str]] = [(0, top - 13, "left", name, 13, "ink")]
+    notes = [note(0, top - 13, name, colours["ink"], xanchor="left")]
     step = -(-lane.pages // MAX_NUMBERED)
+    below = top + LANE_PX + 11
     for page in range(lane.pages):
-        order = lane.probed_pages.index(page) + 1 if page in lane.probed_pages else 0
-        if not is_shown and step == 1:
-            texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
-        elif is_shown and order:
-            texts += [
-                (page + 0.5, top + LANE_PX + 11, "center", f"<b>{page}</b>", 13, "ink"),
-                (page + 0.5, top + LANE_PX / 2, "center", _ordinal(order), 18, "ink"),
+        x = page + 0.5
+        if is_shown and page in lane.probed_pages:
+            order = _ordinal(lane.probed_pages.index(page) + 1)
+            notes += [
+                note(x, below, f"<b>{page}</b>", colours["ink"], xanchor="center"),
+                note(x, top + LANE_PX / 2, order, colours["ink"], size=18, xanchor="center"),
             ]
-        elif is_shown and page % step == 0:
-            texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
-    return [
-        note(page, y_px, text, colours[colour], size=size, xanchor=anchor)
-        for page, y_px, anchor, text, size, colour in texts
-    ]
+        elif page % step == 0 and (is_shown or step == 1):
+            notes.append(note(x, below, str(page), colours["ink_3"], size=12, xanchor="center"))
+    return notes
 
 
 def _ordinal(order: int) -> str:
@@ -227,12 +196,9 @@ def _ordinal(order: int) -> str:
 
 
 def _hover_trace(lane: PagesLane, top: int) -> go.Scatter:
+    keys = {True: "moving_middles.hover_fresh", False: "moving_middles.hover"}
     texts = [
-        say(
-            "moving_middles.hover_fresh" if page in lane.fresh_pages else "moving_middles.hover",
-            page=page,
-            order=order,
-        )
+        say(keys[page in lane.fresh_pages], page=page, order=order)
         for order, page in enumerate(lane.probed_pages, 1)
     ]
     x = [page + 0.5 for page in lane.probed_pages]

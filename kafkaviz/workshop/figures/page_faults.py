@@ -4,6 +4,7 @@ The number of entries grows to the right, page numbers grow upward, and dots mar
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -29,6 +30,7 @@ NOTES = {  # position as shares of width and height, and the message key
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
     WARM: ((0.52, 0.4, "older_pages"),),
 }
+AXIS = theme.PLAIN_AXIS | {"showgrid": False, "automargin": False, "title": None, "ticks": ""}
 FEW_PAGES = 3  # up to this number of pages read, the title states the number
 
 
@@ -88,23 +90,19 @@ def view(replay: Replay, search: str) -> PageFaultsView:
     )
 
 
-def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
+def cut(image: PageFaultsView, entries: int) -> PageFaultsView:
     """Returns the image up to a number of entries, for a question about what follows."""
-    columns = faults_view.lookup_counts.shape[1]
-    lookup_counts = faults_view.lookup_counts.copy()
-    lookup_counts[:, -(-entries * columns // max(faults_view.entries, 1)) :] = 0
+    columns = image.lookup_counts.shape[1]
+    lookup_counts = image.lookup_counts.copy()
+    lookup_counts[:, -(-entries * columns // max(image.entries, 1)) :] = 0
     question = say("page_faults.and_then" if entries else "page_faults.and_reads")
-    pages = say_count("common.n_pages", faults_view.pages)
+    note = ImageNote(max(entries * 1.12, 0.56 * image.entries), 0.2 * image.pages, question)
     return replace(
-        faults_view,
-        title=say("page_faults.question", pages=pages),
+        image,
+        title=say("page_faults.question", pages=say_count("common.n_pages", image.pages)),
         lookup_counts=lookup_counts,
-        dots=faults_view.dots[faults_view.dots[:, 0] <= entries],
-        notes=(
-            ImageNote(
-                max(entries * 1.12, 0.56 * faults_view.entries), 0.2 * faults_view.pages, question
-            ),
-        ),
+        dots=image.dots[image.dots[:, 0] <= entries],
+        notes=(note,),
     )
 
 
@@ -119,20 +117,15 @@ def _title(replay: Replay) -> str:
     faults = int(replay.faulted.sum())
     pages = say_count("common.n_pages", replay.pages)
     if faults:
-        return say(
-            "page_faults.faults",
-            faults=say_count("page_faults.n_faults", faults),
-            pages=pages,
-        )
+        faults_text = say_count("page_faults.n_faults", faults)
+        return say("page_faults.faults", faults=faults_text, pages=pages)
     if not sum(replay.lookups):
         return say("page_faults.no_lookup", pages=pages)
     most_pages = max(replay.most_pages)
     if most_pages > FEW_PAGES:
         return say("page_faults.no_fault", pages=pages)
-    return say(
-        "page_faults.no_fault_newest" if replay.pages > FEW_PAGES else "page_faults.no_fault_few",
-        few=count_phrase("common.n_pages", most_pages),
-    )
+    key = "page_faults.no_fault_newest" if replay.pages > FEW_PAGES else "page_faults.no_fault_few"
+    return say(key, few=count_phrase("common.n_pages", most_pages))
 
 
 def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
@@ -144,158 +137,96 @@ def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
     )
 
 
-def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
+def figure(image: PageFaultsView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    chart = go.Figure(
-        [_lookup_heatmap(faults_view, colours["hot"]), *_fault_traces(faults_view, colours)]
+    traces = [_lookup_heatmap(image, colours["hot"]), *_fault_traces(image, colours)]
+    line = theme.straight_line(
+        0, image.entries, -0.5, image.end_page - 0.5, line={"color": colours["ink_3"], "width": 1}
     )
-    end_points = {"x0": 0, "y0": -0.5, "x1": faults_view.entries, "y1": faults_view.end_page - 0.5}
-    line = {"type": "line", **end_points, "line": {"color": colours["ink_3"], "width": 1}}
-    chart.update_layout(
+    axis_text = say_count("common.n_entries", image.entries)
+    return go.Figure(traces).update_layout(
         theme.chart_layout(mode, HEIGHT, (40, 4, 8, 26)),
         plot_bgcolor=colours["panel"],
         shapes=[line],
-        xaxis=_x_axis(faults_view),
-        yaxis=_y_axis(faults_view),
+        xaxis=_x_axis(image),
+        yaxis=_y_axis(image),
         annotations=[
-            *(_note_annotation(note, colours) for note in faults_view.notes),
-            theme.axis_name(
-                say_count("common.n_entries", faults_view.entries), colours, shift_px=-1
-            ),
+            *(_note_annotation(note, colours) for note in image.notes),
+            theme.axis_name(axis_text, colours, shift_px=-1),
         ],
     )
-    return chart
 
 
-def _lookup_heatmap(faults_view: PageFaultsView, colour: str) -> go.Heatmap:
-    positive_counts = np.where(
-        faults_view.lookup_counts > 0, faults_view.lookup_counts, np.nan
-    ).astype(np.float32)
-    gap = 1.5 if len(faults_view.lookup_counts) <= MAX_GAP_ROWS else 0
+def _lookup_heatmap(image: PageFaultsView, colour: str) -> go.Heatmap:
+    counts = np.where(image.lookup_counts > 0, image.lookup_counts, np.nan).astype(np.float32)
+    gap = 1.5 if len(counts) <= MAX_GAP_ROWS else 0
     hover = say("page_faults.hover_touched", page="%{y:.0f}", lookups="%{z}")
-    return _cell_heatmap(
-        faults_view,
-        positive_counts,
-        colour,
-        gap=gap,
-        name="touched",
-        hover=hover + NO_NAME,
-        opacity=0.75,
-    )
+    return _cell_heatmap(image, counts, colour, hover, name="touched", ygap=gap, opacity=0.75)
 
 
 def _cell_heatmap(
-    faults_view: PageFaultsView,
-    cells: np.ndarray,
-    colour: str,
-    *,
-    gap: float,
-    name: str,
-    hover: str,
-    opacity: float,
+    image: PageFaultsView, cells: np.ndarray, colour: str, hover: str, **style: Any
 ) -> go.Heatmap:
     """Returns a heatmap of the cells. A row is centred at the mean of its page numbers."""
-    column_entries = faults_view.entries / max(cells.shape[1], 1)
-    row_height = faults_view.row_pages
+    column_entries = image.entries / max(cells.shape[1], 1)
     return go.Heatmap(
         z=cells,
         x0=column_entries / 2,
         dx=column_entries,
-        y0=(row_height - 1) / 2,
-        dy=row_height,
-        ygap=gap,
-        name=name,
-        opacity=opacity,
+        y0=(image.row_pages - 1) / 2,
+        dy=image.row_pages,
         colorscale=[[0, colour], [1, colour]],
         showscale=False,
         hoverongaps=False,
-        hovertemplate=hover,
+        hovertemplate=hover + NO_NAME,
+        **style,
     )
 
 
-def _fault_traces(
-    faults_view: PageFaultsView, colours: dict[str, str]
-) -> list[go.Scatter | go.Heatmap]:
-    if not len(faults_view.dots):
+def _fault_traces(image: PageFaultsView, colours: dict[str, str]) -> list[go.Scatter | go.Heatmap]:
+    dots = image.dots
+    if not len(dots):
         return []
-    if faults_view.is_dense:
-        cells = np.full(faults_view.lookup_counts.shape, np.nan, np.float32)
-        column = (faults_view.dots[:, 0] * cells.shape[1] / faults_view.entries).astype(int)
-        cells[(faults_view.dots[:, 1] / faults_view.row_pages).astype(int), column] = (
-            faults_view.dots[:, 2]
-        )
+    if image.is_dense:
+        cells = np.full(image.lookup_counts.shape, np.nan, np.float32)
+        row = (dots[:, 1] / image.row_pages).astype(int)
+        column = (dots[:, 0] * cells.shape[1] / image.entries).astype(int)
+        cells[row, column] = dots[:, 2]
         hover = say("page_faults.hover_faults", page="%{y:.0f}", faults="%{z}")
-        return [
-            _cell_heatmap(
-                faults_view,
-                cells,
-                colours["cold"],
-                gap=0,
-                name="faults",
-                hover=hover + NO_NAME,
-                opacity=1,
-            )
-        ]
-    size = 9 if len(faults_view.dots) <= 100 else 6
+        return [_cell_heatmap(image, cells, colours["cold"], hover, name="faults", ygap=0, opacity=1)]
+    outline = {"color": colours["ink"], "width": 1.5}
+    size = 9 if len(dots) <= 100 else 6
     hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")
     return [
         go.Scatter(
-            x=faults_view.dots[:, 0],
-            y=faults_view.dots[:, 1] - 0.5,
-            customdata=np.floor(faults_view.dots[:, 1:2]),
+            x=dots[:, 0],
+            y=dots[:, 1] - 0.5,
+            customdata=np.floor(dots[:, 1:2]),
             mode="markers",
             name="faults",
-            marker={
-                "size": size,
-                "color": colours["cold"],
-                "line": {"color": colours["ink"], "width": 1.5},
-            },
+            marker={"size": size, "color": colours["cold"], "line": outline},
             cliponaxis=False,
             hovertemplate=hover + NO_NAME,
         )
     ]
 
 
-def _x_axis(faults_view: PageFaultsView) -> dict:
-    values = [faults_view.entries * tick / TICKS for tick in range(TICKS + 1)]
+def _x_axis(image: PageFaultsView) -> dict:
+    values = [image.entries * tick / TICKS for tick in range(TICKS + 1)]
     tick_texts = ["0", *(format_count(round(value)) for value in values[1:-1]), ""]
-    if faults_view.entries >= CROWDED_ENTRIES:
+    if image.entries >= CROWDED_ENTRIES:
         tick_texts[-2] = ""
-    return {
-        "range": [0, faults_view.entries or 1],
-        "tickvals": values,
-        "ticktext": tick_texts,
-        **_PLAIN_AXIS,
-        "ticks": "",
-        "ticklabelstandoff": 2,
-    }
+    ticks = {"tickvals": values, "ticktext": tick_texts, "ticklabelstandoff": 2}
+    return AXIS | ticks | {"range": [0, image.entries or 1]}
 
 
-def _y_axis(faults_view: PageFaultsView) -> dict:
-    step = max(1, _round_step(faults_view.pages / TICKS))
-    values = [
-        page for page in range(0, faults_view.pages, step) if page <= faults_view.pages - step * 0.4
-    ]
+def _y_axis(image: PageFaultsView) -> dict:
+    step = max(1, _round_step(image.pages / TICKS))
+    values = [page for page in range(0, image.pages, step) if page <= image.pages - step * 0.4]
     tick_texts = [*(format_count(page) for page in values), say("page_faults.page")]
-    axis_range = [-0.5, (faults_view.pages or 1) - 0.5]
-    return {
-        "range": axis_range,
-        "tickvals": [*values, axis_range[1]],
-        "ticktext": tick_texts,
-        **_PLAIN_AXIS,
-        "ticks": "",
-        "ticklabelstandoff": 6,
-    }
-
-
-_PLAIN_AXIS = {
-    "showgrid": False,
-    "fixedrange": True,
-    "showline": False,
-    "zeroline": False,
-    "automargin": False,
-    "title": None,
-}
+    end = (image.pages or 1) - 0.5
+    ticks = {"tickvals": [*values, end], "ticktext": tick_texts, "ticklabelstandoff": 6}
+    return AXIS | ticks | {"range": [-0.5, end]}
 
 
 def _round_step(step: float) -> int:
@@ -304,12 +235,5 @@ def _round_step(step: float) -> int:
 
 
 def _note_annotation(note: ImageNote, colours: dict[str, str]) -> dict:
-    return theme.note(
-        note.text,
-        colours["ink_2"],
-        x=note.entries,
-        y=note.page,
-        xanchor="left",
-        bgcolor=colours["panel"],
-        borderpad=2,
-    )
+    text = theme.note(note.text, colours["ink_2"], x=note.entries, y=note.page, xanchor="left")
+    return text | {"bgcolor": colours["panel"], "borderpad": 2}
