@@ -86,13 +86,9 @@ def view(
     older = sum(time_ms < lowest_ms for time_ms in times)
     target = clock(target_ms)
     is_closest = closest == answer
+    title_key = "zigzag.title_closest" if is_closest else "zigzag.title"
     return ZigzagView(
-        title=say(
-            "zigzag.title_closest" if is_closest else "zigzag.title",
-            target=target,
-            offset=answer.offset,
-            closest=closest.offset,
-        ),
+        title=say(title_key, target=target, offset=answer.offset, closest=closest.offset),
         question=say("zigzag.question", target=target),
         caption=say(
             "zigzag.below_older" if older else "zigzag.below",
@@ -119,11 +115,7 @@ def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
     if zigzag.closest:
         marks[zigzag.closest.offset] = say("zigzag.is_closest")
     marks[zigzag.answer.offset] = say("zigzag.is_answer")
-    answer = next(
-        number
-        for number, record in enumerate(zigzag.records)
-        if record.offset == zigzag.answer.offset
-    )
+    answer = [record.offset for record in zigzag.records].index(zigzag.answer.offset)
     timed = list(zip(zigzag.records, zigzag.running_ms, strict=True))
     return [
         (
@@ -138,33 +130,22 @@ def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
 
 def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    marks = [(zigzag.answer, "circle", "hit", "zigzag.mark_answer", 1)]
-    if zigzag.closest:
-        marks.append((zigzag.closest, "circle-open", "warm", "zigzag.mark_closest", -1))
     chart = question_figure(zigzag, mode)
-    chart.add_traces(
-        [_mark_trace(record, symbol, colours[name]) for record, symbol, name, _, _ in marks]
+    _add_mark(chart, zigzag, zigzag.answer, "hit", colours)
+    if zigzag.closest:
+        _add_mark(chart, zigzag, zigzag.closest, "warm", colours)
+    area = theme.area(
+        colours["scan_soft"],
+        x0=zigzag.start_offset,
+        x1=zigzag.answer.offset,
+        yref="paper",
+        y0=0,
+        y1=1,
+        opacity=0.6,
     )
-    chart.update_layout(
-        shapes=[*chart.layout.shapes, _scan_shape(zigzag, colours)],
-        annotations=[
-            *chart.layout.annotations,
-            *(
-                _mark_annotation(zigzag, record, key, side, colours=colours, name=name)
-                for record, _, name, key, side in marks
-            ),
-            note(
-                zigzag.start_offset,
-                1,
-                say("zigzag.scan"),
-                colours["scan_text"],
-                yref="paper",
-                yanchor="top",
-                xanchor="left",
-                xshift=3,
-            ),
-        ],
-    )
+    text = note(zigzag.start_offset, 1, say("zigzag.scan"), colours["scan_text"], xanchor="left")
+    chart.add_shape(area)
+    chart.add_annotation(text | {"xshift": 3, "yref": "paper", "yanchor": "top"})
     return chart
 
 
@@ -172,20 +153,21 @@ def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     first = zigzag.records[0].offset
     last = zigzag.records[-1].offset
+    target_ms = zigzag.target_ms
     top_ms = max(*zigzag.running_ms, zigzag.target_ms)
     margin_ms = 0.04 * (top_ms - zigzag.lowest_ms)
     ticks = _ticks(zigzag.lowest_ms, top_ms)
-    plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
+    plain = theme.PLAIN_AXIS | {"ticks": "", "title": None}
     target_line = {"color": colours["ink"], "width": 1.2, "dash": "6px,4px"}
-    chart = go.Figure(
-        [
-            _record_trace(zigzag, colours),
-            *_older_trace(zigzag, colours),
-            _running_trace(zigzag, colours),
-            _entry_trace(zigzag, colours),
-        ]
-    )
-    return chart.update_layout(
+    target_text = f"<b>{say('zigzag.target', target=clock(target_ms))}</b>"
+    target_note = note(0, target_ms, target_text, colours["ink"], xanchor="left", xshift=4)
+    traces = [
+        _record_trace(zigzag, colours),
+        *_older_trace(zigzag, colours),
+        _running_trace(zigzag, colours),
+        _entry_trace(zigzag, colours),
+    ]
+    return go.Figure(traces).update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)),
         hovermode="closest",
         xaxis=plain
@@ -202,22 +184,9 @@ def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
             "ticktext": [clock(tick)[:8] for tick in ticks],
             "gridcolor": colours["line"],
         },
-        shapes=[
-            theme.straight_line(
-                0, 1, zigzag.target_ms, zigzag.target_ms, xref="paper", line=target_line
-            ),
-        ],
+        shapes=[theme.straight_line(0, 1, target_ms, target_ms, xref="paper", line=target_line)],
         annotations=[
-            note(
-                0,
-                zigzag.target_ms,
-                f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
-                colours["ink"],
-                xref="paper",
-                xanchor="left",
-                xshift=4,
-                yanchor="bottom",
-            ),
+            target_note | {"xref": "paper", "yanchor": "bottom"},
             _legend_annotation(colours),
             theme.axis_name(say("why_offset.offset"), colours, shift_px=-20),
         ],
@@ -225,27 +194,14 @@ def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 
 def _legend_annotation(colours: Mapping[str, str]) -> dict:
-    parts = (
-        ("━", "time", "time_text", "zigzag.newest"),
-        ("⬢", "time", "time_text", "zigzag.entry"),
-    )
     text = "&nbsp;&nbsp; ".join(
-        f'<span style="color:{colours[mark_colour]}">{mark}</span> '
-        f'<span style="color:{colours[colour]}">{say(key)}</span>'
-        for mark, mark_colour, colour, key in parts
+        f'<span style="color:{colours["time"]}">{mark}</span> '
+        f'<span style="color:{colours["time_text"]}">{say(key)}</span>'
+        for mark, key in (("━", "zigzag.newest"), ("⬢", "zigzag.entry"))
     )
-    return {
-        "xref": "paper",
-        "x": 0,
-        "xanchor": "left",
-        "yref": "paper",
-        "y": 1,
-        "yanchor": "bottom",
-        "yshift": 8,
-        "showarrow": False,
-        "text": text,
-        "font": {"size": 13},
-    }
+    place = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "paper", "y": 1}
+    style = {"yanchor": "bottom", "yshift": 8, "showarrow": False, "font": {"size": 13}}
+    return place | style | {"text": text}
 
 
 def _ticks(lowest_ms: int, top_ms: int) -> list[int]:
@@ -276,6 +232,10 @@ def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scat
     ]
     if not older:
         return []
+    texts = [
+        say("zigzag.hover_older", offset=format_count(record.offset), span=duration(late_ms))
+        for record, late_ms in older
+    ]
     return [
         go.Scatter(
             x=[record.offset for record, _ in older],
@@ -283,14 +243,8 @@ def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scat
             mode="markers",
             name="older",
             marker={"symbol": "triangle-down", "size": 10, "color": colours["log_text"]},
-            customdata=[
-                say(
-                    "zigzag.hover_older", offset=format_count(record.offset), span=duration(late_ms)
-                )
-                for record, late_ms in older
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
             cliponaxis=False,
+            **theme.hover(texts),
         )
     ]
 
@@ -308,74 +262,56 @@ def _running_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter
 
 def _entry_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
     hover = say("zigzag.hover_entry", offset="%{x}", time="%{customdata}")
+    outline = {"color": colours["raised"], "width": 2}
     return go.Scatter(
         x=[entry.offset for entry in zigzag.entries],
         y=[entry.timestamp_ms for entry in zigzag.entries],
         mode="markers",
         name="entries",
-        marker={
-            "symbol": "hexagon",
-            "size": 15,
-            "color": colours["time"],
-            "line": {"color": colours["raised"], "width": 2},
-        },
+        marker={"symbol": "hexagon", "size": 15, "color": colours["time"], "line": outline},
         customdata=[clock(entry.timestamp_ms) for entry in zigzag.entries],
         hovertemplate=f"{hover}<extra></extra>",
         cliponaxis=False,
     )
 
 
-def _mark_trace(record: TimedRecord, symbol: str, colour: str) -> go.Scatter:
-    return go.Scatter(
+def _add_mark(
+    chart: go.Figure,
+    zigzag: ZigzagView,
+    record: TimedRecord,
+    kind: str,
+    colours: Mapping[str, str],
+) -> None:
+    """Adds a ring around the record that is the answer ("hit"), or the closest one ("warm")."""
+    is_answer = kind == "hit"
+    symbol = "circle" if is_answer else "circle-open"
+    key = "zigzag.mark_answer" if is_answer else "zigzag.mark_closest"
+    first = zigzag.records[0].offset
+    last = zigzag.records[-1].offset
+    is_left = record.offset > first + LABEL_LEFT_FROM * (last - first)
+    chart.add_scatter(
         x=[record.offset],
         y=[record.timestamp_ms],
         mode="markers",
         name=symbol,
-        marker={"symbol": symbol, "size": 14, "color": colour, "line": {"width": 2.5}},
+        marker={"symbol": symbol, "size": 14, "color": colours[kind], "line": {"width": 2.5}},
         hoverinfo="skip",
     )
-
-
-def _mark_annotation(
-    zigzag: ZigzagView,
-    record: TimedRecord,
-    key: str,
-    side: int,
-    *,
-    colours: Mapping[str, str],
-    name: str,
-) -> dict:
-    offsets = [timed.offset for timed in zigzag.records]
-    is_left = record.offset > offsets[0] + LABEL_LEFT_FROM * (offsets[-1] - offsets[0])
-    return {
-        "x": record.offset,
-        "y": record.timestamp_ms,
-        "showarrow": True,
-        "ax": -34 if is_left else 34,
-        "ay": -44 * side,
-        "xanchor": "right" if is_left else "left",
-        "arrowhead": 0,
-        "arrowwidth": 1.2,
-        "arrowcolor": colours[name],
-        "standoff": 8,
-        "bgcolor": colours["bg"],
-        "borderpad": 2,
-        "text": f"<b>{say(key, offset=record.offset)}</b>",
-        "font": {"size": 13, "color": colours[f"{name}_text"]},
-    }
-
-
-def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
-    return theme.rectangle(
-        zigzag.start_offset,
-        zigzag.answer.offset,
-        0,
-        1,
-        yref="paper",
-        fillcolor=colours["scan_soft"],
-        opacity=0.6,
-        line={"width": 0},
-        layer="below",
+    chart.add_annotation(
+        x=record.offset,
+        y=record.timestamp_ms,
+        showarrow=True,
+        ax=-34 if is_left else 34,
+        ay=-44 if is_answer else 44,
+        xanchor="right" if is_left else "left",
+        arrowhead=0,
+        arrowwidth=1.2,
+        arrowcolor=colours[kind],
+        standoff=8,
+        bgcolor=colours["bg"],
+        borderpad=2,
+        text=f"<b>{say(key, offset=record.offset)}</b>",
+        font={"size": 13, "color": colours[f"{kind}_text"]},
     )
 
 
@@ -399,33 +335,27 @@ def _make(block: LessonBlock) -> ZigzagView:
     result = make_lookup(block).result
     answer = result.answer
     scan = result.scan
+    segment = cast(LogSegment, location.segment)
     all_batches = anatomy.batches.all_rows()
-    last_offset = int(all_batches["last_offset"][-1])
-    if (
-        answer is None
-        or scan is None
-        or not location.segment.base_offset <= answer.offset <= last_offset
-    ):
-        raise NoValue(message("zigzag.not_here", segment=location.segment.name))
+    offsets = range(segment.base_offset, int(all_batches["last_offset"][-1]) + 1)
+    if answer is None or scan is None or answer.offset not in offsets:
+        raise NoValue(message("zigzag.not_here", segment=segment.name))
     start_row = np.searchsorted(all_batches["position"], scan.from_position)
     start_offset = int(all_batches["base_offset"][start_row])
     batches = all_batches[
         (all_batches["last_offset"] >= start_offset - BEFORE)
         & (all_batches["base_offset"] <= answer.offset + AFTER)
     ]
-    segment = cast(LogSegment, location.segment)
     records = tuple(
         TimedRecord(record.offset, record.timestamp_ms)
         for position in batches["position"].tolist()
         for record in segment.records(position)
     )
-    before_ms = all_batches["max_timestamp_ms"][
-        all_batches["base_offset"] < batches["base_offset"][0]
-    ]
+    earlier = all_batches[all_batches["base_offset"] < batches["base_offset"][0]]
     return view(
         target_ms=block["target"],
         records=records,
-        newest_before_ms=int(before_ms.max(initial=-1)),
+        newest_before_ms=int(earlier["max_timestamp_ms"].max(initial=-1)),
         entries=tuple(
             TimedRecord(int(entry["offset"]), int(entry["timestamp_ms"]))
             for entry in segment.time_index
