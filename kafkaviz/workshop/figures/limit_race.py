@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,11 +20,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import duration, format_bytes, format_count, format_percent
-from kafkaviz.workshop.figures.figure import (
-    Destination,
-    drawn_figure,
-    note,
-)
+from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 GAP_PX = 10  # between two labels in a row
@@ -32,31 +29,22 @@ WIDE_PX = 13.5
 NARROW_PX = 7.0
 
 
-@dataclass(frozen=True)
-class LabelPlace:
-    """The place of a label: the row, where 0 is next to the axis, and the Plotly `xanchor`."""
+def stack_labels(
+    labels: Sequence[tuple[float, str]], width_px: float
+) -> dict[tuple[float, str], tuple[int, str]]:
+    """Returns (row, Plotly's `xanchor`) per label. Row 0 is next to the axis.
 
-    row: int
-    anchor: str
-
-
-def text_px(text: str) -> float:
-    return sum(WIDE_PX if ord(character) > 0x2E7F else NARROW_PX for character in text)
-
-
-def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[LabelPlace]:
-    """Returns a place for each label, in the free row nearest to the axis.
+    Each label is in the free row nearest to the axis.
 
     Args:
         labels: (point on the axis from 0 to 1, text) per label.
         width_px: the minimum width of the axis.
     """
     ends: list[float] = []  # where the last label of each row ends
-    places: dict[int, LabelPlace] = {}
-    for number in sorted(range(len(labels)), key=lambda index: labels[index][0]):
-        share, text = labels[number]
+    places = {}
+    for share, text in sorted(labels, key=itemgetter(0)):
         point_px = share * width_px
-        label_px = text_px(text)
+        label_px = sum(WIDE_PX if ord(character) > 0x2E7F else NARROW_PX for character in text)
         if point_px < label_px / 2:
             anchor = "left"
         elif point_px > width_px - label_px / 2:
@@ -64,12 +52,11 @@ def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[L
         else:
             anchor = "center"
         left_px = point_px - {"left": 0, "center": label_px / 2, "right": label_px}[anchor]
-        row = next(
-            (row for row, end_px in enumerate(ends) if end_px + GAP_PX <= left_px), len(ends)
-        )
+        free = (row for row, end_px in enumerate(ends) if end_px + GAP_PX <= left_px)
+        row = next(free, len(ends))
         ends[row : row + 1] = [left_px + label_px]
-        places[number] = LabelPlace(row, anchor)
-    return [places[number] for number in range(len(labels))]
+        places[share, text] = row, anchor
+    return places
 
 
 HEIGHT_PX = 330
@@ -218,56 +205,32 @@ def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
     labels = _limit_labels(race_view, colours)
     traces = [trace for line in race_view.lines for trace in _line_traces(line, race_view, colours)]
     return _frame(race_view, mode, traces, labels).update_layout(
-        shapes=[
-            *_rest_of_time(race_view, colours),
-            _limit_line(colours),
-        ]
+        shapes=[*_rest_of_time(race_view, colours), _limit_line(colours)]
     )
 
 
 def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
+    marker = {"size": 11, "color": colours["ink"]}
     start = go.Scatter(
-        x=[0],
-        y=[0],
-        mode="markers",
-        marker={"size": 11, "color": colours["ink"]},
-        cliponaxis=False,
-        hoverinfo="skip",
+        x=[0], y=[0], mode="markers", marker=marker, cliponaxis=False, hoverinfo="skip"
     )
-    columns = (
-        (0.02, "", [f"<b>{line.name}</b>" for line in race_view.lines]),
-        (0.33, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
-        (
-            0.68,
-            say("limit_race.early", span=duration(race_view.early_ms)),
-            [line.early_text for line in race_view.lines],
-        ),
-    )
-    text_colours = [_text_colour(line.cause, colours) for line in race_view.lines]
-    limits = []
-    for x, head, texts in columns:
-        cells = [(head, colours["ink_3"]), *zip(texts, text_colours, strict=True)]
-        for row, (text, colour) in enumerate(cells):
-            if text:
-                limits.append(
-                    note(
-                        x,
-                        1,
-                        text,
-                        colour,
-                        xref="paper",
-                        xanchor="left",
-                        yanchor="top",
-                        yshift=-10 - 24 * row,
-                        align="left",
-                    )
-                )
+    early = say("limit_race.early", span=duration(race_view.early_ms))
+    rows = [("", say("limit_race.head_most"), early, colours["ink_3"])]
+    for line in race_view.lines:
+        colour = _text_colour(line.cause, colours)
+        rows.append((f"<b>{line.name}</b>", line.limit_text, line.early_text, colour))
+    left = {"xanchor": "left", "align": "left"}
+    notes = [
+        note(x, 1, row[column], row[-1], xref="paper", yanchor="top", yshift=-10 - 24 * number)
+        | left
+        for column, x in enumerate((0.02, 0.33, 0.68))
+        for number, row in enumerate(rows)
+        if row[column]
+    ]
     start_text = say("limit_race.start")
-    start_note = note(
-        0, 0, start_text, colours["ink_2"], xanchor="left", xshift=14, yshift=14, align="left"
-    )
-    return _frame(race_view, mode, [start], [*limits, start_note]).update_layout(
+    notes.append(note(0, 0, start_text, colours["ink_2"], xshift=14, yshift=14) | left)
+    return _frame(race_view, mode, [start], notes).update_layout(
         shapes=[_limit_line(colours)], yaxis_showgrid=False
     )
 
@@ -276,11 +239,9 @@ def _frame(
     race_view: LimitRaceView, mode: str, traces: Sequence, annotations: Sequence[dict]
 ) -> go.Figure:
     colours = theme.colours(mode)
-    plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
-    tick_ms = _tick_step(race_view.end_ms)
-    ticks = np.arange(0, race_view.end_ms, tick_ms)
-    chart = go.Figure(list(traces))
-    chart.update_layout(
+    plain = theme.PLAIN_AXIS | {"ticks": "", "title": None}
+    ticks = np.arange(0, race_view.end_ms, _tick_step(race_view.end_ms))
+    return go.Figure(list(traces)).update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (LEFT_PX, RIGHT_PX, 3 * LABEL_PX + 6, BOTTOM_PX)),
         hovermode="closest",
         xaxis=plain
@@ -302,7 +263,6 @@ def _frame(
             theme.axis_name(say("limit_race.axis"), colours, shift_px=-20),
         ],
     )
-    return chart
 
 
 def _tick_step(span_ms: float) -> float:
@@ -322,12 +282,9 @@ def _limit_line(colours: Mapping[str, str]) -> dict:
 
 def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
     roll_ms = race_view.roll_ms
-    panel = colours["panel"]
     ink = {"color": colours["ink"], "width": 1}
     return [
-        theme.rectangle(
-            roll_ms, race_view.end_ms, 0, 1, fillcolor=panel, line={"width": 0}, layer="below"
-        ),
+        theme.area(colours["panel"], x0=roll_ms, x1=race_view.end_ms, y0=0, y1=1),
         theme.straight_line(roll_ms, roll_ms, 0, 1, line=ink, layer="below"),
     ]
 
@@ -338,6 +295,7 @@ def _line_traces(
     colour = colours[roll_text.COLOUR_NAMES[line.cause]]
     hover = say("limit_race.hover", limit=line.name, share="%{y:.0%}", span="%{customdata}")
     is_first = line.cause == race_view.cause
+    dash = "6px,4px" if line.cause == RollCause.TIME else "solid"
     before = line.points[line.points[:, 0] <= race_view.roll_ms]
     after_roll = line.points[line.points[:, 0] >= race_view.roll_ms]
     traces = [
@@ -346,12 +304,12 @@ def _line_traces(
             y=points[:, 1],
             mode="lines",
             name=line.name,
-            line={"color": colour, "width": width, "dash": dash},
+            line={"color": colour, "width": width, "dash": line_dash},
             customdata=[duration(at_ms) for at_ms in points[:, 0]],
             hovertemplate=f"{hover}<extra></extra>",
         )
-        for points, width, dash in (
-            (before, 3.2 if is_first else 2, _dash(line.cause)),
+        for points, width, line_dash in (
+            (before, 3.2 if is_first else 2, dash),
             (after_roll, 1.6, "dot"),
         )
         if len(points) > 1 and not (is_first and points is after_roll)
@@ -376,10 +334,6 @@ def _line_traces(
     return traces
 
 
-def _dash(cause: RollCause) -> str:
-    return "6px,4px" if cause == RollCause.TIME else "solid"
-
-
 def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
     name = roll_text.COLOUR_NAMES[cause]
     return colours["ink" if name == "ink" else f"{name}_text"]
@@ -387,47 +341,29 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
     """Returns a label per line, where the line reaches its limit or else at its right end."""
-    reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
-    texts = [
-        say(
-            "limit_race.rolls" if line.cause == race_view.cause else "limit_race.alone",
-            limit=line.name,
-            span=duration(reached_ms),
-        )
-        for line, reached_ms in reached
-    ]
-    points = [reached_ms / race_view.end_ms for _, reached_ms in reached]
-    places = stack_labels(list(zip(points, texts, strict=True)), MIN_WIDTH_PX - LEFT_PX - RIGHT_PX)
-    labels = [
-        note(
-            reached_ms,
-            1,
-            f"<b>{text}</b>" if line.cause == race_view.cause else text,
-            _text_colour(line.cause, colours),
-            xanchor=place.anchor,
-            yanchor="bottom",
-            yshift=7 + LABEL_PX * place.row,
-        )
-        for (line, reached_ms), text, place in zip(reached, texts, places, strict=True)
-    ]
+    texts = {}  # by line: where it reaches its limit, and the text
     for line in race_view.lines:
+        if line.reached_ms is not None:
+            key = "limit_race.rolls" if line.cause == race_view.cause else "limit_race.alone"
+            text = say(key, limit=line.name, span=duration(line.reached_ms))
+            texts[line.cause] = line.reached_ms / race_view.end_ms, text
+    places = stack_labels(list(texts.values()), MIN_WIDTH_PX - LEFT_PX - RIGHT_PX)
+    reached_labels = []
+    far_labels = []
+    for line in race_view.lines:
+        colour = _text_colour(line.cause, colours)
         if line.reached_ms is None:
             share = float(line.points[-1, 1])
             text = say("limit_race.far", limit=line.name, share=format_percent(share, 1))
-            colour = _text_colour(line.cause, colours)
-            labels.append(
-                note(
-                    1,
-                    share,
-                    text,
-                    colour,
-                    xref="paper",
-                    xanchor="right",
-                    yanchor="bottom",
-                    yshift=2,
-                )
-            )
-    return labels
+            label = note(1, share, text, colour, xref="paper", xanchor="right", yshift=2)
+            far_labels.append(label | {"yanchor": "bottom"})
+        else:
+            row, anchor = places[texts[line.cause]]
+            _, text = texts[line.cause]
+            text = f"<b>{text}</b>" if line.cause == race_view.cause else text
+            label = note(line.reached_ms, 1, text, colour, xanchor=anchor, yanchor="bottom")
+            reached_labels.append(label | {"yshift": 7 + LABEL_PX * row})
+    return [*reached_labels, *far_labels]
 
 
 def simulate(block: LessonBlock) -> RollSimulation:
