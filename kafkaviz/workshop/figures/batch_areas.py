@@ -15,11 +15,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.units import format_count, format_percent
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import (
-    drawn_figure,
-    hover_points,
-    note,
-)
+from kafkaviz.workshop.figures.figure import drawn_figure, hover_points, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 326
@@ -115,61 +111,33 @@ def figure(areas: BatchAreasView, mode: str, *, is_answered: bool = True) -> go.
     sides = [batch.size_bytes**0.5 for batch in areas.batches]
     gap = GAP * sum(sides) / len(sides) + 12
     lefts = [sum(sides[:number]) + gap * (number + 0.5) for number in range(len(sides))]
+    middles = [left + side / 2 for left, side in zip(lefts, sides, strict=True)]
     tallest = max(sides)
     shapes = []
     notes = []
-    for number, (batch, left, side) in enumerate(zip(areas.batches, lefts, sides, strict=True)):
-        shapes += _batch_shapes(batch, left, side, areas.target, colours)
-        notes.append(
-            note(
-                left + side / 2,
-                0,
-                _batch_label(batch, "<br>"),
-                colours["hit_text" if is_answered and number == areas.answer else "ink_2"],
-                size=12,
-                xanchor="center",
-                yanchor="top",
-                yshift=-4,
-            )
-        )
+    for number, batch in enumerate(areas.batches):
+        shapes += _batch_shapes(batch, lefts[number], areas.target, colours)
+        colour = colours["hit_text" if is_answered and number == areas.answer else "ink_2"]
+        label = note(middles[number], 0, _batch_label(batch, "<br>"), colour, size=12)
+        notes.append(label | {"xanchor": "center", "yanchor": "top", "yshift": -4})
+    batch = areas.batches[areas.answer]
     left = lefts[areas.answer]
     side = sides[areas.answer]
-    batch = areas.batches[areas.answer]
+    middle = middles[areas.answer]
     if is_answered:
-        shapes.append(
-            theme.rectangle(left, left + side, 0, side, line={"color": colours["hit"], "width": 3})
-        )
-    shapes.append(
-        theme.straight_line(
-            left + side / 2,
-            left + side / 2,
-            side,
-            1.04 * tallest,
-            line={"color": colours["hit" if is_answered else "ink"], "width": 1.2},
-        )
+        frame = {"color": colours["hit"], "width": 3}
+        shapes.append(theme.rectangle(left, left + side, 0, side, line=frame))
+    line = {"color": colours["hit" if is_answered else "ink"], "width": 1.2}
+    shapes.append(theme.straight_line(middle, middle, side, 1.04 * tallest, line=line))
+    text = say(
+        "batch_areas.sent" if is_answered else "batch_areas.asked",
+        offset=areas.target,
+        first=batch.base_offset,
+        position=batch.position,
+        end=batch.position + batch.size_bytes - 1,
     )
-    key = "batch_areas.sent" if is_answered else "batch_areas.asked"
-    notes.append(
-        note(
-            left + side / 2,
-            1,
-            "<b>"
-            + say(
-                key,
-                offset=areas.target,
-                first=batch.base_offset,
-                position=batch.position,
-                end=batch.position + batch.size_bytes - 1,
-            )
-            + "</b>",
-            colours["hit_text" if is_answered else "ink"],
-            xanchor="center",
-            yref="paper",
-            yanchor="bottom",
-            yshift=12,
-        )
-    )
-    axis = {"visible": False, "fixedrange": True}
+    title = note(middle, 1, f"<b>{text}</b>", colours["hit_text" if is_answered else "ink"])
+    place = {"xanchor": "center", "yref": "paper", "yanchor": "bottom", "yshift": 12}
     hover_texts = [
         say(
             "batch_areas.hover",
@@ -178,8 +146,8 @@ def figure(areas: BatchAreasView, mode: str, *, is_answered: bool = True) -> go.
         )
         for batch in areas.batches
     ]
-    middles = [left + side / 2 for left, side in zip(lefts, sides, strict=True)]
     halves = [side / 2 for side in sides]
+    axis = {"visible": False, "fixedrange": True}
     chart = go.Figure(hover_points("batches", middles, halves, hover_texts, size=24))
     return chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (0, 0, TOP_PX, LABEL_PX)),
@@ -187,7 +155,7 @@ def figure(areas: BatchAreasView, mode: str, *, is_answered: bool = True) -> go.
         xaxis=axis | {"range": [0, lefts[-1] + sides[-1] + gap / 2]},
         yaxis=axis | {"range": [0, tallest]},
         shapes=shapes,
-        annotations=notes,
+        annotations=[*notes, title | place],
     )
 
 
@@ -196,17 +164,12 @@ def _offsets(batch: BatchArea) -> str:
 
 
 def _batch_label(batch: BatchArea, separator: str) -> str:
-    return separator.join(
-        (
-            _offsets(batch),
-            f"{format_count(batch.size_bytes)} B",
-            say_count("common.n_records", len(batch.records)),
-        )
-    )
+    records = say_count("common.n_records", len(batch.records))
+    return separator.join((_offsets(batch), f"{format_count(batch.size_bytes)} B", records))
 
 
 def _batch_shapes(
-    batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
+    batch: BatchArea, left: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
     """Returns rectangles that form a square: a batch's header, then its records.
 
@@ -217,52 +180,38 @@ def _batch_shapes(
         for record in batch.records
     ]
     shapes = []
+    side = batch.size_bytes**0.5
     top = side
+    line = {"color": colours["bg"], "width": 0.8}
     for size_bytes, fill in strips:
-        height = side * size_bytes / batch.size_bytes
-        shapes.append(
-            theme.rectangle(
-                left,
-                left + side,
-                top - height,
-                top,
-                fillcolor=colours[fill],
-                line={"color": colours["bg"], "width": 0.8},
-                layer="below",
-            )
-        )
-        top -= height
+        bottom = top - side * size_bytes / batch.size_bytes
+        strip = theme.area(colours[fill], x0=left, x1=left + side, y0=bottom, y1=top)
+        shapes.append(strip | {"line": line})
+        top = bottom
     return shapes
 
 
 def _batch_area(segment: LogSegment, row: Any) -> BatchArea:
     if row["magic"] != MAGIC_2 or row["attributes"] & CODEC_MASK:
         raise NoValue(message("batch_areas.legacy", offset=row["base_offset"], magic=row["magic"]))
-    return BatchArea(
-        int(row["position"]),
-        int(row["size_bytes"]),
-        int(row["base_offset"]),
-        int(row["last_offset"]),
-        tuple(
-            RecordArea(record.offset, record.size_bytes)
-            for record in segment.records(int(row["position"]))
-        ),
+    names = ("position", "size_bytes", "base_offset", "last_offset")
+    position, size_bytes, base_offset, last_offset = (int(row[name]) for name in names)
+    records = tuple(
+        RecordArea(record.offset, record.size_bytes) for record in segment.records(position)
     )
+    return BatchArea(position, size_bytes, base_offset, last_offset, records)
 
 
 def _make_batches(block: LessonBlock) -> BatchAreasView:
     location, anatomy = block_location.anatomy(block)
     row = block_location.rows_around(anatomy, block).row
     segment = cast(LogSegment, location.segment)
-    return view(
-        [
-            _batch_area(segment, batch)
-            for batch in anatomy.batches.window(row - AROUND, row + AROUND + 1)
-        ],
-        block["offset"],
-        f"{location.partition.directory}/{segment.name}",
-        block["data"],
-    )
+    batches = [
+        _batch_area(segment, batch)
+        for batch in anatomy.batches.window(row - AROUND, row + AROUND + 1)
+    ]
+    name = f"{location.partition.directory}/{segment.name}"
+    return view(batches, block["offset"], name, block["data"])
 
 
 BATCH_AREAS = drawn_figure(
@@ -314,6 +263,8 @@ def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True
     size_bytes = areas.batch.size_bytes
     zoom = size_bytes / HEADER_BYTES
     axis = {"visible": False, "fixedrange": True}
+    step_text = say("batch_areas.steps", step=MAGIC_END)
+    step_note = note(0, FIELDS_TOP + FIELDS_PX + 34, step_text, colours["ink_2"], xanchor="left")
     hover_texts = [
         say(
             "batch_areas.hover_field",
@@ -341,60 +292,41 @@ def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True
         annotations=[
             *_bar_notes(areas, colours),
             *_field_notes(areas, zoom, colours),
-            note(
-                0,
-                FIELDS_TOP + FIELDS_PX + 34,
-                say("batch_areas.steps", step=MAGIC_END),
-                colours["ink_2"],
-                xanchor="left",
-            ),
+            step_note,
             *(_coverage_notes(areas, colours) if is_answered else ()),
         ],
     )
 
 
-def _rectangle(first: float, last: float, top: float, bottom: float, fill: str) -> dict:
-    return theme.rectangle(
-        first, last, top, bottom, fillcolor=fill, line={"width": 0}, layer="below"
-    )
-
-
 def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
-    shapes = [_rectangle(0, HEADER_BYTES, BAR_TOP, BAR_TOP + BAR_PX, colours["log"])]
+    rows = {"y0": BAR_TOP, "y1": BAR_TOP + BAR_PX}
+    shapes = [theme.area(colours["log"], x0=0, x1=HEADER_BYTES) | rows]
     first = HEADER_BYTES
-    line = {"color": colours["bg"], "width": 1.5}
     for record in areas.batch.records:
         last = first + record.size_bytes
-        box = _rectangle(first, last, BAR_TOP, BAR_TOP + BAR_PX, colours["log_soft"])
-        shapes.append(box | {"line": line})
+        box = theme.area(colours["log_soft"], x0=first, x1=last) | rows
+        shapes.append(box | {"line": {"color": colours["bg"], "width": 1.5}})
         first = last
-    rays = [
-        theme.straight_line(
-            x,
-            to_x,
-            BAR_TOP + BAR_PX,
-            FIELDS_TOP,
-            line={"color": colours["ink_3"], "width": 1},
-            layer="below",
-        )
+    ray = {"color": colours["ink_3"], "width": 1}
+    return shapes + [
+        theme.straight_line(x, to_x, BAR_TOP + BAR_PX, FIELDS_TOP, line=ray, layer="below")
         for x, to_x in ((0, 0), (HEADER_BYTES, areas.batch.size_bytes))
     ]
-    return [*shapes, *rays]
 
 
 def _field_shapes(
     areas: HeaderAreasView, zoom: float, colours: Mapping[str, str], *, is_answered: bool
 ) -> list[dict]:
+    style = {
+        "y0": FIELDS_TOP,
+        "y1": FIELDS_TOP + FIELDS_PX,
+        "line": {"color": colours["bg"], "width": 1.5},
+    }
+    faint = {"opacity": 0.35}
     return [
-        _rectangle(
-            zoom * field.start,
-            zoom * field.end,
-            FIELDS_TOP,
-            FIELDS_TOP + FIELDS_PX,
-            colours[f"b_{field.kind}"],
-        )
-        | {"line": {"color": colours["bg"], "width": 1.5}}
-        | ({"opacity": 0.35} if is_answered and field.start < CRC_START else {})
+        theme.area(colours[f"b_{field.kind}"], x0=zoom * field.start, x1=zoom * field.end)
+        | style
+        | (faint if is_answered and field.start < CRC_START else {})
         for field in areas.fields
     ]
 
@@ -407,46 +339,34 @@ def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
 
 
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
+    line = {"color": colours["hit"], "width": 4}
     return [
-        theme.straight_line(
-            first, areas.batch.size_bytes, top, top, line={"color": colours["hit"], "width": 4}
-        )
+        theme.straight_line(first, areas.batch.size_bytes, top, top, line=line)
         for first, top in ((CRC_START, BAR_TOP - 6), (zoom * CRC_START, FIELDS_TOP - 6))
     ]
 
 
 def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
+    middle = BAR_TOP + BAR_PX / 2
+    header = say("batch_areas.header", size=HEADER_BYTES)
+    notes = [note(HEADER_BYTES / 2, middle, header, colours["on_log"], xanchor="center")]
     first = HEADER_BYTES
-    notes = []
     for record in areas.batch.records:
-        notes.append(
-            note(
-                first + record.size_bytes / 2,
-                BAR_TOP + BAR_PX / 2,
-                say("batch_areas.record", offset=record.offset, size=record.size_bytes),
-                colours["ink_2"],
-                xanchor="center",
-            )
-        )
+        text = say("batch_areas.record", offset=record.offset, size=record.size_bytes)
+        x = first + record.size_bytes / 2
+        notes.append(note(x, middle, text, colours["ink_2"], xanchor="center"))
         first += record.size_bytes
-    header = note(
-        HEADER_BYTES / 2,
-        BAR_TOP + BAR_PX / 2,
-        say("batch_areas.header", size=HEADER_BYTES),
-        colours["on_log"],
-        xanchor="center",
-    )
-    return [header, *notes]
+    return notes
 
 
 def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
     notes = []
+    name_y = FIELDS_TOP + FIELDS_PX / 2
+    size_y = FIELDS_TOP + FIELDS_PX + 11
     for field in areas.fields:
         x = zoom * (field.start + field.end) / 2
         name = render(field.name)
         size = str(field.end - field.start)
-        name_y = FIELDS_TOP + FIELDS_PX / 2
-        size_y = FIELDS_TOP + FIELDS_PX + 11
         notes += [
             note(x, name_y, name, colours["ink"], xanchor="center", textangle=-90),
             note(x, size_y, size, colours["ink_3"], xanchor="center", size=12),
@@ -455,22 +375,12 @@ def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]
 
 
 def _coverage_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
-    covered = say("batch_areas.covers", n=areas.batch.size_bytes - CRC_START)
+    size_bytes = areas.batch.size_bytes
+    covered = f"<b>{say('batch_areas.covers', n=size_bytes - CRC_START)}</b>"
+    before = say("batch_areas.before", n=CRC_START)
     return [
-        note(
-            areas.batch.size_bytes,
-            BAR_TOP - 18,
-            f"<b>{covered}</b>",
-            colours["hit_text"],
-            xanchor="right",
-        ),
-        note(
-            0,
-            FIELDS_TOP - 14,
-            say("batch_areas.before", n=CRC_START),
-            colours["ink_2"],
-            xanchor="left",
-        ),
+        note(size_bytes, BAR_TOP - 18, covered, colours["hit_text"], xanchor="right"),
+        note(0, FIELDS_TOP - 14, before, colours["ink_2"], xanchor="left"),
     ]
 
 
@@ -479,27 +389,23 @@ def _make_header(block: LessonBlock) -> HeaderAreasView:
     row = block_location.rows_around(anatomy, block).row
     segment = cast(LogSegment, location.segment)
     batch = _batch_area(segment, anatomy.batches.row(row))
-    fields = [
-        span
-        for span in spans_batch.batch(segment.batch_bytes(batch.position))
-        if span.end <= HEADER_BYTES
-    ]
+    spans = spans_batch.batch(segment.batch_bytes(batch.position))
     return HeaderAreasView(
-        say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
-        say(
+        title=say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
+        question=say(
             "batch_areas.header_question",
             header=HEADER_BYTES,
             size=batch.size_bytes,
             share=format_percent(HEADER_BYTES, batch.size_bytes),
         ),
-        say(
+        caption=say(
             "batch_areas.header_below",
             offsets=_offsets(batch),
             segment=f"{location.partition.directory}/{segment.name}",
             source=block["data"],
         ),
-        batch,
-        tuple(fields),
+        batch=batch,
+        fields=tuple(span for span in spans if span.end <= HEADER_BYTES),
     )
 
 
