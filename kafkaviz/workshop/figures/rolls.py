@@ -30,6 +30,7 @@ from kafkaviz.workshop.figures.figure import (
     Part,
     drawing,
     note,
+    quiz_figure,
     start_parameters,
     stepper_data,
 )
@@ -97,23 +98,16 @@ def view(
     waited_ms = incoming_ms - first_ms
     batches = tuple(batch_ms - first_ms for batch_ms in batches_ms)
     end_ms = max(waited_ms, segment_ms)
+    limit_key = "roll_clock.limit" if jitter_ms else "roll_clock.limit_without_jitter"
     return RollClockView(
-        title=say(
-            "roll_clock.title",
-            waited=duration(waited_ms),
-            limit=duration(segment_ms),
-        ),
+        title=say("roll_clock.title", waited=duration(waited_ms), limit=duration(segment_ms)),
         caption=caption,
         batches=batches,
         incoming=(incoming_first_ms - first_ms, waited_ms),
         segment_ms=segment_ms,
         first_text=say("roll_clock.first", time=clock(first_ms)),
         incoming_text=say("roll_clock.incoming", time=clock(incoming_ms)),
-        limit_text=say(
-            "roll_clock.limit" if jitter_ms else "roll_clock.limit_without_jitter",
-            limit=segment_ms,
-            jitter=jitter_ms,
-        ),
+        limit_text=say(limit_key, limit=segment_ms, jitter=jitter_ms),
         between=say("roll_clock.between", waited=waited_ms, limit=segment_ms),
         start_ms=min(0, *batches) - 0.02 * end_ms,
         end_ms=1.03 * end_ms,
@@ -128,23 +122,17 @@ def rows() -> list[tuple[str, str]]:
 
 
 def describe(clock_view: RollClockView) -> str:
-    parts = (
-        clock_view.first_text,
-        clock_view.limit_text,
-        clock_view.incoming_text,
-        clock_view.between,
-        say("roll_clock.not_asked"),
-    )
-    return " · ".join(parts)
+    texts = (clock_view.first_text, clock_view.limit_text, clock_view.incoming_text)
+    return " · ".join((*texts, clock_view.between, say("roll_clock.not_asked")))
 
 
 def figure(clock_view: RollClockView, mode: str) -> go.Figure:
     """Draws the view. y counts pixels from the top."""
     colours = theme.colours(mode)
-    axis = {"fixedrange": True, "zeroline": False, "showline": False, "title": None, "ticks": ""}
+    axis = theme.PLAIN_AXIS | {"title": None, "ticks": ""}
     ticks = _ticks(clock_view)
-    chart = go.Figure([_batch_trace(clock_view, colours), _moments_trace(clock_view, colours)])
-    chart.update_layout(
+    traces = [_batch_trace(clock_view, colours), _moments_trace(clock_view, colours)]
+    return go.Figure(traces).update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (LEFT_PX, RIGHT_PX, 0, BOTTOM_PX)),
         hovermode="closest",
         xaxis=axis
@@ -158,7 +146,6 @@ def figure(clock_view: RollClockView, mode: str) -> go.Figure:
         shapes=_shapes(clock_view, colours),
         annotations=_annotations(clock_view, colours),
     )
-    return chart
 
 
 def _ticks(clock_view: RollClockView) -> np.ndarray:
@@ -172,32 +159,26 @@ def _ticks(clock_view: RollClockView) -> np.ndarray:
 
 def _batch_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Scatter:
     hover = say("roll_clock.hover", span="%{customdata}")
+    line = {"width": 2, "color": colours["log"]}
     return go.Scatter(
         x=clock_view.batches,
         y=[LINE_Y] * len(clock_view.batches),
         mode="markers",
         name="batches",
-        marker={
-            "symbol": "line-ns",
-            "size": 2 * TICK_PX,
-            "line": {"width": 2, "color": colours["log"]},
-        },
+        marker={"symbol": "line-ns", "size": 2 * TICK_PX, "line": line},
         customdata=[f"{format_count(batch_ms)} ms" for batch_ms in clock_view.batches],
         hovertemplate=f"{hover}<extra></extra>",
     )
 
 
 def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Scatter:
+    outline = {"color": colours["raised"], "width": 2}
     return go.Scatter(
         x=[0, clock_view.incoming[1]],
         y=[LINE_Y, LINE_Y],
         mode="markers",
         name="moments",
-        marker={
-            "size": 13,
-            "color": colours["time"],
-            "line": {"color": colours["raised"], "width": 2},
-        },
+        marker={"size": 13, "color": colours["time"], "line": outline},
         hovertext=[clock_view.first_text, clock_view.incoming_text],
         hoverinfo="text",
         cliponaxis=False,
@@ -224,15 +205,8 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
     )
 
     def bar(first_ms: float, last_ms: float, half_px: float, fill: str) -> dict:
-        return theme.rectangle(
-            first_ms,
-            last_ms,
-            LINE_Y - half_px,
-            LINE_Y + half_px,
-            fillcolor=colours[fill],
-            line={"width": 0},
-            layer="below",
-        )
+        rows = {"y0": LINE_Y - half_px, "y1": LINE_Y + half_px}
+        return theme.area(colours[fill], x0=first_ms, x1=last_ms) | rows
 
     return [
         bar(0, segment_ms, BAR_PX, "probe_soft"),
@@ -243,6 +217,7 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
 
 def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]:
     waited_ms = clock_view.incoming[1]
+    middle_ms = (clock_view.start_ms + clock_view.end_ms) / 2
     labels = (
         (clock_view.start_ms, 10, "left", say("roll_clock.records_time"), "ink_2", ""),
         (0, LABEL_Y, "left", clock_view.first_text, "time_text", "b"),
@@ -250,14 +225,7 @@ def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[
         (0, LINE_Y + BAR_PX + 13, "left", clock_view.limit_text, "ink_2", ""),
         (waited_ms / 2, BETWEEN_Y, "center", clock_view.between, "ink", "b"),
         (clock_view.start_ms, CLOCK_Y - 20, "left", say("roll_clock.clock"), "ink_3", ""),
-        (
-            (clock_view.start_ms + clock_view.end_ms) / 2,
-            CLOCK_Y,
-            "center",
-            say("roll_clock.not_asked"),
-            "ink_2",
-            "",
-        ),
+        (middle_ms, CLOCK_Y, "center", say("roll_clock.not_asked"), "ink_2", ""),
     )
     return [
         note(
@@ -281,16 +249,12 @@ def _make(block: LessonBlock) -> RollClockView:
     cause = segment_cache.roll_reason(location.snapshot, partition, location.segment)
     if cause != RollCause.TIME:
         raise NoValue(message("roll_clock.no_time_roll", segment=location.segment.name))
-    next_segment = next(
-        segment
-        for segment in partition.live
-        if segment.base_offset > base_offset and segment.log.size_bytes
-    )
+    later = (segment for segment in partition.live if segment.base_offset > base_offset)
+    next_segment = next(segment for segment in later if segment.log.size_bytes)
     incoming = segment_cache.read(next_segment).batches.row(0)
     settings = log_settings.open_settings(location.snapshot.broker)
-    config = log_config(
-        {name: setting.value for name, setting in settings.topic_settings(partition.topic).items()}
-    )
+    values = settings.topic_settings(partition.topic)
+    config = log_config({name: setting.value for name, setting in values.items()})
     return view(
         batches_ms=anatomy.batches.all_rows()["max_timestamp_ms"].tolist(),
         incoming_first_ms=int(incoming["base_timestamp_ms"]),
@@ -311,8 +275,7 @@ def _draw(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
 
 
 def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
-    words = describe(view)
-    return [drawing(figure, view, block, key, words=words)]
+    return [drawing(figure, view, block, key, words=describe(view))]
 
 
 def _table() -> Html:
@@ -336,17 +299,14 @@ def growth_view(block: LessonBlock) -> GrowthView:
     return simulation_cache.lesson_story(STORIES[block["story"]])
 
 
-def _draw_growth(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
+def _draw_growth(
+    growth_view: GrowthView, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    """Draws the growing log; before the answer, only its first step."""
     data = growth_figure.browser_payload(growth_view) | stepper_data(block, key)
+    if not is_answered:
+        data |= {"begin": 0, "steps": data["steps"][:1], "key": f"{data['key']} ?"}
     return [Component(partial(growth, data, key=key))]
-
-
-def _draw_growth_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
-    """Draws only the first step of the growing log, for a reader who has not answered yet."""
-    message = growth_figure.browser_payload(growth_view)
-    data = stepper_data(block, key) | {"begin": 0, "steps": message["steps"][:1]}
-    base = message | data | {"key": f"{message['key']} ?"}
-    return [Component(partial(growth, base, key=key))]
 
 
 def _growth_on_paper(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
@@ -359,4 +319,4 @@ def _to_rolls(block: LessonBlock) -> Destination:
     return "Rolls", {page_state.STORY: STORIES[block["story"]]} | start_parameters(block)
 
 
-GROWTH = LessonFigure(growth_view, _draw_growth, _to_rolls, _growth_on_paper, _draw_growth_question)
+GROWTH = quiz_figure(growth_view, _draw_growth, _to_rolls, _growth_on_paper)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -94,19 +94,15 @@ def _packed_bytes(bodies: Sequence[bytes]) -> int:
 
 def _make(block: LessonBlock) -> TopicBytesView:
     location = block_location.locate(block)
-    logs = _written_logs(location.snapshot, location.partition.directory)
+    partition = location.partition.directory
+    logs = _written_logs(location.snapshot, partition)
     today = logs[0]
+    share = format_percent(today.header_bytes, today.log_bytes)
+    factor = today.log_bytes / logs[-1].log_bytes
+    size = format_bytes(today.log_bytes)
     return TopicBytesView(
-        title=say(
-            "topic_bytes.title",
-            share=format_percent(today.header_bytes, today.log_bytes),
-            factor=today.log_bytes / logs[-1].log_bytes,
-        ),
-        question=say(
-            "topic_bytes.question",
-            partition=location.partition.directory,
-            size=format_bytes(today.log_bytes),
-        ),
+        title=say("topic_bytes.title", share=share, factor=factor),
+        question=say("topic_bytes.question", partition=partition, size=size),
         caption=say("topic_bytes.below", source=block["data"], batch_bytes=BATCH_BYTES),
         logs=logs,
     )
@@ -150,42 +146,23 @@ def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.F
     notes = []
     for number, log in enumerate(view.logs):
         top = number * ROW_PX + ROW_PX - BAR_PX
-        is_known = is_answered or number == 0
-        notes.append(_note(0, top - 4, _label(log), colours["ink_2"], yanchor="bottom"))
-        if not is_known:
-            notes.append(_note(0, top + BAR_PX / 2, "?", colours["ink_3"], yanchor="middle"))
+        middle = top + BAR_PX / 2
+        label = note(0, top - 4, _label(log), colours["ink_2"], xanchor="left", yanchor="bottom")
+        notes.append(label)
+        if number and not is_answered:
+            notes.append(note(0, middle, "?", colours["ink_3"], xanchor="left", yanchor="middle"))
             continue
-        parts = [(0, log.log_bytes, "log_soft")]
-        if is_answered:
-            parts.append((0, log.header_bytes, "log"))
-        shapes += [
-            theme.rectangle(
-                first,
-                last,
-                top,
-                top + BAR_PX,
-                fillcolor=colours[fill],
-                line={"width": 0},
-                layer="below",
-            )
-            for first, last, fill in parts
-        ]
+        bar = theme.area(colours["log_soft"], x0=0, x1=log.log_bytes, y0=top, y1=top + BAR_PX)
+        shapes.append(bar)
         text = format_bytes(log.log_bytes)
         if is_answered:
+            shapes.append(bar | {"x1": log.header_bytes, "fillcolor": colours["log"]})
             share = format_percent(log.header_bytes, log.log_bytes)
             text = say("topic_bytes.bar", size=text, share=share)
         is_inside = log.log_bytes > longest / 2
-        notes.append(
-            _note(
-                log.log_bytes,
-                top + BAR_PX / 2,
-                text,
-                colours["ink"],
-                yanchor="middle",
-                xanchor="right" if is_inside else "left",
-                xshift=-8 if is_inside else 8,
-            )
-        )
+        place = {"xanchor": "right", "xshift": -8} if is_inside else {"xanchor": "left", "xshift": 8}
+        size = note(log.log_bytes, middle, text, colours["ink"], yanchor="middle")
+        notes.append(size | place)
     height = ROW_PX * len(view.logs) + 8
     axis = {"visible": False, "fixedrange": True}
     return go.Figure().update_layout(
@@ -195,11 +172,6 @@ def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.F
         shapes=shapes,
         annotations=notes,
     )
-
-
-def _note(x: float, y: float, text: str, colour: str, **style: Any) -> dict:
-    style = {"xanchor": "left", **style}
-    return note(x, y, text, colour, **style)
 
 
 def _to_tuning(block: LessonBlock) -> Destination:
