@@ -133,14 +133,8 @@ def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
     slots = len(cases_view.keys)
     height_px = HEAD_PX + ROW_PX * len(cases_view.cases)
     axis = {"visible": False, "fixedrange": True}
-    chart = go.Figure(
-        [
-            _moves_trace(cases_view, colours),
-            _floors_trace(cases_view, colours),
-            _answers_trace(cases_view, colours),
-        ]
-    )
-    return chart.update_layout(
+    traces = [trace(cases_view, colours) for trace in (_moves_trace, _floors_trace, _answers_trace)]
+    return go.Figure(traces).update_layout(
         theme.chart_layout(mode, height_px, (0, 0, 0, 0)),
         hovermode=False,
         xaxis=axis | {"range": [NONE - 0.5 - TARGET_WIDTH, slots + 0.5 + WORDS_WIDTH]},
@@ -155,14 +149,10 @@ def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase
 
 
 def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    moves = [
-        (case.floor_slot, case.answer_slot, y)
-        for y, case in _numbered(cases_view)
-        if case.answer_slot is not None
-    ]
+    moves = [(y, case) for y, case in _numbered(cases_view) if case.answer_slot is not None]
     return go.Scatter(
-        x=[x for floor, answer, _ in moves for x in (floor, answer, None)],
-        y=[y for *_, middle in moves for y in (middle, middle, None)],
+        x=[x for _, case in moves for x in (case.floor_slot, case.answer_slot, None)],
+        y=[y for middle, _ in moves for y in (middle, middle, None)],
         mode="lines",
         name="moves",
         line={"color": colours["ink_3"], "width": 1.5},
@@ -171,21 +161,19 @@ def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go
 
 def _floors_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
     numbered = list(_numbered(cases_view))
+    ring = {"color": colours["offset"], "width": 2.5}
     return go.Scatter(
         x=[case.floor_slot for _, case in numbered],
         y=[y for y, _ in numbered],
         mode="markers",
         name="floors",
-        marker={
-            "size": MARK_PX,
-            "color": colours["bg"],
-            "line": {"color": colours["offset"], "width": 2.5},
-        },
+        marker={"size": MARK_PX, "color": colours["bg"], "line": ring},
     )
 
 
 def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
     numbered = [(y, case) for y, case in _numbered(cases_view) if case.answer_slot is not None]
+    fills = [colours["hit" if case.is_right else "torn"] for _, case in numbered]
     return go.Scatter(
         x=[case.answer_slot for _, case in numbered],
         y=[y for y, _ in numbered],
@@ -193,93 +181,68 @@ def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> 
         name="answers",
         text=[_mark(case).strip() for _, case in numbered],
         textfont={"size": 11, "color": colours["bg"]},
-        marker={
-            "size": MARK_PX,
-            "color": [colours["hit" if case.is_right else "torn"] for _, case in numbered],
-        },
+        marker={"size": MARK_PX, "color": fills},
     )
 
 
 def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
     """Returns a box per slot of the index, and a dotted box before and after the slots."""
+    middle = KEY_TOP + KEY_PX / 2
+    line = {"color": colours["offset"], "width": 1, "dash": "solid"}
+    dots = {"color": colours["ink_3"], "width": 1, "dash": "dot"}
     return [
-        _box(
-            slot,
-            KEY_TOP + KEY_PX / 2,
-            KEY_PX,
-            fill=colours["offset_soft"] if 0 <= slot < slots else "rgba(0,0,0,0)",
-            line={
-                "color": colours["offset" if 0 <= slot < slots else "ink_3"],
-                "width": 1,
-                "dash": "solid" if 0 <= slot < slots else "dot",
-            },
-        )
-        for slot in range(NONE, slots + 1)
+        _box(NONE, middle, KEY_PX, fill="rgba(0,0,0,0)", line=dots),
+        *(_box(each, middle, KEY_PX, fill=colours["offset_soft"], line=line) for each in range(slots)),
+        _box(slots, middle, KEY_PX, fill="rgba(0,0,0,0)", line=dots),
     ]
 
 
 def _cell_shapes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> Iterable[dict]:
+    ring = {"color": colours["hit"], "width": 1.5}
     for y, case in _numbered(cases_view):
         count = 0 if case.target is None else len(cases_view.keys)
         for slot in range(count):
             if slot != case.ceiling:
                 yield _box(slot, y, CELL_PX, fill=colours["panel"], line={"width": 0})
-        yield _box(
-            case.ceiling,
-            y,
-            CELL_PX,
-            fill=colours["hit_soft"],
-            line={"color": colours["hit"], "width": 1.5},
-        )
+        yield _box(case.ceiling, y, CELL_PX, fill=colours["hit_soft"], line=ring)
 
 
 def _box(slot: int, y: float, height_px: float, *, fill: str, line: dict) -> dict:
-    return theme.rectangle(
-        slot - 0.46,
-        slot + 0.46,
-        y - height_px / 2,
-        y + height_px / 2,
-        fillcolor=fill,
-        line=line,
-        layer="below",
-    )
+    half_px = height_px / 2
+    box = theme.area(fill, x0=slot - 0.46, x1=slot + 0.46, y0=y - half_px, y1=y + half_px)
+    return box | {"line": line}
 
 
 def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
     slots = len(cases_view.keys)
     key_y = KEY_TOP + KEY_PX / 2
+    faint = colours["ink_3"]
     keys = [
         _note(slot, key_y, f"<b>{key}</b>", colours["offset_text"], size=15)
         for slot, key in enumerate(cases_view.keys)
     ]
-    numbers = [_note(slot, 12, str(slot), colours["ink_3"]) for slot in range(NONE, slots + 1)]
-    others = [
-        _note(NONE, key_y, say("common.none"), colours["ink_3"]),
-        _note(slots, key_y, units.MISSING, colours["ink_3"]),
-        _note(
-            NONE - 0.6, key_y, say("ceiling_cases.head_target"), colours["ink_3"], anchor="right"
-        ),
-        _note(slots + 0.7, key_y, say("ceiling_cases.head_rule"), colours["ink_3"], anchor="left"),
+    return [
+        *keys,
+        *(_note(slot, 12, str(slot), faint) for slot in range(NONE, slots + 1)),
+        _note(NONE, key_y, say("common.none"), faint),
+        _note(slots, key_y, units.MISSING, faint),
+        _note(NONE - 0.6, key_y, say("ceiling_cases.head_target"), faint, anchor="right"),
+        _note(slots + 0.7, key_y, say("ceiling_cases.head_rule"), faint, anchor="left"),
     ]
-    return [*keys, *numbers, *others]
 
 
 def _case_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
     notes = []
+    end = len(cases_view.keys)
     for y, case in _numbered(cases_view):
         target = _target_text(case)
         if case.target in cases_view.keys:
             target = f"<b>{target}</b>"
+        answer = case.words + _mark(case)
         colour = {None: "ink_3", True: "hit_text", False: "torn_text"}[case.is_right]
         notes += [
             _note(NONE - 0.6, y, target, colours["ink_2"], anchor="right"),
-            _note(
-                len(cases_view.keys) + 0.7,
-                y,
-                case.words + _mark(case),
-                colours[colour],
-                anchor="left",
-            ),
+            _note(end + 0.7, y, answer, colours[colour], anchor="left"),
         ]
     return notes
 
@@ -349,14 +312,9 @@ def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
     rule = st.query_params.get(workshop.TYPED_ANSWER, "")
     cases_view = view(keys, rule)
     alt = say("common.titled", title=cases_view.title, below=describe(cases_view))
-    view_key = (key, block_key(block), rule)
-    return [
-        frame(
-            key,
-            elements.figure_head_html(cases_view.title, cases_view.caption),
-            Chart(figure, cases_view, key, view_key, alt),
-        )
-    ]
+    head = elements.figure_head_html(cases_view.title, cases_view.caption)
+    chart = Chart(figure, cases_view, key, (key, block_key(block), rule), alt)
+    return [frame(key, head, chart)]
 
 
 def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
