@@ -190,9 +190,10 @@ def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
     middle = KEY_TOP + KEY_PX / 2
     line = {"color": colours["offset"], "width": 1, "dash": "solid"}
     dots = {"color": colours["ink_3"], "width": 1, "dash": "dot"}
+    fill = colours["offset_soft"]
     return [
         _box(NONE, middle, KEY_PX, fill="rgba(0,0,0,0)", line=dots),
-        *(_box(each, middle, KEY_PX, fill=colours["offset_soft"], line=line) for each in range(slots)),
+        *(_box(slot, middle, KEY_PX, fill=fill, line=line) for slot in range(slots)),
         _box(slots, middle, KEY_PX, fill="rgba(0,0,0,0)", line=dots),
     ]
 

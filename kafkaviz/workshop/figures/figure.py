@@ -266,7 +266,7 @@ def note(
 
 
 def hover_points(
-    name: str, x: Sequence[float], y: Sequence[float], texts: Sequence[str], *, size: int
+    name: str | None, x: Sequence[float], y: Sequence[float], texts: Sequence[str], *, size: int
 ) -> go.Scatter:
     """Returns invisible points that show their texts on hover."""
     return go.Scatter(

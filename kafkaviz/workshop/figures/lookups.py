@@ -4,7 +4,7 @@ They show the skip list of segments, a search step by step, a race between two s
 index above its batches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -31,11 +31,12 @@ from kafkaviz.workshop.figures.block_location import locate
 from kafkaviz.workshop.figures.figure import (
     Component,
     Destination,
-    LessonFigure,
     Part,
     block_key,
     drawn_figure,
     frame,
+    hover_points,
+    quiz_figure,
     start_parameters,
     stepper_data,
 )
@@ -44,33 +45,19 @@ from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 def _make_entries(block: LessonBlock) -> LookupContext:
     source = lookup_cache.practice_source(block["set"])
-    return lookup_cache.lookup_context(
-        source,
-        "offset",
-        block["target"],
-        lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset"),
-    )
+    profile = lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset")
+    return lookup_cache.lookup_context(source, "offset", block["target"], profile)
 
 
-def _draw_entries(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
-    segment = context.log.segments[0]
-    slot = context.result.searches[0].slot_search.slot
-    title = _search_title(
-        block["target"],
-        slot,
-        [int(entry["position"]) for entry in segment.offset_slots],
-        _batch_position(context),
-    )
-    return _entries_parts(context, block, key, {"title": title, "revealed": True})
-
-
-def _draw_entries_question(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
-    title = say("workshop.entries_ask", target=block["target"])
-    return _entries_parts(context, block, key, {"title": title, "revealed": False})
-
-
-def _entries_parts(context: LookupContext, block: LessonBlock, key: str, head: dict) -> list[Part]:
-    data = head | _search(context, block["target"]) | _rows(context)
+def _draw_entries(
+    context: LookupContext, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    target = block["target"]
+    title = say("workshop.entries_ask", target=target)
+    if is_answered:
+        title = _search_title(context, target)
+    head = {"title": title, "revealed": is_answered}
+    data = head | _search(context, target) | _rows(context)
     return [frame(key, Component(partial(entries, data, key)))]
 
 
@@ -89,15 +76,13 @@ def _rows(context: LookupContext) -> dict:
 def _search(context: LookupContext, target: int) -> dict:
     scan = context.result.scan
     batch = _batch_position(context)
-    passed_positions = (
-        [
-            position
-            for position in sorted({batch_read.position for batch_read in scan.reads})
-            if position < batch
-        ]
-        if scan
-        else []
-    )
+    reads = {batch_read.position for batch_read in scan.reads} if scan else set()
+    passed_positions = sorted(position for position in reads if position < batch)
+    read_text = ""
+    if passed_positions:
+        count = len(passed_positions)
+        end = "_one" if count == 1 else ""
+        read_text = say(f"workshop.entries_read{end}", count=count)
     return {
         "target": target,
         "slot": context.result.searches[0].slot_search.slot,
@@ -107,12 +92,7 @@ def _search(context: LookupContext, target: int) -> dict:
         "below": say("workshop.entries_below"),
         "slot_word": say("workshop.slot"),
         "here": say("workshop.entries_here", target=target),
-        "read": say(
-            f"workshop.entries_read{'_one' if len(passed_positions) == 1 else ''}",
-            count=len(passed_positions),
-        )
-        if passed_positions
-        else "",
+        "read": read_text,
     }
 
 
@@ -121,16 +101,15 @@ def _batch_position(context: LookupContext) -> int:
     return scan.batch.position if scan and scan.batch else -1
 
 
-def _search_title(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
+def _search_title(context: LookupContext, target: int) -> str:
+    slot = context.result.searches[0].slot_search.slot
     if slot < 0:
         return say("workshop.entries_none", target=target)
+    positions = context.log.segments[0].offset_slots["position"].tolist()
+    batch = _batch_position(context)
     own_slot = positions.index(batch) if batch in positions else slot
-    return say(
-        "workshop.entries_found" if own_slot == slot else "workshop.entries_found_not",
-        target=target,
-        slot=slot,
-        own=own_slot,
-    )
+    key = "workshop.entries_found" if own_slot == slot else "workshop.entries_found_not"
+    return say(key, target=target, slot=slot, own=own_slot)
 
 
 def _to_practice_lookup(block: LessonBlock) -> Destination:
@@ -141,12 +120,8 @@ def _to_practice_lookup(block: LessonBlock) -> Destination:
     }
 
 
-ENTRIES = LessonFigure(
-    _make_entries,
-    _draw_entries,
-    _to_practice_lookup,
-    paper=_draw_entries_question,
-    question=_draw_entries_question,
+ENTRIES = quiz_figure(
+    _make_entries, _draw_entries, _to_practice_lookup, partial(_draw_entries, is_answered=False)
 )
 
 
@@ -166,12 +141,8 @@ def entries(data: dict[str, Any], key: str) -> None:
 
 def make_lookup(block: LessonBlock) -> LookupContext:
     warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookup_cache.lookup_context(
-        _source(block),
-        block["by"],
-        block["target"],
-        lookup_cache.release_profile(_search_release(block), warm, block["by"]),
-    )
+    profile = lookup_cache.release_profile(_search_release(block), warm, block["by"])
+    return lookup_cache.lookup_context(_source(block), block["by"], block["target"], profile)
 
 
 def _search_release(block: LessonBlock) -> str:
@@ -198,18 +169,16 @@ def to_lookup(block: LessonBlock) -> Destination:
     return "Lookup", {page_state.SET: block["set"]} | lookup_parameters | warm
 
 
-def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
-    data = stepper.browser_payload(stepper.view(context), context, block_key(block))
-    return [_stepper(data | stepper_data(block, key), key)]
-
-
-def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
-    data = stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
-    return [_stepper(data | stepper_data(block, key) | {"begin": 0}, key)]
-
-
-def _stepper(data: dict[str, Any], key: str) -> Component:
-    return Component(partial(frontend.stepper, data, None, key=key))
+def _draw_steps(
+    context: LookupContext, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    view = stepper.view(context)
+    if is_answered:
+        data = stepper.browser_payload(view, context, block_key(block)) | stepper_data(block, key)
+    else:
+        data = stepper.base_payload(view, context, f"{block_key(block)} ?")
+        data |= {"name": key, "begin": 0}
+    return [Component(partial(frontend.stepper, data, None, key=key))]
 
 
 def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
@@ -223,7 +192,7 @@ def _to_step(block: LessonBlock) -> Destination:
     return page, address | start_parameters(block)
 
 
-STEPPER = LessonFigure(make_lookup, _draw_steps, _to_step, _steps_on_paper, _draw_steps_question)
+STEPPER = quiz_figure(make_lookup, _draw_steps, _to_step, _steps_on_paper)
 
 
 # ---- the race of plain binary search and the warm-section-first search
@@ -247,20 +216,19 @@ def _make_race(block: LessonBlock) -> tuple[SearchRaceView, ...]:
 
 
 def _draw_race(
-    views: Sequence[SearchRaceView], block: LessonBlock, key: str, *, is_question: bool = False
+    views: Sequence[SearchRaceView], block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     payload = race_figure.browser_payload(views, block_key(block))
-    payload["is_question"] = is_question
-    if is_question:  # the caption would reveal the answer
+    payload["is_question"] = not is_answered
+    if not is_answered:  # the caption would reveal the answer
         payload["races"] = [race | {"caption": ""} for race in payload["races"]]
     return [Component(partial(frontend.search_race, payload, key))]
 
 
-SEARCH_RACE = LessonFigure(
+SEARCH_RACE = quiz_figure(
     _make_race,
     _draw_race,
     lambda _block: ("Lookup", {page_state.SET: "full", page_state.BY: "offset"}),
-    question=partial(_draw_race, is_question=True),
 )
 
 
@@ -311,16 +279,17 @@ def skip_list_view(keys: Sequence[int], target: int, partition: str, source: str
     heights = even_heights(len(keys))
     comparisons = search_skip_list(keys, heights, target)
     floor = max((each.place for each in comparisons if each.is_right), default=HEAD)
-    return SkipListView(
-        title=say(
+    title = say("skip_list.title_none", target=target)
+    if floor >= 0:
+        title = say(
             "skip_list.title",
             target=target,
-            base=keys[floor] if floor >= 0 else None,
+            base=keys[floor],
             count=len(comparisons),
             one_by_one=min(floor + 2, len(keys)),
         )
-        if floor >= 0
-        else say("skip_list.title_none", target=target),
+    return SkipListView(
+        title=title,
         question=say("skip_list.question", target=target, count=len(keys)),
         caption=say("skip_list.below", count=len(keys), partition=partition, source=source),
         keys=tuple(keys),
@@ -337,15 +306,10 @@ def even_heights(count: int) -> tuple[int, ...]:
     Java draws these numbers at random. Here they are distributed evenly: every 4th node has a
     second level, every 8th a third level, and so on.
     """
-    heights = []
-    for number in range(1, count + 1):
-        height = 1
-        step = 4
-        while number % step == 0:
-            height = height + 1
-            step = step * 2
-        heights.append(height)
-    return tuple(heights)
+    levels = [4 << level for level in range(count.bit_length())]
+    return tuple(
+        1 + sum(number % nodes == 0 for nodes in levels) for number in range(1, count + 1)
+    )
 
 
 def search_skip_list(
@@ -384,44 +348,23 @@ def describe_skip_list(skip_list: SkipListView) -> str:
 
 
 def skip_list_figure(skip_list: SkipListView, mode: str) -> go.Figure:
-    colours = theme.colours(mode)
-    passed = {(each.level, each.place) for each in skip_list.comparisons if each.is_right}
-    refused = {(each.level, each.place) for each in skip_list.comparisons if not each.is_right}
-    chart = _skip_list_chart(skip_list, mode)
-    for place, height in enumerate(skip_list.heights):
-        for level in range(1, height + 1):
-            if place == skip_list.floor and level == 1:
-                name = "hit"
-            elif (level, place) in passed:
-                name = "scan"
-            elif (level, place) in refused:
-                name = "torn"
-            else:
-                name = "offset"
-            is_plain = name == "offset"
-            _add_node(
-                chart, place, level, colours[f"{name}_soft"], colours[name], thick=not is_plain
-            )
+    names = {
+        (each.level, each.place): "scan" if each.is_right else "torn"
+        for each in skip_list.comparisons
+    }
+    chart = _skip_list_chart(skip_list, mode, names | {(1, skip_list.floor): "hit"})
     way = _search_path(skip_list)
-    chart.add_trace(
-        go.Scatter(
-            x=[x for x, _ in way],
-            y=[y for _, y in way],
-            mode="lines",
-            line={"color": colours["scan"], "width": 3},
-            hoverinfo="skip",
-        )
+    return chart.add_scatter(
+        x=[x for x, _ in way],
+        y=[y for _, y in way],
+        mode="lines",
+        line={"color": theme.colours(mode)["scan"], "width": 3},
+        hoverinfo="skip",
     )
-    return chart
 
 
 def skip_list_question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
-    colours = theme.colours(mode)
-    chart = _skip_list_chart(skip_list, mode)
-    for place, height in enumerate(skip_list.heights):
-        for level in range(1, height + 1):
-            _add_node(chart, place, level, colours["offset_soft"], colours["offset"], thick=False)
-    return chart
+    return _skip_list_chart(skip_list, mode, {})
 
 
 def _search_path(skip_list: SkipListView) -> list[tuple[float, float]]:
@@ -438,31 +381,30 @@ def _search_path(skip_list: SkipListView) -> list[tuple[float, float]]:
     return [*way, (place, 1)]
 
 
-def _skip_list_chart(skip_list: SkipListView, mode: str) -> go.Figure:
+def _skip_list_chart(
+    skip_list: SkipListView, mode: str, names: Mapping[tuple[int, int], str]
+) -> go.Figure:
+    """Draws a skip list. `names` has the colour of a node by (level, index of the key)."""
     colours = theme.colours(mode)
     levels = max(skip_list.heights)
-    chart = go.Figure()
+    shapes = []
     for level in range(1, levels + 1):
         last = max(place for place, height in enumerate(skip_list.heights) if height >= level)
-        chart.add_shape(
-            type="line", x0=HEAD, x1=last, y0=level, y1=level,
-            line={"color": colours["ink_3"], "width": 1.5}, layer="below",
-        )  # fmt: skip
-        _add_node(chart, HEAD, level, colours["panel"], colours["ink_3"], thick=False)
+        line = {"color": colours["ink_3"], "width": 1.5}
+        shapes.append(theme.straight_line(HEAD, last, level, level, line=line, layer="below"))
+        shapes.append(_node(HEAD, level, colours["panel"], line | {"width": 1}))
+    for place, height in enumerate(skip_list.heights):
+        for level in range(1, height + 1):
+            name = names.get((level, place), "offset")
+            line = {"color": colours[name], "width": 1 if name == "offset" else 2}
+            shapes.append(_node(place, level, colours[f"{name}_soft"], line))
     keys = [format_count(key) for key in skip_list.keys]
-    chart.add_trace(
-        go.Scatter(
-            x=list(range(len(keys))),
-            y=[1] * len(keys),
-            mode="markers",
-            marker={"opacity": 0, "size": 16},
-            **theme.hover(keys),
-        )
-    )
-    return chart.update_layout(
+    places = list(range(len(keys)))
+    return go.Figure(hover_points(None, places, [1] * len(keys), keys, size=16)).update_layout(
         theme.chart_layout(mode, SKIP_LIST_PX, (0, 8, 8, 62)),
+        shapes=shapes,
         xaxis={
-            "tickvals": [HEAD, *range(len(keys))],
+            "tickvals": [HEAD, *places],
             "ticktext": [say("skip_list.head"), *keys],
             "tickangle": -90,
             "tickfont": {"size": 12, "color": colours["ink_2"]},
@@ -474,17 +416,14 @@ def _skip_list_chart(skip_list: SkipListView, mode: str) -> go.Figure:
     )
 
 
-def _add_node(
-    chart: go.Figure, place: int, level: int, fill: str, line: str, *, thick: bool
-) -> None:
-    chart.add_shape(
-        type="rect",
-        x0=place - NODE_HALF,
-        x1=place + NODE_HALF,
-        y0=level - LEVEL_HALF,
-        y1=level + LEVEL_HALF,
+def _node(place: int, level: int, fill: str, line: dict) -> dict:
+    return theme.rectangle(
+        place - NODE_HALF,
+        place + NODE_HALF,
+        level - LEVEL_HALF,
+        level + LEVEL_HALF,
         fillcolor=fill,
-        line={"color": line, "width": 2 if thick else 1},
+        line=line,
     )
 
 
