@@ -70,7 +70,8 @@ class LogCopy:
         return walk(self.content("log"))[0]
 
     def entries(self, kind: str) -> np.ndarray:
-        return INDEXES[kind].parse(self.content(kind))
+        """Returns a new array with the entries of an index."""
+        return INDEXES[kind].parse(self.content(kind)).copy()
 
     def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
         """Returns the copy with new content for some files. Modification times stay unchanged.
@@ -106,7 +107,7 @@ def copy_log(broker: Broker, partition: Partition, segment: int, release: Releas
 
 BIT = 0x10  # mask of the flipped bit
 DAY_MS = 86_400_000
-MAX_DAYS = 400
+DAYS = range(1, 401)
 MAX_RECORDS = 40  # the most by which a key is lowered
 POSITION_SLOTS = 3  # a moved entry gets the position of the entry this many slots later
 PADDING_BYTES = 4096  # greatest length of an index that was not trimmed
@@ -134,10 +135,10 @@ class Damage:
 
     copy: LogCopy
     file: str
-    start: int
-    stop: int
-    before: bytes | None
-    after: bytes | None
+    start: int = 0
+    stop: int = 0
+    before: bytes | None = None
+    after: bytes | None = None
     new_name: str | None = None
     target_offset: int | None = None
 
@@ -169,61 +170,44 @@ class Fault:
         return places[int(self.initial_share * (len(places) - 1))]
 
 
-def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
-    name = copy.name(kind)
-    before = copy.content(kind)
-    return Damage(
-        copy=copy.with_files({name: after}),
-        file=name,
-        start=start,
-        stop=stop,
-        before=before,
-        after=after,
-    )
+def _change(copy: LogCopy, name: str, after: bytes | None, start: int, stop: int) -> Damage:
+    """Returns the damage of a file with new content. `after` is None if the file is removed."""
+    changed_copy = copy.with_files({name: after})
+    before = copy.files[name].content()
+    return Damage(copy=changed_copy, file=name, start=start, stop=stop, before=before, after=after)
 
 
-# ---- names
+def _cut(kind: str) -> Callable[[LogCopy, int], Damage]:
+    def damage(copy: LogCopy, cut_bytes: int) -> Damage:
+        data = copy.content(kind)
+        stop = len(data) - cut_bytes
+        return _change(copy, copy.name(kind), data[:stop], stop, len(data))
+
+    return damage
+
+
+# ---- whole files
 
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
     """Renames the .index, so that the offset in its name is higher by 1."""
     name = copy.name("index")
-    before = copy.content("index")
+    data = copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
-    broken_copy = copy.with_files({name: None, new_name: before})
-    return Damage(
-        copy=broken_copy, file=name, start=0, stop=0, before=before, after=before, new_name=new_name
-    )
+    renamed_copy = copy.with_files({name: None, new_name: data})
+    return Damage(copy=renamed_copy, file=name, before=data, after=data, new_name=new_name)
 
 
 def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
     def damage(copy: LogCopy, _place: int) -> Damage:
-        name = copy.name(kind)
-        before = copy.content(kind)
-        return Damage(
-            copy=copy.with_files({name: None}),
-            file=name,
-            start=0,
-            stop=len(before),
-            before=before,
-            after=None,
-        )
+        return _change(copy, copy.name(kind), None, 0, len(copy.content(kind)))
 
     return damage
 
 
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
     name = names.LEADER_EPOCHS
-    after = b"junk\n"
-    before = copy.files[name].content()
-    return Damage(
-        copy=copy.with_files({name: after}),
-        file=name,
-        start=0,
-        stop=len(before),
-        before=before,
-        after=after,
-    )
+    return _change(copy, name, b"junk\n", 0, len(copy.files[name].content()))
 
 
 # ---- the .log
@@ -242,17 +226,12 @@ def _flip_bit(copy: LogCopy, byte: int) -> Damage:
     position = int(_middle_batch(copy)["position"]) + byte
     data = bytearray(copy.content("log"))
     data[position] ^= BIT
-    return _change(copy, "log", bytes(data), position, position + 1)
+    return _change(copy, copy.name("log"), bytes(data), position, position + 1)
 
 
 def _last_batch_bytes(copy: LogCopy) -> range:
     """Returns the possible numbers of bytes to cut off: less than the whole last batch."""
     return range(1, int(copy.batches()["size_bytes"][-1]))
-
-
-def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
-    data = copy.content("log")
-    return _change(copy, "log", data[:-cut_bytes], len(data) - cut_bytes, len(data))
 
 
 def _set_clock(copy: LogCopy, days: int) -> Damage:
@@ -265,7 +244,7 @@ def _set_clock(copy: LogCopy, days: int) -> Damage:
         _set_field(data, start, name, int(batch[name]) + days * DAY_MS)
     _set_field(data, start, "crc", crc32c(bytes(data[start + CRC_START : stop])))
     at = start + field_start(HEADER, "base_timestamp_ms")
-    damage = _change(copy, "log", bytes(data), at, at + 2 * np.dtype("i8").itemsize)
+    damage = _change(copy, copy.name("log"), bytes(data), at, at + 2 * np.dtype("i8").itemsize)
     return replace(
         damage, copy=_with_rebuilt_indexes(damage.copy), target_offset=_next_segment_offset(copy)
     )
@@ -288,8 +267,8 @@ def _with_rebuilt_indexes(copy: LogCopy) -> LogCopy:
 
 def _next_segment_offset(copy: LogCopy) -> int:
     """Returns the base offset of the next segment, or of the last batch if there is none."""
-    later = [base for base in copy.bases if base > copy.segment]
-    return later[0] if later else int(copy.batches()["base_offset"][-1])
+    later = (base for base in copy.bases if base > copy.segment)
+    return next(later, _last_batch_offset(copy))
 
 
 # ---- indexes
@@ -304,57 +283,46 @@ def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
     return places
 
 
-def _change_entries(
-    copy: LogCopy, kind: str, change: Callable[[np.ndarray], None], first: int, count: int
-) -> Damage:
-    entries = copy.entries(kind).copy()
-    change(entries)
+def _write_entries(copy: LogCopy, kind: str, entries: np.ndarray, changed: range) -> Damage:
+    """Returns the damage of an index with new entries, of which the slots `changed` differ."""
     layout = INDEXES[kind]
-    start = first * layout.ENTRY.itemsize
-    stop = start + count * layout.ENTRY.itemsize
-    return _change(copy, kind, layout.build(entries), start, stop)
+    start = changed.start * layout.ENTRY.itemsize
+    stop = changed.stop * layout.ENTRY.itemsize
+    return _change(copy, copy.name(kind), layout.build(entries), start, stop)
 
 
 def _swap_entries(copy: LogCopy, slot: int) -> Damage:
-    def change(entries: np.ndarray) -> None:
-        entries[[slot, slot + 1]] = entries[[slot + 1, slot]]
-
-    return _change_entries(copy, "index", change, slot, 2)
+    entries = copy.entries("index")
+    entries[[slot, slot + 1]] = entries[[slot + 1, slot]]
+    return _write_entries(copy, "index", entries, range(slot, slot + 2))
 
 
 def _move_position(copy: LogCopy, slot: int) -> Damage:
-    def change(entries: np.ndarray) -> None:
-        entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
-
-    return _change_entries(copy, "index", change, slot, 1)
+    entries = copy.entries("index")
+    entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
+    return _write_entries(copy, "index", entries, range(slot, slot + 1))
 
 
 def _lower_key(copy: LogCopy, records: int) -> Damage:
     """Lowers the offset in the middle entry of the .index by `records`."""
-    middle = len(copy.entries("index")) // 2
-
-    def change(entries: np.ndarray) -> None:
-        entries["relative_offset"][middle] -= records
-
-    return _change_entries(copy, "index", change, middle, 1)
-
-
-def _cut_index(copy: LogCopy, cut_bytes: int) -> Damage:
-    data = copy.content("index")
-    return _change(copy, "index", data[:-cut_bytes], len(data) - cut_bytes, len(data))
+    entries = copy.entries("index")
+    middle = len(entries) // 2
+    entries["relative_offset"][middle] -= records
+    return _write_entries(copy, "index", entries, range(middle, middle + 1))
 
 
 def _pad_index(copy: LogCopy, padding_bytes: int) -> Damage:
     data = copy.content("index")
-    return _change(copy, "index", data + bytes(padding_bytes), len(data), len(data))
+    return _change(copy, copy.name("index"), data + bytes(padding_bytes), len(data), len(data))
 
 
 def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
     def damage(copy: LogCopy, slot: int) -> Damage:
         data = copy.content(kind)
         start = slot * INDEXES[kind].ENTRY.itemsize
-        zeroed = _change(copy, kind, data[:start] + bytes(len(data) - start), start, len(data))
-        return replace(zeroed, target_offset=_last_batch_offset(copy))
+        zeroed = data[:start] + bytes(len(data) - start)
+        damage = _change(copy, copy.name(kind), zeroed, start, len(data))
+        return replace(damage, target_offset=_last_batch_offset(copy))
 
     return damage
 
@@ -377,10 +345,9 @@ def _set_file_time(copy: LogCopy, days: int) -> Damage:
 
 
 def _delay_timestamp(copy: LogCopy, slot: int) -> Damage:
-    def change(entries: np.ndarray) -> None:
-        entries["timestamp_ms"][slot] += DAY_MS
-
-    damage = _change_entries(copy, "timeindex", change, slot, 1)
+    entries = copy.entries("timeindex")
+    entries["timestamp_ms"][slot] += DAY_MS
+    damage = _write_entries(copy, "timeindex", entries, range(slot, slot + 1))
     return replace(damage, target_offset=_last_batch_offset(copy))
 
 
@@ -399,14 +366,7 @@ def _lower_limit(copy: LogCopy, entries: int) -> Damage:
     """Lowers segment.index.bytes to the size of `entries` offset entries. No file changes."""
     room_bytes = entries * INDEXES["index"].ENTRY.itemsize
     config = replace(copy.log.config, segment_index_bytes=room_bytes)
-    return Damage(
-        copy=copy.with_files({}, config=config),
-        file=copy.log.directory,
-        start=0,
-        stop=0,
-        before=None,
-        after=None,
-    )
+    return Damage(copy=copy.with_files({}, config=config), file=copy.log.directory)
 
 
 FAULTS = MappingProxyType(
@@ -417,23 +377,21 @@ FAULTS = MappingProxyType(
         "epochs": Fault(_write_epochs),
         "bit": Fault(_flip_bit, _batch_bytes),
         "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
-        "cut": Fault(_cut_log, _last_batch_bytes),
-        "cut-killed": Fault(_cut_log, _last_batch_bytes, has_kill=True),
+        "cut": Fault(_cut("log"), _last_batch_bytes),
+        "cut-killed": Fault(_cut("log"), _last_batch_bytes, has_kill=True),
         "entries-swapped": Fault(_swap_entries, _slots("index", excluded=1)),
         "position-moved": Fault(_move_position, _slots("index", excluded=POSITION_SLOTS)),
         "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
-        "index-cut": Fault(_cut_index, lambda copy: range(1, len(copy.content("index")) + 1)),
+        "index-cut": Fault(_cut("index"), lambda copy: range(1, len(copy.content("index")) + 1)),
         "index-padded": Fault(_pad_index, _padding_bytes),
         "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
         "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
-        "clock": Fault(_set_clock, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP),
+        "clock": Fault(_set_clock, lambda _copy: DAYS, client=Client.TIMESTAMP),
         "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
         "times-zeroed": Fault(
             _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
         ),
-        "file-time": Fault(
-            _set_file_time, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP
-        ),
+        "file-time": Fault(_set_file_time, lambda _copy: DAYS, client=Client.TIMESTAMP),
         "limit": Fault(_lower_limit, _index_capacities),
     }
 )

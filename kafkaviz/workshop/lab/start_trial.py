@@ -144,19 +144,21 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)
     has_time = fault.client is Client.TIMESTAMP
-    timestamp_ms, expected_reading = _read_undamaged(
-        copy, damage.target_offset if has_time else None
-    )
-    reading = ClientReading() if log_view is None else read_log(log_view, timestamp_ms)
+    target_offset = damage.target_offset if has_time else None
+    timestamp_ms, expected_reading = _read_undamaged(copy, target_offset)
+    if log_view is None:
+        reading = ClientReading()
+        outcome = ReadOutcome.NOT_SERVED
+    else:
+        reading = read_log(log_view, timestamp_ms)
+        outcome = _read_outcome(reading, expected_reading)
     return StartTrial(
         copy=copy,
         damage=damage,
         client=fault.client,
         restart=restart,
         start=_start_outcome(restart.steps),
-        read=ReadOutcome.NOT_SERVED
-        if log_view is None
-        else _read_outcome(reading, expected_reading),
+        read=outcome,
         reading=reading,
         expected_reading=expected_reading,
         timestamp_ms=timestamp_ms,
@@ -165,16 +167,13 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
 
 def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
     """Starts a broker on a copy. Returns None instead of a log if start-up fails."""
-    loader = LogLoader(
-        copy.log, clean=copy.is_clean, behaviour=release_behaviour(versions.parse(RELEASE))
-    )
-    steps = loader.run()
-    restart = join_steps([(copy.log.directory, steps)], clean=copy.is_clean)
+    log = copy.log
+    behaviour = release_behaviour(versions.parse(RELEASE))
+    loader = LogLoader(log, clean=copy.is_clean, behaviour=behaviour)
+    restart = join_steps([(log.directory, loader.run())], clean=copy.is_clean)
     if not restart.starts:
         return restart, None
-    return restart, view_files(
-        copy.log.directory, loader.files(), copy.log.log_start_offset or None
-    )
+    return restart, view_files(log.directory, loader.files(), log.log_start_offset or None)
 
 
 def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:

@@ -15,12 +15,12 @@ from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
 
-from kafkaviz import units
 from kafkaviz.analysis.findings import Finding
 from kafkaviz.figures.text.sentences import capitalize, join_comma, join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.units import format_bytes, format_count, moment
 from kafkaviz.workshop.lab import INDEXES, POSITION_SLOTS, Client, Damage, LogCopy
 from kafkaviz.workshop.lab.start_trial import DeliveredRange, ReadOutcome, StartTrial
 
@@ -38,12 +38,14 @@ SAME_WORDS = {
 SLOT_PLACES = ("position-moved", "time-late")
 # faults whose place is a number of days, records or bytes
 COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")
-NO_BYTES = ""  # the text of a cell after the end of the file
 
 
 @dataclass(frozen=True)
 class HexRow:
-    """Sixteen bytes of a file, each as (two hexadecimal digits, whether the damage changed it)."""
+    """Sixteen bytes of a file, each as (two hexadecimal digits, whether the damage changed it).
+
+    The digits are "" after the end of the file.
+    """
 
     position: int
     cells: tuple[tuple[str, bool], ...]
@@ -70,16 +72,13 @@ class DamageView:
 def damage_view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
     """Returns the damage of a fault at a place. `copy` is the undamaged copy."""
     has_change = damage.before != damage.after
+    title = _describe(copy, damage, fault, place)
     note_before, note_after = _notes(copy, damage)
     return DamageView(
-        title=say(
-            "break_it.broken_title",
-            name=damage.file,
-            title=_describe(copy, damage, fault, place),
-        ),
+        title=say("break_it.broken_title", name=damage.file, title=title),
         stop=describe_stop(damage.copy),
         before=_rows(damage.before, damage) if has_change else (),
-        after=_rows(damage.after, damage) if has_change and damage.after is not None else (),
+        after=_rows(damage.after, damage) if has_change else (),
         note_before=note_before,
         note_after=note_after,
     )
@@ -94,7 +93,7 @@ def place_label(fault: str) -> str:
 def describe_stop(copy: LogCopy) -> str:
     if copy.is_clean:
         return say("broker.stopped_cleanly")
-    return say("break_it.killed", offset=units.format_count(copy.log.recovery_point))
+    return say("break_it.killed", offset=format_count(copy.log.recovery_point))
 
 
 def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
@@ -102,14 +101,14 @@ def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
     return say_count(
         f"break_it.does_{SAME_WORDS.get(fault, fault)}",
         count,
-        count=units.format_count(count),
-        byte=units.format_count(damage.start),
+        count=format_count(count),
+        byte=format_count(damage.start),
         field=_field_text(copy, damage),
         new_name=damage.new_name,
-        place=units.format_count(place),
-        next=units.format_count(place + 1),
-        behind=units.format_count(place + POSITION_SLOTS),
-        slot=units.format_count(_slot(damage)),
+        place=format_count(place),
+        next=format_count(place + 1),
+        behind=format_count(place + POSITION_SLOTS),
+        slot=format_count(_slot(damage)),
     )
 
 
@@ -121,21 +120,12 @@ def _slot(damage: Damage) -> int:
 def _field_text(copy: LogCopy, damage: Damage) -> str:
     if not damage.file.endswith(".log"):
         return ""
-    batch = next(
-        (
-            row
-            for row in copy.batches()
-            if row["position"] <= damage.start < row["position"] + row["size_bytes"]
-        ),
-        None,
-    )
-    if batch is None or damage.before is None:
-        return ""
-    start = int(batch["position"])
-    size_bytes = int(batch["size_bytes"])
-    data = damage.before[start : start + size_bytes]
-    spans = spans_batch.batch(data, start, size_bytes, damage.start, damage.start + 1)
-    return say("break_it.in_field", field=render(spans[0].name)) if spans else ""
+    for start, size_bytes in copy.batches()[["position", "size_bytes"]].tolist():
+        if start <= damage.start < start + size_bytes and damage.before:
+            data = damage.before[start : start + size_bytes]
+            spans = spans_batch.batch(data, start, size_bytes, damage.start, damage.start + 1)
+            return say("break_it.in_field", field=render(spans[0].name)) if spans else ""
+    return ""
 
 
 # ---- bytes
@@ -165,16 +155,12 @@ def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
 
 
 def _cells(data: bytes, position: int, damage: Damage) -> tuple[tuple[str, bool], ...]:
-    return tuple(
-        (f"{data[at]:02x}" if at < len(data) else NO_BYTES, _has_changed(at, damage))
-        for at in range(position, position + ROW_BYTES)
-    )
-
-
-def _has_changed(position: int, damage: Damage) -> bool:
     before = damage.before or b""
     after = damage.after or b""
-    return before[position : position + 1] != after[position : position + 1]
+    return tuple(
+        (data[at : at + 1].hex(), before[at : at + 1] != after[at : at + 1])
+        for at in range(position, position + ROW_BYTES)
+    )
 
 
 # ---- notes
@@ -184,22 +170,18 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
     if damage.new_name:
         return damage.file, damage.new_name
     if not damage.is_of_file:
-        before_bytes, after_bytes = (
-            units.format_count(config.segment_index_bytes)
-            for config in (copy.log.config, damage.copy.log.config)
-        )
-        return say("break_it.setting", bytes=before_bytes), say(
-            "break_it.setting", bytes=after_bytes
-        )
+        before_bytes = format_count(copy.log.config.segment_index_bytes)
+        after_bytes = format_count(damage.copy.log.config.segment_index_bytes)
+        after_text = say("break_it.setting", bytes=after_bytes)
+        return say("break_it.setting", bytes=before_bytes), after_text
     if damage.after is None:
         return "", say("evidence.no_file")
     kind = damage.file.rpartition(".")[2]
-    if kind not in INDEXES or damage.start >= len(damage.before or b""):
-        return "", ""
     before = damage.before or b""
-    after = damage.after
+    if kind not in INDEXES or damage.start >= len(before):
+        return "", ""
     slot = _slot(damage)
-    return _entry_text(copy, kind, before, slot), _entry_text(copy, kind, after, slot)
+    return _entry_text(copy, kind, before, slot), _entry_text(copy, kind, damage.after, slot)
 
 
 def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
@@ -207,11 +189,11 @@ def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
     if slot >= len(entries):
         return ""
     entry = entries[slot]
-    offset = units.format_count(copy.segment + int(entry["relative_offset"]))
+    offset = format_count(copy.segment + int(entry["relative_offset"]))
     if kind == "index":
-        position = units.format_count(int(entry["position"]))
+        position = format_count(int(entry["position"]))
         return say("break_it.entry_offset", slot=slot, offset=offset, position=position)
-    time = units.moment(int(entry["timestamp_ms"]))
+    time = moment(int(entry["timestamp_ms"]))
     return say("break_it.entry_time", slot=slot, time=time, offset=offset)
 
 
@@ -302,33 +284,25 @@ def _title(trial: StartTrial) -> str:
     if trial.read is ReadOutcome.NOT_SERVED:
         return say("break_it.result_time", start=start, answer=say("break_it.no_broker"))
     if trial.client is Client.TIMESTAMP:
-        answer = (
-            say("break_it.no_answer")
-            if trial.reading.answer is None
-            else say("common.offset", offset=units.format_count(trial.reading.answer))
-        )
+        answer = say("break_it.no_answer")
+        if trial.reading.answer is not None:
+            answer = say("common.offset", offset=format_count(trial.reading.answer))
         return say("break_it.result_time", start=start, answer=answer)
     if trial.read is ReadOutcome.ERROR:
-        offset = units.format_count(trial.reading.error_offset or 0)
+        offset = format_count(trial.reading.error_offset or 0)
         return say("break_it.result_all_error", start=start, offset=offset)
     return say("break_it.result_all", start=start, **_counts(trial))
 
 
 def _cut_byte(steps: Iterable[StartupStep]) -> str:
-    return next(
-        (
-            units.format_count(step.from_position or 0)
-            for step in steps
-            if step.action == "truncate"
-        ),
-        "",
-    )
+    cuts = (step.from_position or 0 for step in steps if step.action == "truncate")
+    return next(map(format_count, cuts), "")
 
 
 def _counts(trial: StartTrial) -> dict[str, str]:
     return {
-        "received": units.format_count(trial.reading.record_count),
-        "count": units.format_count(trial.expected_reading.record_count),
+        "received": format_count(trial.reading.record_count),
+        "count": format_count(trial.expected_reading.record_count),
     }
 
 
@@ -350,14 +324,14 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
         yield _step_text(step, has_reason=number == 0 or step.why != steps[number - 1].why)
     if len(steps) > MAX_STEPS:
         rest = len(steps) - MAX_STEPS
-        yield say_count("break_it.more_steps", rest, count=units.format_count(rest))
+        yield say_count("break_it.more_steps", rest, count=format_count(rest))
 
 
 def _step_text(step: StartupStep, *, has_reason: bool) -> str:
     name = (step.file or "").rpartition("/")[2]
-    size = "" if step.size_bytes is None else units.format_bytes(step.size_bytes)
+    size = "" if step.size_bytes is None else format_bytes(step.size_bytes)
     if step.action == "truncate":
-        size = say("health.from_byte", size=size, byte=units.format_count(step.from_position or 0))
+        size = say("health.from_byte", size=size, byte=format_count(step.from_position or 0))
     elif step.action == "rebuild":
         size = say("health.to_size", size=size)
     elif step.action == "fail":
@@ -375,14 +349,14 @@ def describe_reading(trial: StartTrial) -> str:
 
 
 def _answer_text(trial: StartTrial) -> str:
-    time = units.moment(trial.timestamp_ms or 0)
-    expected = units.format_count(trial.expected_reading.answer or 0)
+    time = moment(trial.timestamp_ms or 0)
+    expected = format_count(trial.expected_reading.answer or 0)
     if trial.reading.error is not None:
         return say("break_it.client_error", time=time, error=_error_text(trial))
     if trial.reading.answer is None:
         return say("break_it.client_none", time=time, expected=expected)
     kind = "same" if trial.read is ReadOutcome.SAME else "other"
-    answer = units.format_count(trial.reading.answer)
+    answer = format_count(trial.reading.answer)
     return say(f"break_it.client_{kind}", time=time, answer=answer, expected=expected)
 
 
@@ -390,12 +364,12 @@ def _records_text(trial: StartTrial) -> str:
     ranges = trial.reading.ranges
     counts = _counts(trial)
     if trial.read is ReadOutcome.ERROR:
-        offset = units.format_count(trial.reading.error_offset or 0)
+        offset = format_count(trial.reading.error_offset or 0)
         return say("break_it.consumer_error", offset=offset, error=_error_text(trial), **counts)
     if not ranges:
         return say("break_it.consumer_empty")
-    first = units.format_count(ranges[0].first)
-    last = units.format_count(ranges[-1].last)
+    first = format_count(ranges[0].first)
+    last = format_count(ranges[-1].last)
     if trial.read is ReadOutcome.SAME:
         return say("break_it.consumer_all", first=first, last=last)
     if trial.read is ReadOutcome.FEWER:
@@ -404,15 +378,15 @@ def _records_text(trial: StartTrial) -> str:
     if any(part not in expected and not _is_within(part, expected) for part in ranges):
         return say("break_it.consumer_shifted", **counts)
     missing = join_comma(
-        say(
-            "break_it.range",
-            first=units.format_count(part.first),
-            last=units.format_count(part.last),
-        )
+        _range_text("break_it.range", part)
         for part in _bars(trial)[1].parts
         if part.kind is PartKind.MISSING
     )
     return say("break_it.consumer_missing", ranges=missing, **counts)
+
+
+def _range_text(key: str, part: OffsetPart) -> str:
+    return say(key, first=format_count(part.first), last=format_count(part.last))
 
 
 def _is_within(part: DeliveredRange, expected: Iterable[DeliveredRange]) -> bool:
@@ -432,18 +406,17 @@ def _error_text(trial: StartTrial) -> str:
 
 def strip(trial: StartTrial) -> OffsetStrip:
     """Returns a bar for the undamaged log, and a bar for the client's reading after start-up."""
-    first = trial.expected_reading.start_offset
-    stop = trial.expected_reading.end_offset
-    bases = [base for base in trial.copy.bases if first < base < stop]
-    ends = [base for base in (*bases, stop) if base > trial.copy.segment]
-    share = _Scale(first, stop).share
+    scale = _Scale(trial.expected_reading.start_offset, trial.expected_reading.end_offset)
+    bases = [base for base in trial.copy.bases if scale.first < base < scale.stop]
+    end = next((base for base in bases if base > trial.copy.segment), scale.stop)
+    broken = (scale.share(trial.copy.segment), scale.share(end))
     before, after = _bars(trial)
     return OffsetStrip(
         before,
         after,
-        tuple(map(share, bases)),
-        (share(trial.copy.segment), share(ends[0])) if trial.damage.is_of_file else None,
-        _strip_text(after, first, stop),
+        tuple(map(scale.share, bases)),
+        broken if trial.damage.is_of_file else None,
+        _strip_text(after, scale),
     )
 
 
@@ -461,39 +434,28 @@ class _Scale:
 
 def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
     """Returns a bar for the undamaged log and a bar for the damaged log."""
-    first = trial.expected_reading.start_offset
-    stop = trial.expected_reading.end_offset
-    scale = _Scale(first, stop)
-    everything = scale.part(PartKind.READ, first, stop - 1)
+    expected = trial.expected_reading
+    scale = _Scale(expected.start_offset, expected.end_offset)
     if trial.client is Client.TIMESTAMP:
-        expected = trial.expected_reading.answer
-        answer = trial.reading.answer
-        return _answer_bar(expected, scale), _answer_bar(answer, scale)
+        return _answer_bar(expected.answer, scale), _answer_bar(trial.reading.answer, scale)
+    before = OffsetBar((scale.part(PartKind.READ, scale.first, scale.stop - 1),))
+    mark = None
     error_offset = trial.reading.error_offset
-    mark = (
-        None
-        if error_offset is None
-        else (
-            scale.share(error_offset),
-            say("break_it.mark_error", offset=units.format_count(error_offset)),
-        )
-    )
-    return OffsetBar((everything,)), OffsetBar(tuple(_parts(trial, scale)), mark)
+    if error_offset is not None:
+        text = say("break_it.mark_error", offset=format_count(error_offset))
+        mark = scale.share(error_offset), text
+    return before, OffsetBar(tuple(_parts(trial, scale)), mark)
 
 
 def _answer_bar(answer: int | None, scale: _Scale) -> OffsetBar:
     everything = scale.part(PartKind.UNREAD, scale.first, scale.stop - 1)
-    mark = None if answer is None else (scale.share(answer), units.format_count(answer))
+    mark = None if answer is None else (scale.share(answer), format_count(answer))
     return OffsetBar((everything,), mark)
 
 
-def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
+def _strip_text(after: OffsetBar, scale: _Scale) -> str:
     texts = [
-        say(
-            f"break_it.part_{part.kind.value}",
-            first=units.format_count(part.first),
-            last=units.format_count(part.last),
-        )
+        _range_text(f"break_it.part_{part.kind.value}", part)
         for part in after.parts
         if part.kind is not PartKind.UNREAD
     ]
@@ -501,8 +463,8 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
         texts.append(after.mark[1])
     return say(
         "break_it.strip_alt",
-        first=units.format_count(first),
-        last=units.format_count(stop - 1),
+        first=format_count(scale.first),
+        last=format_count(scale.stop - 1),
         parts=join_semicolon(texts) or say("break_it.no_answer"),
     )
 
