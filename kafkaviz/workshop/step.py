@@ -75,7 +75,8 @@ def _lab_card(position: LessonPosition) -> None:
     if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
         return
     try:
-        score = break_it.describe_score(break_it.make(block), lesson_state.lab_answers(lesson.name))
+        lab = break_it.make(block)
+        right, count = break_it.total_score(lab, lesson_state.lab_answers(lesson.name))
     except KafkavizError as fault:
         return render_fault(fault, "lab")
     with st.container(key="kv_break_card", horizontal=True, gap=12, vertical_alignment="center"):
@@ -86,6 +87,7 @@ def _lab_card(position: LessonPosition) -> None:
             on_click=lesson_state.open_lab,
             args=(lesson.name, position.part),
         )
+        score = say("break_it.card_score", right=right, count=count)
         score_html = tag("span", score, class_="kv-fnt")
         text = tag("div", say("break_it.card"), tag("br"), score_html, class_="kv-sm")
         st.html(text, width="stretch")

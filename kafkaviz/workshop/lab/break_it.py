@@ -7,7 +7,7 @@ the right answers are computed from the bytes of the copy (start_trial.py).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
@@ -31,6 +31,7 @@ from kafkaviz.workshop.lab.start_trial import (
 from kafkaviz.workshop.lab.views import HexRow, OffsetBar, OffsetStrip
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
+OPEN_KINDS = ("chosen", "open")  # kinds of choices before the start
 MAX_RIGHT = 0.75  # beyond this share of the width, a mark's text is on its left
 # maximum numbers of cached results
 MAX_TRIALS = 128
@@ -126,9 +127,8 @@ def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
-        return start_trial.new_findings(
-            _findings(*at, lab.faults[number], place), _findings(*at), damage
-        )
+        findings = _findings(*at, lab.faults[number], place)
+        return start_trial.new_findings(findings, _findings(*at), damage)
     except CannotOpen:
         return ()
 
@@ -141,11 +141,6 @@ def total_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> tuple[int, i
         if number < len(lab.faults) and answer.place in lab.places(number)
     )
     return right, 2 * len(lab.faults)
-
-
-def describe_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> str:
-    right, count = total_score(lab, answers)
-    return say("break_it.card_score", right=right, count=count)
 
 
 # ---- the page of the lab
@@ -174,9 +169,10 @@ def render(
             number, place = _render_controls(lab, lesson, answers)
             trial = lab.trial(number, place)
             answer = answers.get(number)
-            is_started = answer is not None and answer.place == place
+            if answer and answer.place != place:  # the answer is about another place
+                answer = None
             _damage(lab, trial, number, place)
-            if is_started:
+            if answer:
                 _result(lab, trial, number, place)
             else:
                 st.html(_strip(views.strip(trial), is_started=False))
@@ -184,8 +180,8 @@ def render(
             head()
             st.markdown(say("break_it.lead", tp=block["tp"], data=block["data"], release=RELEASE))
             key = f"kv_given_break_{lesson}_{number}_{place}"
-            _render_questions(trial, answer if is_started else None, key)
-            if is_started:
+            _render_questions(trial, answer, key)
+            if answer:
                 _verdict(lab, trial, answer, answers)
             else:
                 _start_button(key, number, place, on_start)
@@ -228,11 +224,8 @@ def _question_text(question: str, trial: StartTrial) -> str:
         return say("break_it.ask_start")
     if trial.client is Client.ALL_OFFSETS:
         return say("break_it.ask_all")
-    return say(
-        "break_it.ask_time",
-        time=moment(trial.timestamp_ms),
-        offset=format_count(trial.expected_reading.answer),
-    )
+    offset = format_count(trial.expected_reading.answer)
+    return say("break_it.ask_time", time=moment(trial.timestamp_ms), offset=offset)
 
 
 def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
@@ -245,17 +238,15 @@ def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
 
 
 def _render_questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
+    letters = vars(answer) if answer else st.session_state.get(key, {})
     for question, outcomes in OUTCOMES.items():
-        letter = (
-            getattr(answer, question) if answer else st.session_state.get(key, {}).get(question)
-        )
+        letter = letters.get(question)
+        right = right_letter(question, trial) if answer else None
         with st.container(key=f"kv_ask_{question}", gap=4):
             with st.container(key=f"kv_prose_break_{question}"):
                 st.markdown(f"**{elements.escape_markdown(_question_text(question, trial))}**")
             for index, outcome in enumerate(outcomes):
-                kind = choice_kind(
-                    LETTERS[index], letter, right_letter(question, trial) if answer else None
-                )
+                kind = choice_kind(LETTERS[index], letter, right)
                 _choice_button(question, index, _choice_text(question, outcome, trial), kind, key)
 
 
@@ -275,15 +266,13 @@ def choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> st
 
 
 def _choice_button(question: str, index: int, text: str, kind: str, key: str) -> None:
-    can_choose = kind in ("chosen", "open")
+    letter = LETTERS[index]
     with st.container(key=f"kv_opt_{kind}_{question}_{index}"):
-        arguments: dict[str, Any] = {"width": "stretch"}
-        if can_choose:
-            arguments |= {"on_click": _predict, "args": (key, question, LETTERS[index])}
         st.button(
-            f"`{LETTERS[index].upper()}`  {elements.escape_markdown(text)}",
+            f"`{letter.upper()}`  {elements.escape_markdown(text)}",
             key=f"kv_predict_{question}_{index}",
-            **arguments,
+            width="stretch",
+            on_click=partial(_predict, key, question, letter) if kind in OPEN_KINDS else None,
         )
 
 
@@ -313,9 +302,9 @@ def _start_button(
 
 
 def _verdict(
-    lab: FaultLab, trial: StartTrial, answer: LabAnswer | None, answers: Mapping[int, LabAnswer]
+    lab: FaultLab, trial: StartTrial, answer: LabAnswer, answers: Mapping[int, LabAnswer]
 ) -> None:
-    right = answer.score(trial) if answer else 0
+    right = answer.score(trial)
     right_total, count = total_score(lab, answers)
     mark = "ok" if right == len(OUTCOMES) else "info"
     score = tag("b", say("break_it.score", right=right))
@@ -384,14 +373,10 @@ def _strip(strip: OffsetStrip, *, is_started: bool) -> Html:
 
 
 def _bar(bar: OffsetBar, lines: Sequence[Html]) -> list[Html]:
-    parts = [
-        tag(
-            "i",
-            class_=part.kind.value,
-            style=f"left:{part.start:.3%};width:{part.stop - part.start:.3%}",
-        )
-        for part in bar.parts
-    ]
+    parts = []
+    for part in bar.parts:
+        style = f"left:{part.start:.3%};width:{part.stop - part.start:.3%}"
+        parts.append(tag("i", class_=part.kind.value, style=style))
     parts += lines
     if bar.mark is not None:
         share, text = bar.mark
