@@ -93,17 +93,6 @@ def is_lab_open(lesson: Lesson) -> bool:
     return bool(st.query_params.get(workshop.LAB)) and lab_block(lesson) is not None
 
 
-def step_name(position: LessonPosition) -> str:
-    """Returns lesson and step, such as "batches.2", for the teacher's other window."""
-    return f"{position.lesson.name}.{position.part}"
-
-
-def open_named_step(step_name: str) -> None:
-    name, _, part = step_name.rpartition(".")
-    if part.isdecimal() and len(part) < 10:
-        open_step(name, int(part))
-
-
 def open_glossary() -> None:
     st.query_params[workshop.WORD] = workshop.ALL_WORDS
 

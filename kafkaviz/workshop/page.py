@@ -1,7 +1,7 @@
 """The Workshop page: lessons about Kafka's files."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import streamlit as st
@@ -23,7 +23,7 @@ from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.figures.figure import render
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
-from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonFault
+from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonFault
 from kafkaviz.workshop.step import (
     lesson_head,
     render_back,
@@ -36,6 +36,10 @@ from kafkaviz.workshop.takeaway.handouts import notes, render_handout
 from kafkaviz.workshop.takeaway.page_file import inline_html
 
 CSS = Path(__file__).with_name("workshop.css")
+FOLLOWER = "kv_follow"
+_notes_button = register_component("notes_button", "small_button")
+_follower = register_component("follow", "hidden")
+_clock = register_component("session_clock")
 
 
 @in_turn
@@ -45,29 +49,25 @@ def render_page() -> None:
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
     position = lesson_state.current_position(lessons) if lessons else None
-    location = frame(
-        "Workshop", lambda: _render_crumbs(lessons, position), lambda: _render_tools(position)
-    )
+    crumbs = partial(_render_crumbs, lessons, position)
+    location = frame("Workshop", crumbs, partial(_render_tools, position))
     apply_print_style()
     elements.draw_style(_stylesheet() + class_bar.stylesheet())
     _render_faults(faults)
+    has_notes = bool(st.query_params.get(workshop.NOTES))
     if position is None:
-        elements.empty(
-            "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
-        )
+        lead = say("workshop.no_lessons_below")
+        elements.empty("lessons", say("workshop.no_lessons"), lead, level=1)
     elif st.query_params.get(workshop.WORD):
         render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):
-        render_handout(
-            position,
-            lesson_state.lesson_count(lessons),
-            is_teacher=bool(st.query_params.get(workshop.NOTES)),
-        )
+        render_handout(position, lesson_state.lesson_count(lessons), is_teacher=has_notes)
     elif st.query_params.get(workshop.END):
         render_end(lessons, position)
     else:
-        lab_block = _shown_lab(position)
-        if lab_block is not None:  # no fragment, so that other learners need not wait for a lab
+        lab_block = lesson_state.lab_block(position.lesson)
+        # a lab is not a fragment, so that other learners need not wait for it
+        if lab_block and lesson_state.is_lab_open(position.lesson) and not has_notes:
             with st.container(key="kv_body", gap=None):
                 _render_top(lessons, position)
                 render_lab(lessons, position, lab_block)
@@ -90,11 +90,6 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
             render_step(lessons, position)
     lesson_state.remember_address()
     class_bar.rerun_outdated_page(position.lesson.name, lesson_state.track())
-
-
-def _shown_lab(position: LessonPosition) -> LessonBlock | None:
-    is_shown = lesson_state.is_lab_open(position.lesson) and not st.query_params.get(workshop.NOTES)
-    return lesson_state.lab_block(position.lesson) if is_shown else None
 
 
 def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
@@ -121,7 +116,16 @@ def _follow(position: LessonPosition) -> None:
     would move the class back to an earlier step.
     """
     if not class_seat.is_teacher():
-        follow(lesson_state.step_name(position), lesson_state.open_named_step)
+        place = f"{position.lesson.name}.{position.part}"
+        _follower(key=FOLLOWER, data={"place": place}, on_place_change=_open_place, width="content")
+
+
+def _open_place() -> None:
+    """Opens the step that the teacher's other window shows. Its name is, for example, batches.2."""
+    place = (st.session_state.get(FOLLOWER) or {}).get("place") or ""
+    name, _, part = place.rpartition(".")
+    if part.isdecimal() and len(part) < 10:
+        open_step(name, int(part))
 
 
 @cache
@@ -227,7 +231,9 @@ def _render_tools(position: LessonPosition | None) -> None:
             class_bar.render_button()
             projector.render_button()
             if not class_seat.is_learner():
-                notes_button()
+                # opens this page with notes in a second window, see `_follow`
+                words = messages.table("stage")
+                _notes_button(key="kv_notes_window", data={"words": words}, width="content")
         label = say("workshop.lesson" if is_paper else "workshop.paper")
         st.button(
             label,
@@ -316,15 +322,9 @@ def _render_term(
 ) -> None:
     with st.container(key="kv_word_card", gap=8):
         kafka = worded("glossary.kafka", text=inline_html(term.kafka))
-        st.html(
-            join(
-                (
-                    tag("h2", term.name, class_="kv-h2"),
-                    tag("p", inline_html(term.meaning)),
-                    tag("p", kafka, class_="kv-sm kv-fnt"),
-                )
-            )
-        )
+        head = tag("h2", term.name, class_="kv-h2")
+        meaning = tag("p", inline_html(term.meaning))
+        st.html(join((head, meaning, tag("p", kafka, class_="kv-sm kv-fnt"))))
         with st.container(horizontal=True, gap=16, vertical_alignment="center", key="kv_word_ways"):
             _page_link(term, say("glossary.seen", page=elements.page_name(term.page)), address)
             if term.lesson in lesson_titles:
@@ -371,7 +371,8 @@ def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     step_text = lesson_state.position_text(lessons, position)
     with st.container(key="kv_notes_view", gap=16):
         st.html(lesson_head(step_text, position.step.title))
-        session_clock(begin, begin + position.step.minutes, total)
+        plan = [begin, begin + position.step.minutes, total]
+        _clock(key="kv_session_clock", data={"plan": plan, "words": messages.table("stage")})
         render([notes(position.step, begin, total)])
         _coming(lessons, position)
         with st.expander(say("workshop.session", minutes=f"{total:g}")):
@@ -386,11 +387,8 @@ def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             return
         lesson = next(lesson for lesson in lessons if lesson.name == following[0])
         step = lesson.steps[following[1] - 1]
-        label = (
-            say("stage.next")
-            if lesson is position.lesson
-            else say("stage.next_lesson", title=lesson.title)
-        )
+        is_same = lesson is position.lesson
+        label = say("stage.next") if is_same else say("stage.next_lesson", title=lesson.title)
         minutes = say("workshop.about_minutes", minutes=f"{step.minutes:g}")
         head = tag("div", label, " · ", minutes, class_="kv-lab")
         st.html(join((head, tag("p", step.title, class_="kv-next"))))
@@ -404,15 +402,10 @@ def session_plan(lessons: Sequence[Lesson], current: int) -> None:
     rows = []
     begin = 0.0
     for lesson in lessons:
-        rows.append(
-            (
-                f"{begin:g}",
-                lesson.title,
-                f"{lesson_state.minutes([lesson]):g}",
-                str(len(lesson_state.questions(lesson))),
-            )
-        )
-        begin += lesson_state.minutes([lesson])
+        minutes = lesson_state.minutes([lesson])
+        questions = len(lesson_state.questions(lesson))
+        rows.append((f"{begin:g}", lesson.title, f"{minutes:g}", str(questions)))
+        begin += minutes
     table(heads, rows, "rlrr", current)
 
 
@@ -470,14 +463,7 @@ def _render_scores(lessons: Sequence[Lesson]) -> None:
     for number, lesson in enumerate(lessons, 1):
         for name, part, is_task in lesson_state.questions(lesson):
             step = lesson.steps[part - 1]
-            right = class_room.SOLVED
-            if not is_task:
-                (question,) = step.blocks("predict")
-                right = next(
-                    letter
-                    for letter, (_, is_right) in zip(LETTERS, question.choices, strict=False)
-                    if is_right
-                )
+            right = class_room.SOLVED if is_task else step.blocks("predict")[0].right_letter
             if attendance is None:
                 answer = own_answers.get((name, part, is_task))
                 score = {None: "–", right: "✓"}.get(answer, "✗")
@@ -489,41 +475,3 @@ def _render_scores(lessons: Sequence[Lesson]) -> None:
             rows.append((f"{number}.{part} {step.title}", kind, score))
     heads = [say(f"workshop.{name}") for name in ("step", "asked", "right")]
     table(heads, rows, "lll")
-
-
-_notes_button = register_component("notes_button", "small_button")
-_follower = register_component("follow", "hidden")
-_clock = register_component("session_clock")
-FOLLOWER = "kv_follow"
-
-
-def notes_button() -> None:
-    """Draws a button that opens this page with teacher's notes in a second window.
-
-    The two windows follow each other, see `follow`.
-    """
-    _notes_button(key="kv_notes_window", data={"words": messages.table("stage")}, width="content")
-
-
-def follow(place: str, on_place: Callable[[str], None]) -> None:
-    """Exchanges positions with the teacher's other window.
-
-    Args:
-        place: this window's position, as from `step_name`.
-        on_place: called when the other window has moved, with the new position.
-    """
-
-    def follow() -> None:
-        other_place = (st.session_state.get(FOLLOWER) or {}).get("place")
-        if other_place:
-            on_place(other_place)
-
-    _follower(key=FOLLOWER, data={"place": place}, on_place_change=follow, width="content")
-
-
-def session_clock(first: float, last: float, total: float) -> None:
-    """Draws the minutes since the session began, next to the planned minutes of this step."""
-    _clock(
-        key="kv_session_clock",
-        data={"plan": [first, last, total], "words": messages.table("stage")},
-    )

@@ -17,6 +17,7 @@ from kafkaviz.html import Html, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.workshop import class_bar, class_room, class_seat, lesson_state, open_step
 from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.figures.ceiling_rule import slot_text
 from kafkaviz.workshop.figures.figure import current_step, render
 from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.lesson_state import LessonPosition
@@ -52,20 +53,16 @@ def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: Lesso
         lab = break_it.make(block)
     except KafkavizError as fault:
         return render_fault(fault, "lab")
+    label = say("break_it.of_lesson", number=position.number + 1, count=len(lessons))
     break_it.render(
         lab,
         block,
         name,
         lesson_state.lab_answers(name),
         partial(lesson_state.record_lab_answer, name),
-        head=lambda: _lab_head(lessons, position),
+        head=lesson_head(label, say("break_it.title")),
         widths=WIDTHS,
     )
-
-
-def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    label = say("break_it.of_lesson", number=position.number + 1, count=len(lessons))
-    st.html(lesson_head(label, say("break_it.title")))
 
 
 def _lab_card(position: LessonPosition) -> None:
@@ -94,14 +91,12 @@ def _lab_card(position: LessonPosition) -> None:
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    position_text = lesson_state.position_text(lessons, position)
-    language_note = ""
-    if position.lesson.language != messages.language():
-        language_name = messages.LANGUAGES.get(position.lesson.language, position.lesson.language)
-        language_note = f" · {say('workshop.only_in', language=language_name)}"
-    st.html(
-        lesson_head(position_text + language_note, position.step.title, position.lesson.language)
-    )
+    label = lesson_state.position_text(lessons, position)
+    language = position.lesson.language
+    if language != messages.language():
+        language_name = messages.LANGUAGES.get(language, language)
+        label += f" · {say('workshop.only_in', language=language_name)}"
+    st.html(lesson_head(label, position.step.title, language))
 
 
 def lesson_head(label: str, title: str, language: str | None = None) -> Html:
@@ -114,10 +109,10 @@ def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     taught = {lesson.name for lesson in lessons[: position.number]}
     step = position.step
     texts = [part for part in step.parts if isinstance(part, str)]
-    questions_asked = [block["ask"] for block in step.blocks("predict", "exercise")]
+    questions = [block["ask"] for block in step.blocks("predict", "exercise")]
     with st.container(key="kv_prose", gap=None):
         for number, text in enumerate(texts, 1):
-            words = [text, *(questions_asked if number == len(texts) else ())]
+            words = [text, *questions] if number == len(texts) else [text]
             st.markdown(text, help=_word_help(taught, "\n".join(words)))
 
 
@@ -131,12 +126,9 @@ def _word_help(taught: Collection[str], text: str) -> str | None:
 
 def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
-        question_keys = [
-            question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
-        ]
-        answer_letters = lesson_state.answers()
-        answer_count = sum(question_key in answer_letters for question_key in question_keys)
-        text = say("workshop.progress", done=answer_count, count=len(question_keys))
+        answers = lesson_state.answers()
+        is_answered = [key in answers for each in lessons for key in lesson_state.questions(each)]
+        text = say("workshop.progress", done=sum(is_answered), count=len(is_answered))
         st.html(tag("span", text, class_="kv-sm kv-fnt"), width="content")
         _reset(lesson_state.answer_count())
         st.button(
@@ -172,12 +164,8 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
     if next_step is None:
-        st.button(
-            say("workshop.finish"),
-            on_click=lesson_state.toggle_parameter,
-            args=(workshop.END,),
-            **arguments,
-        )
+        open_end = partial(lesson_state.toggle_parameter, workshop.END)
+        st.button(say("workshop.finish"), on_click=open_end, **arguments)
         return
     label = say("workshop.next" if next_step[0] == position.lesson.name else "workshop.next_lesson")
     is_waiting = (
@@ -185,29 +173,31 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
         and not lesson_state.is_teacher()
         and not lesson_state.is_lab_open(position.lesson)
     )
-    arguments |= {
-        "icon": ":material/arrow_forward:",
-        "icon_position": "right",
-        "disabled": is_waiting,
-    }
-    st.button(label, on_click=open_step, args=next_step, **arguments)
+    st.button(
+        label,
+        on_click=open_step,
+        args=next_step,
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        disabled=is_waiting,
+        **arguments,
+    )
 
 
 def _reset(count: int) -> None:
     """Draws the button that deletes all answers. Asks for confirmation if `count` is above 0."""
+    label = say("common.start_again")
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
         "help": say("workshop.reset_help"),
     }
     if not count:
-        st.button(
-            say("common.start_again"), key="kv_reset", on_click=lesson_state.reset, **arguments
-        )
+        st.button(label, key="kv_reset", on_click=lesson_state.reset, **arguments)
         return
     # the key changes with each reset, because a popover with a new key is closed
     reset_count = st.session_state.get(lesson_state.RESETS, 0)
-    with st.popover(say("common.start_again"), key=f"kv_reset_asks_{reset_count}", **arguments):
+    with st.popover(label, key=f"kv_reset_asks_{reset_count}", **arguments):
         st.markdown(say_count("workshop.reset_asks", count, count=count))
         st.button(say("workshop.forget"), key="kv_reset", on_click=lesson_state.reset)
 
@@ -331,11 +321,8 @@ PIECE_PX = 92  # width of a field for one of a rule's answers
 
 def render_questions(position: LessonPosition) -> None:
     """Draws the question; after its answer, the exercise; after both, misconceptions."""
-    blocks = [
-        block
-        for kinds in (("predict",), ("exercise",), ("misleads",))
-        for block in position.step.blocks(*kinds)
-    ]
+    step = position.step
+    blocks = (*step.blocks("predict"), *step.blocks("exercise"), *step.blocks("misleads"))
     for number, block in enumerate(blocks):
         if block.kind == "predict":
             _predict(block, position, number)
@@ -349,14 +336,13 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
     choice = lesson_state.letter(block, position.lesson.name, position.part)
     is_answered = lesson_state.is_answered(position)
     step_key = (position.lesson.name, position.part)
-    choices = block.choices
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
-        right = LETTERS[[is_right for _, is_right in choices].index(True)] if is_answered else None
-        for letter, (text, _) in zip(LETTERS, choices, strict=False):
+        right = block.right_letter if is_answered else None
+        for letter, (text, _) in zip(LETTERS, block.choices, strict=False):
             _choice_button(position, letter, text, break_it.choice_kind(letter, choice, right))
-        class_bar.render_bars(step_key, LETTERS[: len(choices)])
+        class_bar.render_bars(step_key, LETTERS[: len(block.choices)])
         with st.container(key="kv_reveal"):
             if is_answered:
                 if choice is not None:
@@ -487,15 +473,12 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
     if task.kind == tasks.RULE:
         result = exercise.check(cast(CeilingRule, exercise.read(answer)), task.answer)
         first = result.wrong_cases[0]
-        ceiling_text = (
-            say("common.none") if first.ceiling < 0 else say("common.slot", slot=first.ceiling)
-        )
         return say(
             "workshop.wrong_rule",
             wrong=len(result.wrong_cases),
             count=len(result.cases),
             target=first.target,
-            ceiling=ceiling_text,
+            ceiling=slot_text(first.ceiling),
         )
     if task.kind == tasks.CHOICE:
         return ""

@@ -153,7 +153,7 @@ def render(
     answers: Mapping[int, LabAnswer],
     on_start: Callable[[int, LabAnswer], None],
     *,
-    head: Callable[[], None],
+    head: Html,
     widths: tuple[float, float],
 ) -> None:
     """Draws the lab: head and questions on the left, damage and result on the right.
@@ -177,7 +177,7 @@ def render(
             else:
                 st.html(_strip(views.strip(trial), is_started=False))
         with words:
-            head()
+            st.html(head)
             st.markdown(say("break_it.lead", tp=block["tp"], data=block["data"], release=RELEASE))
             key = f"kv_given_break_{lesson}_{number}_{place}"
             _render_questions(trial, answer, key)

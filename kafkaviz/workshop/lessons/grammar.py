@@ -110,6 +110,11 @@ class LessonBlock:
         """The choices of a question, in order: (text, whether the choice is right)."""
         return [(text, key == "right") for key, text in self.lines if key in ("choice", "right")]
 
+    @property
+    def right_letter(self) -> str:
+        """The letter of the first right choice of a question."""
+        return LETTERS[[is_right for _, is_right in self.choices].index(True)]
+
 
 @dataclass(frozen=True)
 class LessonStep:
