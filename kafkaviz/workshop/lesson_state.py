@@ -58,10 +58,11 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
     name = st.query_params.get(workshop.LESSON, "")
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
     lesson = lessons[number]
+    last = len(lesson.steps)
     part = page_state.number(st.query_params.get(workshop.PART)) or 1
     if is_lab_open(lesson):
-        part = parts(lesson)[-1] if parts(lesson) else len(lesson.steps)
-    return LessonPosition(lesson, number, min(max(part, 1), len(lesson.steps)))
+        part = (parts(lesson) or [last])[-1]
+    return LessonPosition(lesson, number, min(max(part, 1), last))
 
 
 def restore_address() -> None:
@@ -90,7 +91,7 @@ def lab_block(lesson: Lesson) -> LessonBlock | None:
 
 def is_lab_open(lesson: Lesson) -> bool:
     """Returns whether the lesson has a lab and the address opens it."""
-    return bool(st.query_params.get(workshop.LAB)) and lab_block(lesson) is not None
+    return bool(st.query_params.get(workshop.LAB) and lab_block(lesson))
 
 
 def open_glossary() -> None:
@@ -165,15 +166,8 @@ def reset() -> None:
     """Deletes all answers and opens the first lesson."""
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
-    for key in (
-        workshop.ANSWERS,
-        workshop.LESSON,
-        workshop.PART,
-        workshop.TYPED_ANSWER,
-        page_state.STEP,
-        workshop.LAB,
-        workshop.END,
-    ):
+    position_keys = (workshop.LESSON, workshop.PART, page_state.STEP, workshop.LAB, workshop.END)
+    for key in (workshop.ANSWERS, workshop.TYPED_ANSWER, *position_keys):
         st.query_params.pop(key, None)
     st.session_state.pop(workshop.WORKSHOP, None)
     st.session_state[RESETS] = st.session_state.get(RESETS, 0) + 1
@@ -281,13 +275,12 @@ def is_answered(position: LessonPosition) -> bool:
 
     At the current step of a class, returns whether the teacher has revealed the answers.
     """
-    is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
-    if is_revealed is not None and position.step.blocks("predict"):
+    name = position.lesson.name
+    questions = position.step.blocks("predict")
+    is_revealed = class_seat.is_revealed((name, position.part))
+    if is_revealed is not None and questions:
         return is_revealed
-    return all(
-        letter(block, position.lesson.name, position.part) is not None
-        for block in position.step.blocks("predict")
-    )
+    return all(letter(block, name, position.part) for block in questions)
 
 
 def is_solved(position: LessonPosition) -> bool:
@@ -306,18 +299,14 @@ def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
 
     Leaves out steps that are not in the track in the address.
     """
-    numbered_blocks = (
-        (number, block.kind == "exercise")
+    return [
+        (lesson.name, number, block.kind == "exercise")
         for number in parts(lesson)
         for block in lesson.steps[number - 1].blocks("predict", "exercise")
-    )
-    return [(lesson.name, number, is_exercise) for number, is_exercise in numbered_blocks]
+    ]
 
 
 def is_done(lesson: Lesson) -> bool:
     """Returns whether a lesson has questions or exercises, and all of them are answered."""
     question_keys = questions(lesson)
-    answer_letters = answers()
-    return bool(question_keys) and all(
-        question_key in answer_letters for question_key in question_keys
-    )
+    return bool(question_keys) and set(question_keys) <= answers().keys()
