@@ -76,6 +76,13 @@ def open_step(name: str, part: int) -> None:
     st.query_params[PART] = str(part)
 
 
+def set_track(name: str) -> None:
+    if name:
+        st.query_params[TRACK] = name
+    else:
+        st.query_params.pop(TRACK, None)
+
+
 WORKSHOP_PAGE = "Workshop"
 
 

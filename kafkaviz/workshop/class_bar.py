@@ -23,13 +23,7 @@ from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.html import Html, tag
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.workshop import class_seat, class_start
-from kafkaviz.workshop.class_room import (
-    ClassFull,
-    ClassRoom,
-    StepKey,
-    StuckSeat,
-    clean_code,
-)
+from kafkaviz.workshop.class_room import ClassFull, ClassRoom, StepKey, StuckSeat, clean_code
 from kafkaviz.workshop.class_seat import ROOMS, Attendance, ClassFeed
 
 CSS = Path(__file__).with_suffix(".css")
@@ -182,7 +176,9 @@ def render_strip(step: ClassStep) -> None:
     room = attendance.room if attendance else ROOMS.find(code)
     with st.container(key="kv_class_strip", horizontal=True, vertical_alignment="center", gap=8):
         if room is None:
-            _no_class(code)
+            title = say("class.no_such_code", code=clean_code(code)[:12])
+            _say_status(title, say("class.gone_words"))
+            st.button(say("class.alone"), key="kv_class_leave", on_click=class_seat.leave)
         elif attendance is None:
             _visitor(room)
         elif attendance.is_teacher:
@@ -221,11 +217,6 @@ def render_link() -> None:
         on_revision_change=_rerun_parts,
         width="content",
     )
-
-
-def _no_class(code: str) -> None:
-    _say_status(say("class.no_such_code", code=clean_code(code)[:12]), say("class.gone_words"))
-    st.button(say("class.alone"), key="kv_class_leave", on_click=class_seat.leave)
 
 
 def _visitor(room: ClassRoom) -> None:
@@ -275,12 +266,10 @@ def _toggle_hand() -> None:
 
 def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> None:
     room = attendance.room
-    words = [
-        say("class.your_seat", number=number),
-        say("class.waiting")
-        if room.position.step is None
-        else say("class.with_teacher" if attendance.is_with_teacher else "class.elsewhere"),
-    ]
+    place = "class.with_teacher" if attendance.is_with_teacher else "class.elsewhere"
+    if room.position.step is None:
+        place = "class.waiting"
+    words = [say("class.your_seat", number=number), say(place)]
     if attendance.is_with_teacher and room.is_revealed(step.key):
         words.append(say("class.revealed"))
     _say_status(say("class.label", code=room.code), " · ".join(words))
@@ -321,11 +310,8 @@ def _teacher(attendance: Attendance, step: ClassStep) -> None:
         st.dialog(say("class.label", code=room.code))(_code_dialog)(room.code)
     with st.popover(say("class.end"), type="tertiary", key="kv_class_end"):
         count = room.tally(step.key).seats
-        st.markdown(
-            say_count("class.end_asks", count, count=count)
-            if count
-            else say("class.end_asks_nobody")
-        )
+        ask = say_count("class.end_asks", count, count=count) if count else ""
+        st.markdown(ask or say("class.end_asks_nobody"))
         st.button(say("class.end"), key="kv_class_end_now", on_click=_end)
 
 
@@ -345,14 +331,11 @@ def _teacher_status(step: ClassStep) -> None:
         st.rerun()
     room = attendance.room
     seats = room.tally(step.key).seats
-    words = [
-        *([say_count("class.seats", seats, count=seats)] if seats else [say("class.nobody")]),
-        *(_progress_texts(room, step) if seats else []),
-    ]
+    words = [say("class.nobody")]
+    if seats:
+        words = [say_count("class.seats", seats, count=seats), *_progress_texts(room, step)]
     stuck = room.stuck_seats(has_question=step.has_question, has_task=step.has_task)
-    _say_status(
-        say("class.label", code=room.code), " · ".join(words), _stuck_text(stuck) if stuck else ""
-    )
+    _say_status(say("class.label", code=room.code), " · ".join(words), _stuck_text(stuck))
 
 
 def _stuck_text(stuck: Sequence[StuckSeat]) -> str:

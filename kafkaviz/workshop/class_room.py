@@ -278,21 +278,21 @@ class ClassRoom:
 
     def tally(self, step: StepKey) -> StepTally:
         with self._lock:
-            letters = Counter(
-                seat.answers[(*step, False)]
-                for seat in self._seats.values()
-                if (*step, False) in seat.answers
+            seats = self._seats.values()
+            question = (*step, False)
+            task = (*step, True)
+            letters = Counter(seat.answers[question] for seat in seats if question in seat.answers)
+            return StepTally(
+                letters=dict(letters),
+                solved=sum(task in seat.answers for seat in seats),
+                tried=sum(
+                    bool(seat.tries.get(step)) and task not in seat.answers for seat in seats
+                ),
+                seats=sum(
+                    self._is_present(seat) or not seat.answers.keys().isdisjoint((question, task))
+                    for seat in seats
+                ),
             )
-            solved = sum((*step, True) in seat.answers for seat in self._seats.values())
-            tried = sum(
-                bool(seat.tries.get(step)) and (*step, True) not in seat.answers
-                for seat in self._seats.values()
-            )
-            seats = sum(
-                self._is_present(seat) or self._has_answered(seat, step)
-                for seat in self._seats.values()
-            )
-            return StepTally(dict(letters), solved, tried, seats)
 
     def stuck_seats(self, *, has_question: bool, has_task: bool) -> list[StuckSeat]:
         """Returns learners who may need the teacher at the current step. Raised hands are first."""
@@ -321,10 +321,6 @@ class ClassRoom:
     def _is_present(self, seat: Seat) -> bool:
         return self._clock() - seat.seen_at < PRESENT_S
 
-    @staticmethod
-    def _has_answered(seat: Seat, step: StepKey) -> bool:
-        return any((*step, is_task) in seat.answers for is_task in (False, True))
-
     def _note_activity(self) -> float:
         self._active_at = self._clock()
         return self._active_at
@@ -349,8 +345,9 @@ class ClassRooms:
             self._close_inactive()
             if len(self._rooms) >= MAX_ROOMS:
                 raise ClassFull(message("class.no_room", rooms=MAX_ROOMS))
-            while (code := _random_code()) in self._rooms:
-                pass
+            code = ""
+            while not code or code in self._rooms:
+                code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
             room = self._rooms[code] = ClassRoom(code, self._clock, is_permanent=is_permanent)
             return room
 
@@ -379,7 +376,3 @@ class ClassRooms:
 def clean_code(text: str) -> str:
     """Returns a typed code in capitals without spaces and hyphens: "KQ7R" for "kq-7r"."""
     return "".join(text[:40].upper().replace("-", " ").split())
-
-
-def _random_code() -> str:
-    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))

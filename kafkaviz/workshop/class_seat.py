@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 
 from kafkaviz import messages, workshop
 from kafkaviz.app import page_state
-from kafkaviz.workshop import address_step, open_step
+from kafkaviz.workshop import address_step, open_step, set_track
 from kafkaviz.workshop.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 
 if TYPE_CHECKING:
@@ -69,9 +69,8 @@ def enter(room: ClassRoom, token: str) -> None:
 
 
 def leave() -> None:
-    attendance = current()
-    if attendance is not None and not attendance.is_teacher:
-        attendance.room.leave(attendance.token)
+    if learner := _learner():
+        learner.room.leave(learner.token)
     st.session_state.pop(workshop.CLASS_TOKENS, None)
     st.session_state.pop(workshop.CLASS_STEP, None)
     st.query_params.pop(workshop.CLASS, None)
@@ -113,10 +112,7 @@ def _go_to(position: ClassPosition) -> None:
         return
     if address_step() != position.step or is_aside():
         open_step(*position.step)
-    if position.track:
-        st.query_params[workshop.TRACK] = position.track
-    else:
-        st.query_params.pop(workshop.TRACK, None)
+    set_track(position.track)
     st.session_state[workshop.CLASS_STEP] = position.step
 
 
@@ -140,8 +136,13 @@ def is_teacher() -> bool:
 
 
 def is_learner() -> bool:
+    return _learner() is not None
+
+
+def _learner() -> Attendance | None:
+    """Returns this session's part in the class if it is a learner's."""
     attendance = current()
-    return attendance is not None and not attendance.is_teacher
+    return None if attendance is None or attendance.is_teacher else attendance
 
 
 def is_revealed(step: StepKey) -> bool | None:
@@ -158,15 +159,13 @@ def is_revealed(step: StepKey) -> bool | None:
 
 def record_answer(step: StepKey, answer: str) -> None:
     """Stores this learner's answer in the room: a letter, or SOLVED for a task."""
-    attendance = current()
-    if attendance is not None and not attendance.is_teacher:
-        attendance.room.answer(attendance.token, step, answer)
+    if learner := _learner():
+        learner.room.answer(learner.token, step, answer)
 
 
 def record_failure(step: StepKey, text: str) -> None:
-    attendance = current()
-    if attendance is not None and not attendance.is_teacher:
-        attendance.room.fail(attendance.token, step, text)
+    if learner := _learner():
+        learner.room.fail(learner.token, step, text)
 
 
 def _tokens() -> dict[str, str]:

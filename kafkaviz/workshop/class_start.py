@@ -77,9 +77,7 @@ def qr_text(address: str) -> str:
 
     The code is always dark on light, because phones often fail to read inverted codes.
     """
-    rows = [
-        [bool(module) for module in row] for row in segno.make_qr(address).matrix_iter(border=2)
-    ]
+    rows = [list(map(bool, row)) for row in segno.make_qr(address).matrix_iter(border=2)]
     rows += [[False] * len(rows[0])] * (len(rows) % 2)
     lines = (
         "".join(HALVES[upper + 2 * lower] for upper, lower in zip(*pair, strict=True))
@@ -101,18 +99,12 @@ TEACH = "teach"
 @asynccontextmanager
 async def open_class(_app: object) -> AsyncGenerator[None, None]:
     """Opens a permanent room and prints the links into it."""
+    room = ROOMS.open(is_permanent=True)
     address = st.get_option("server.address") or ""
     port = int(st.get_option("server.port"))
-    print(
-        announcement(
-            ROOMS.open(is_permanent=True),
-            address,
-            port,
-            language=os.environ.get(access.CLASS, messages.ENGLISH),
-            has_picture=shows_pictures(sys.stdout),
-        ),
-        flush=True,
-    )
+    language = os.environ.get(access.CLASS, messages.ENGLISH)
+    has_picture = shows_pictures(sys.stdout)
+    print(announcement(room, address, port, language=language, has_picture=has_picture), flush=True)
     yield
 
 

@@ -187,13 +187,6 @@ def track() -> str:
     return SHORT if st.query_params.get(workshop.TRACK) == SHORT else ""
 
 
-def set_track(name: str) -> None:
-    if name:
-        st.query_params[workshop.TRACK] = name
-    else:
-        st.query_params.pop(workshop.TRACK, None)
-
-
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:
     """Returns the numbers, from 1, of the lesson's steps that belong to a track.
 

@@ -206,7 +206,7 @@ def _render_track_picker(lessons: Sequence[Lesson]) -> None:
         help=say("track.help"),
     )
     if name is not None and name != lesson_state.track():
-        lesson_state.set_track(name)
+        workshop.set_track(name)
         st.rerun()
 
 
