@@ -112,20 +112,12 @@ def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
     Raises:
         NoValue: the segment does not hold the offset.
     """
-    pinned_offset = selection.select_offset(
-        anatomy, "" if block["offset"] is None else str(block["offset"])
-    )
-    if pinned_offset.row is None:
-        raise NoValue(
-            message(
-                "lesson.offset",
-                offset=block["offset"],
-                reason=segment_text.missing_reason(anatomy, pinned_offset),
-            )
-        )
-    return segment_tables.find_pinned_row(
-        anatomy, pinned_offset.row, pinned_offset.slot, pinned_offset.time
-    )
+    offset = block["offset"]
+    pinned = selection.select_offset(anatomy, "" if offset is None else str(offset))
+    if pinned.row is None:
+        reason = segment_text.missing_reason(anatomy, pinned)
+        raise NoValue(message("lesson.offset", offset=offset, reason=reason))
+    return segment_tables.find_pinned_row(anatomy, pinned.row, pinned.slot, pinned.time)
 
 
 def to_segment(block: LessonBlock) -> Destination:

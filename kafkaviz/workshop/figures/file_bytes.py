@@ -19,7 +19,6 @@ from kafkaviz.binary.codec import CODECS
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.format import batch
-from kafkaviz.html import Html
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
@@ -30,8 +29,6 @@ from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Component,
     Destination,
-    Group,
-    LessonFigure,
     Part,
     block_key,
     frame,
@@ -99,48 +96,33 @@ def _make(block: LessonBlock) -> LessonFile:
 
 def _make_other_file(block: LessonBlock) -> LessonFile:
     location = block_location.locate(block)
+    name = block["file"]
     files_by_name = {info.name: info for info in location.partition.other_files}
-    if block["file"] not in files_by_name:
-        raise NoValue(
-            message("lesson.partition_has_no_file", partition=block["tp"], file=block["file"])
-        )
-    return LessonFile(location, other_file=files_by_name[block["file"]])
+    if name not in files_by_name:
+        raise NoValue(message("lesson.partition_has_no_file", partition=block["tp"], file=name))
+    return LessonFile(location, other_file=files_by_name[name])
 
 
-def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
+def _draw(
+    lesson_file: LessonFile, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
     view, content_key = lesson_file.view(block, key)
-    legend = [(f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)]
-    return [_parts(lesson_file, block, key, view, content_key, elements.key(legend))]
-
-
-def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
-    view, content_key = lesson_file.view(block, key)
-    view = segment_bytes.unnamed_view(view, block["byte"])
-    return [_parts(lesson_file, block, key, view, f"{content_key} ?")]
-
-
-def _parts(
-    lesson_file: LessonFile,
-    block: LessonBlock,
-    key: str,
-    view: segment_bytes.BytesView,
-    content_key: str,
-    *legend: Html,
-) -> Group:
-    head = elements.figure_head_html(
-        _name(lesson_file.location, block), say("workshop.bytes_below")
-    )
+    name = _name(lesson_file.location, block)
+    parts: list[Part] = [elements.figure_head_html(name, say("workshop.bytes_below"))]
+    if is_answered:
+        legend = segment_bytes.legend(view)
+        parts.append(elements.key((f"byte-{kind}", words) for kind, words in legend))
+    else:
+        view = segment_bytes.unnamed_view(view, block["byte"])
+        content_key = f"{content_key} ?"
     data = segment_bytes.browser_payload(view, content_key)
-    bytes_part = Component(partial(bytes_view, data, key=key))
-    return frame(key, head, *legend, bytes_part, gap_px=10)
+    return [frame(key, *parts, Component(partial(bytes_view, data, key=key)), gap_px=10)]
 
 
 def _name(location: SegmentLocation, block: LessonBlock) -> str:
-    file = (
-        f"{location.segment.name}{block['file']}"
-        if block["file"].startswith(".")
-        else block["file"]
-    )
+    file = block["file"]
+    if file.startswith("."):
+        file = f"{location.segment.name}{file}"
     return f"{location.partition.directory}/{file}, {block['data']}"
 
 
@@ -165,7 +147,7 @@ def _to_segment(block: LessonBlock) -> Destination:
     return page, address | {page_state.TAB: "Bytes", page_state.FILE: block["file"]} | byte
 
 
-BYTES = LessonFigure(_make, _draw, _to_segment, _on_paper, _draw_question)
+BYTES = quiz_figure(_make, _draw, _to_segment, _on_paper)
 
 
 LOW_BITS = 0xFF  # mask of the low byte, which contains all bits in use
@@ -231,12 +213,8 @@ def _values(header: np.void) -> tuple[str, ...]:
         CODECS[int(batch.codec(header))],
         *(str(int(flag(header))) for flag in flags),
         format_count(int(header["leader_epoch"])),
-        *(_number(int(header[name])) for name in producer),
+        *("–" if header[name] == NONE else format_count(int(header[name])) for name in producer),
     )
-
-
-def _number(number: int) -> str:
-    return "–" if number == NONE else format_count(number)
 
 
 def _draw_attributes(

@@ -139,10 +139,12 @@ def entries(data: dict[str, Any], key: str) -> None:
     _entries(key=key, data=data)
 
 
-def make_lookup(block: LessonBlock) -> LookupContext:
+def make_lookup(block: LessonBlock, by: str = "") -> LookupContext:
+    """Returns the lookup that a block describes. `by` replaces the value of the key "by"."""
+    by = by or block["by"]
     warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    profile = lookup_cache.release_profile(_search_release(block), warm, block["by"])
-    return lookup_cache.lookup_context(_source(block), block["by"], block["target"], profile)
+    profile = lookup_cache.release_profile(_search_release(block), warm, by)
+    return lookup_cache.lookup_context(_source(block), by, block["target"], profile)
 
 
 def _search_release(block: LessonBlock) -> str:

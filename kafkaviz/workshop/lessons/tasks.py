@@ -3,14 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.analysis.compaction.record_fates import GOES
 from kafkaviz.analysis.comparison.comparison import SIDES
-from kafkaviz.analysis.lookup import lookup_source
-from kafkaviz.app.cache import lookup_cache
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.comparison import replica_axis
@@ -22,6 +19,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.simulate.writer.append_loop import entry_rows
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.workshop.figures import block_location, checks, customer_log, limit_race, rolls
+from kafkaviz.workshop.figures.lookups import make_lookup
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import CAUSES, TASK_KEYS, LessonBlock, NoValue
 
@@ -87,17 +85,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def _lookup(block: LessonBlock) -> LookupContext:
-    target_kind = "timestamp" if block["of"] == "time" else "offset"
-    source = lookup_cache.practice_source(block["set"])
-    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookup_cache.lookup_context(
-        source,
-        target_kind,
-        block["target"],
-        lookup_cache.release_profile(
-            cast(str, lookup_cache.equivalent_version(block["search"])), warm, target_kind
-        ),
-    )
+    return make_lookup(block, "timestamp" if block["of"] == "time" else "offset")
 
 
 def _probe(block: LessonBlock) -> LessonTask:
@@ -135,6 +123,7 @@ def _decode(block: LessonBlock) -> LessonTask:
         raise NoValue(
             message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
         )
+    is_offset_index = block["file"] == ".index"
     size = ENTRY_BYTES[block["file"]]
     start = block["slot"] * size
     with open(info.path, "rb") as file:
@@ -142,11 +131,12 @@ def _decode(block: LessonBlock) -> LessonTask:
         data = file.read(size)
     if len(data) < size:
         raise NoValue(message("lesson.no_slot", file=block["file"], slot=block["slot"]))
-    base = location.segment.base_offset
-    entry = (offset_index if block["file"] == ".index" else time_index).parse(data)[0]
-    offset = base + int(entry["relative_offset"])
-    second = int(entry["position"]) if block["file"] == ".index" else int(entry["timestamp_ms"])
-    answer = (offset, second) if block["file"] == ".index" else (second, offset)
+    entry = (offset_index if is_offset_index else time_index).parse(data)[0]
+    offset = location.segment.base_offset + int(entry["relative_offset"])
+    if is_offset_index:
+        answer = (offset, int(entry["position"]))
+    else:
+        answer = (int(entry["timestamp_ms"]), offset)
     return LessonTask(NUMBERS, answer, bytes_text=data.hex(" "))
 
 

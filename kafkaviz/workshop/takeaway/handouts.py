@@ -42,6 +42,7 @@ class HandoutEdition(Enum):
         return self is HandoutEdition.NOTES
 
 
+_print_page = register_component("print_page")
 # a page in the proportions of A4, as wide as the sheet on screen
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
@@ -50,7 +51,8 @@ def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) ->
     """Draws the printed form of a lesson on the page."""
     elements.draw_style(PAPER)
     with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
-        print_page(say("workshop.print"))
+        label = say("workshop.print")
+        _print_page(key="kv_print_page", data={"label": label}, width="content")
         st.html(tag("span", say("workshop.print_below"), class_="kv-sm kv-fnt"))
     render(sheets(position, count, is_teacher=is_teacher))
 
@@ -120,14 +122,10 @@ def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
     True for a figure that is incomplete on screen until the answer, and for a stepper that shows
     the lookup of the step's exercise.
     """
-    lookups = (
-        (exercise["set"], exercise["target"])
-        for exercise in step.blocks("exercise")
-        if exercise["set"]
-    )
-    return bool(block["after"]) or (
-        block.kind == "stepper" and (block["set"], block["target"]) in lookups
-    )
+    if block["after"] or block.kind != "stepper":
+        return bool(block["after"])
+    exercises = [task for task in step.blocks("exercise") if task["set"]]
+    return (block["set"], block["target"]) in [(task["set"], task["target"]) for task in exercises]
 
 
 def _misconception(block: LessonBlock) -> list[Part]:
@@ -206,13 +204,6 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Gro
         for text in block[name]
     ]
     return Group([head, *texts], f"kv_teacher_{step.line}", 4)
-
-
-_print_page = register_component("print_page")
-
-
-def print_page(label: str) -> None:
-    _print_page(key="kv_print_page", data={"label": label}, width="content")
 
 
 STYLE = Path(__file__).with_name("handouts.css")

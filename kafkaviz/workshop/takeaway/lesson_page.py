@@ -86,22 +86,15 @@ def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
     is_wide = any(KINDS[block.kind].is_wide for block in blocks)
     heading = tag("h2", f"{place} · {step.title}", id=f"step-{place}-heading")
     texts = (tag("div", *words, class_="words"), tag("div", *questions, class_="asked"))
-    content = (
-        (tag("div", *texts, class_="beside"), tag("div", *figures, class_="figures"))
-        if is_wide or not figures
-        else (
-            tag(
-                "div",
-                tag("div", *texts),
-                tag("div", *figures, class_="figures"),
-                class_="beside",
-            ),
-        )
-    )
+    figure_column = tag("div", *figures, class_="figures")
+    if is_wide or not figures:
+        content = join((tag("div", *texts, class_="beside"), figure_column))
+    else:
+        content = tag("div", tag("div", *texts), figure_column, class_="beside")
     return tag(
         "section",
         heading,
-        *content,
+        content,
         id=f"step-{place}",
         class_="step",
         lang=lesson.language,
@@ -125,12 +118,8 @@ def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> H
     base = tag("p", say(f"takeaway.hidden_until_{waits_for}"), class_="kv-wait")
     if before:
         base = file.html(Group(before))
-    return join(
-        (
-            tag("div", base, data_base=waits_for),
-            tag("div", drawn, data_after=waits_for, hidden=True),
-        )
-    )
+    after = tag("div", drawn, data_after=waits_for, hidden=True)
+    return join((tag("div", base, data_base=waits_for), after))
 
 
 # ---- questions
