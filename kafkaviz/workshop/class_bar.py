@@ -75,15 +75,6 @@ def _run_part(render: Callable[[], None]) -> None:
         render()
 
 
-def set_picker_lesson(name: str) -> None:
-    st.session_state[workshop.CLASS_PICKER] = name
-
-
-def set_picker_track(track: str) -> None:
-    """Stores the track (all steps or the short one) in the picker, for `rerun_outdated_page`."""
-    st.session_state[workshop.CLASS_PICKER_TRACK] = track
-
-
 def rerun_outdated_page(lesson: str, track: str) -> None:
     """Reruns a learner's page if its pickers show another choice, or if it shows no step."""
     if class_seat.is_learner() and (

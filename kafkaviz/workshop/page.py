@@ -160,7 +160,7 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
         return
     elements.separator()
     _render_track_picker(lessons)
-    class_bar.set_picker_track(lesson_state.track())
+    st.session_state[workshop.CLASS_PICKER_TRACK] = lesson_state.track()
     elements.separator()
     class_bar.render_part("kv_class_crumb", lambda: _render_lesson_picker(lessons))
 
@@ -168,7 +168,7 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
 def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
     class_seat.follow()
     position = lesson_state.current_position(lessons)
-    class_bar.set_picker_lesson(position.lesson.name)
+    st.session_state[workshop.CLASS_PICKER] = position.lesson.name
     names = {
         _numbered_title(number, lesson): lesson
         for number, lesson in enumerate(lessons)

@@ -100,10 +100,6 @@ def frame(key: str, *parts: Part, gap_px: int = 16) -> Group:
     return Group(parts, f"kv_fig_{key}", gap_px)
 
 
-def chart(draw: charts.Draw, view: Any, block: LessonBlock, key: str, alt: str) -> Chart:
-    return Chart(draw, view, key, (key, block_key(block)), alt)
-
-
 def drawing(
     draw: charts.Draw,
     view: Any,
@@ -123,7 +119,8 @@ def drawing(
     title = title or view.title
     alt = say("common.titled", title=title, below=words or view.caption)
     head = elements.figure_head_html(title, view.caption)
-    return frame(key, head, chart(draw, view, block, key, alt), *([below] if below else []))
+    chart = Chart(draw, view, key, (key, block_key(block)), alt)
+    return frame(key, head, chart, *([below] if below else []))
 
 
 def titled_table(
@@ -215,16 +212,10 @@ def drawn_figure(
         return [drawn, table(view)] if has_table_below else [drawn]
 
     def ask(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
+        title = view.question
+        words = question_words(view)
         return [
-            drawing(
-                question_figure,
-                view,
-                block,
-                key,
-                title=view.question,
-                words=question_words(view),
-                below=legend(),
-            )
+            drawing(question_figure, view, block, key, title=title, words=words, below=legend())
         ]
 
     def print_form(view: Any, _block: LessonBlock, _key: str) -> Sequence[Part]:

@@ -43,11 +43,11 @@ def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault
         if lesson:
             lesson_faults += check_lesson(lesson)
             translations.setdefault(lesson.name, []).append(lesson)
-    for versions in translations.values():
+    for first, *others in translations.values():
         lesson_faults += [
-            fault
-            for translation in versions[1:]
-            for fault in _translation_faults(versions[0], translation)
+            LessonFault(translation.file_name, line, what)
+            for translation in others
+            for line, what in _translation_faults(first, translation)
         ]
     return count, lesson_faults
 
@@ -91,37 +91,28 @@ def _exercise_faults(block: LessonBlock) -> Iterator[Message]:
         yield message("lesson_file.wrong_rule")
 
 
-def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonFault]:
-    if (lesson.minutes, lesson.order, len(lesson.steps)) != (
-        translation.minutes,
-        translation.order,
-        len(translation.steps),
-    ):
-        yield LessonFault(
-            translation.file_name,
-            1,
-            message("lesson_file.other_head", file=lesson.file_name),
-        )
+def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[tuple[int, Message]]:
+    """Yields (line, fault) of a translation that differs from the lesson."""
+    file = lesson.file_name
+    if _plan(lesson) != _plan(translation):
+        yield 1, message("lesson_file.other_head", file=file)
         return
     for step, other_step in zip(lesson.steps, translation.steps, strict=True):
+        count = len(step.blocks())
+        other_count = len(other_step.blocks())
         for block, other_block in zip(step.blocks(), other_step.blocks(), strict=False):
             if structure(block) != structure(other_block):
-                yield LessonFault(
-                    translation.file_name,
-                    other_block.line,
-                    message("lesson_file.other_block", file=lesson.file_name, line=block.line),
-                )
-        if len(step.blocks()) != len(other_step.blocks()):
-            yield LessonFault(
-                translation.file_name,
-                other_step.line,
-                message(
-                    "lesson_file.other_block_count",
-                    count=len(other_step.blocks()),
-                    file=lesson.file_name,
-                    other_count=len(step.blocks()),
-                ),
+                what = message("lesson_file.other_block", file=file, line=block.line)
+                yield other_block.line, what
+        if count != other_count:
+            what = message(
+                "lesson_file.other_block_count", count=other_count, file=file, other_count=count
             )
+            yield other_step.line, what
+
+
+def _plan(lesson: Lesson) -> tuple[float, int, int]:
+    return lesson.minutes, lesson.order, len(lesson.steps)
 
 
 def structure(block: LessonBlock) -> tuple:
