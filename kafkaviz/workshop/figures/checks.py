@@ -24,8 +24,6 @@ from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Destination,
-    Group,
-    LessonFigure,
     Part,
     drawing,
     quiz_figure,
@@ -148,23 +146,18 @@ def _leader(block: LessonBlock) -> int | None:
     return None if block["leader"] is None else SIDES.index(block["leader"])
 
 
-def _draw_replicas(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    walk = replica_axis.follower_truncation(comparison, _leader(block))
-    if walk is None:
-        return _draw_unordered(comparison, block, key)
-    axis = _axis(comparison, block, key, steps=len(walk.steps))
-    return [axis, replica_logs.steps_html(walk, 0)]
-
-
-def _draw_unordered(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
-    """Draws two replicas before truncation, without showing which one is the leader."""
-    return [_axis(comparison, block, key, steps=0), replica_logs.epochs_html(comparison)]
-
-
-def _axis(comparison: PartitionComparison, block: LessonBlock, key: str, *, steps: int) -> Group:
-    view = replica_axis.view(comparison, _leader(block) if steps else None, steps)
+def _draw_replicas(
+    comparison: PartitionComparison, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    """Draws two replicas; before the answer, without truncation and leader."""
+    leader = _leader(block)
+    walk = replica_axis.follower_truncation(comparison, leader) if is_answered else None
+    steps = len(walk.steps) if walk else 0
+    view = replica_axis.view(comparison, leader if steps else None, steps)
     below = replica_logs.key_html()
-    return drawing(replica_axis.figure, view, block, f"{key}_{steps}", below=below)
+    axis = drawing(replica_axis.figure, view, block, f"{key}_{steps}", below=below)
+    table = replica_logs.steps_html(walk, 0) if walk else replica_logs.epochs_html(comparison)
+    return [axis, table]
 
 
 def _replicas_on_paper(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
@@ -182,6 +175,4 @@ def _to_compare(block: LessonBlock) -> Destination:
     return "Compare", address | compared | leader
 
 
-REPLICAS = LessonFigure(
-    compare_replicas, _draw_replicas, _to_compare, _replicas_on_paper, _draw_unordered
-)
+REPLICAS = quiz_figure(compare_replicas, _draw_replicas, _to_compare, _replicas_on_paper)

@@ -26,12 +26,12 @@ from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import page_faults
 from kafkaviz.workshop.figures.figure import (
     Destination,
-    LessonFigure,
     Part,
     drawing,
     drawn_figure,
     hover_points,
     note,
+    quiz_figure,
 )
 from kafkaviz.workshop.figures.page_faults import PageFaultsView
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -228,13 +228,13 @@ def _replay(growth: IndexGrowth, memory: Memory, search: str) -> Replay:
     return page_replay.replay(growth, memory, warm_bytes=warm_bytes, columns=page_faults.COLUMNS)
 
 
-def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
+def _draw_page_faults(
+    view: PageFaultsView, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    if not is_answered:
+        view = page_faults.cut(view, block["until"] * ENTRIES_PER_PAGE)
+        key = f"{key}_until"
     return [drawing(page_faults.figure, view, block, key, below=page_legend(*HEAT))]
-
-
-def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
-    start = page_faults.cut(view, block["until"] * ENTRIES_PER_PAGE)
-    return [drawing(page_faults.figure, start, block, f"{key}_until", below=page_legend(*HEAT))]
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
@@ -247,11 +247,8 @@ def _link_to_size(pages: int) -> Destination:
     return "Page cache", {page_state.INDEX_PAGES: str(pages)}
 
 
-PAGES = LessonFigure(
-    _make_page_faults,
-    _draw_page_faults,
-    lambda block: _link_to_size(block["pages"]),
-    question=_draw_growth_until,
+PAGES = quiz_figure(
+    _make_page_faults, _draw_page_faults, lambda block: _link_to_size(block["pages"])
 )
 MIDDLES = drawn_figure(
     _make_middles,

@@ -26,7 +26,6 @@ from kafkaviz.workshop.figures.figure import (
     PAPER_ROWS,
     Component,
     Destination,
-    LessonFigure,
     Part,
     drawing,
     note,
@@ -270,12 +269,9 @@ def _make(block: LessonBlock) -> RollClockView:
     )
 
 
-def _draw(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
-    return [*_draw_question(view, block, key), _table()]
-
-
-def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
-    return [drawing(figure, view, block, key, words=describe(view))]
+def _draw(view: RollClockView, block: LessonBlock, key: str, *, is_answered: bool) -> list[Part]:
+    drawn = drawing(figure, view, block, key, words=describe(view))
+    return [drawn, _table()] if is_answered else [drawn]
 
 
 def _table() -> Html:
@@ -287,7 +283,7 @@ def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
     return [elements.figure_head_html(view.title, describe(view)), _table()]
 
 
-CLOCK = LessonFigure(_make, _draw, block_location.to_segment, _on_paper, _draw_question)
+CLOCK = quiz_figure(_make, _draw, block_location.to_segment, _on_paper)
 
 
 # the names in lessons, and the names on the Rolls page that they stand for

@@ -33,7 +33,6 @@ from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Destination,
     Group,
-    LessonFigure,
     Part,
     drawing,
     quiz_figure,
@@ -107,18 +106,18 @@ def _verdict(recommendation: Recommendation) -> str:
     return say(key, name=SETTING, today=today, value=recommendation.value)
 
 
-def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
+def _draw_tuning(
+    lesson_tuning: LessonTuning, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    if not is_answered:
+        view = curve.before_sweep(lesson_tuning.view)
+        return [drawing(curve.figure, view, block, f"{key}_asked")]
     curves = drawing(curve.figure, lesson_tuning.view, block, key)
     if not lesson_tuning.verdict:
         return [curves]
     subject = f"{lesson_tuning.location.partition.directory}, {block['data']}"
     verdict = tag("b", lesson_tuning.verdict)
     return [curves, tag("p", subject, tag("br"), verdict, class_="kv-sm")]
-
-
-def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
-    view = curve.before_sweep(lesson_tuning.view)
-    return [drawing(curve.figure, view, block, f"{key}_asked")]
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
@@ -133,9 +132,7 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
     return titled_table(title, caption, heads, rows, "rrrrr", marked_row=marked_row)
 
 
-TUNING = LessonFigure(
-    _make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper, _draw_tuning_question
-)
+TUNING = quiz_figure(_make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper)
 
 
 MAP_INTERVALS = tuple(1 << power for power in range(6, 23, 2))  # 64 B to 4 MiB
@@ -197,15 +194,15 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     return LessonIndexSize(location, curve, size_map, outcomes[today], costs, today_bytes)
 
 
-def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
+def _draw_sizes(
+    sizes: LessonIndexSize, block: LessonBlock, key: str, *, is_answered: bool
+) -> list[Part]:
+    if not is_answered:
+        curve = index_size_curve.before_sweep(sizes.curve)
+        return [drawing(index_size_curve.figure, curve, block, f"{key}_asked")]
     left = drawing(index_size_curve.figure, sizes.curve, block, f"{key}_curve")
     right = drawing(index_size_map.figure, sizes.size_map, block, f"{key}_map")
     return [Group([left, right], gap_px=20, is_row=True)]
-
-
-def _draw_sizes_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
-    curve = index_size_curve.before_sweep(sizes.curve)
-    return [drawing(index_size_curve.figure, curve, block, f"{key}_asked")]
 
 
 def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
@@ -222,9 +219,7 @@ def _to_index_size(block: LessonBlock) -> Destination:
     return page, address | {page_state.TAB: "Index"}
 
 
-INDEX_SIZE = LessonFigure(
-    _make_sizes, _draw_sizes, _to_index_size, _sizes_on_paper, _draw_sizes_question
-)
+INDEX_SIZE = quiz_figure(_make_sizes, _draw_sizes, _to_index_size, _sizes_on_paper)
 
 
 LINK_BITS_PER_US = 10_000  # 10 Gbit/s
