@@ -1,6 +1,6 @@
 """A figure of how a simulated segment approaches each limit that would roll the segment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -29,17 +29,15 @@ WIDE_PX = 13.5
 NARROW_PX = 7.0
 
 
-def stack_labels(
-    labels: Sequence[tuple[float, str]], width_px: float
-) -> dict[tuple[float, str], tuple[int, str]]:
+def stack_labels(labels: Iterable[tuple[float, str]]) -> dict[tuple[float, str], tuple[int, str]]:
     """Returns (row, Plotly's `xanchor`) per label. Row 0 is next to the axis.
 
     Each label is in the free row nearest to the axis.
 
     Args:
         labels: (point on the axis from 0 to 1, text) per label.
-        width_px: the minimum width of the axis.
     """
+    width_px = MIN_WIDTH_PX - LEFT_PX - RIGHT_PX
     ends: list[float] = []  # where the last label of each row ends
     places = {}
     for share, text in sorted(labels, key=itemgetter(0)):
@@ -114,11 +112,10 @@ class LimitRaceView:
 
 
 def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
-    """Returns how a segment approached its limits. Raises ValueError for the active segment."""
+    """Returns how a segment approached its limits. The segment must not be the active one."""
     cause = limit_race.cause
     roll = limit_race.roll
-    if cause is None or roll is None:
-        raise ValueError("the segment was not rolled")
+    assert cause is not None and roll is not None
     roll_ms = int(limit_race.at_ms[roll])
     reached_ms = {
         limit: int(limit_race.at_ms[append])
@@ -347,7 +344,7 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
             key = "limit_race.rolls" if line.cause == race_view.cause else "limit_race.alone"
             text = say(key, limit=line.name, span=duration(line.reached_ms))
             texts[line.cause] = line.reached_ms / race_view.end_ms, text
-    places = stack_labels(list(texts.values()), MIN_WIDTH_PX - LEFT_PX - RIGHT_PX)
+    places = stack_labels(texts.values())
     reached_labels = []
     far_labels = []
     for line in race_view.lines:

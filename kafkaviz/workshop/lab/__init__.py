@@ -154,20 +154,19 @@ class Fault:
     Attributes:
         damage: damages the copy at a place (a byte, a slot or an amount).
         places: returns the possible places; NOTHING_TO_CHOOSE if there is only one.
-        initial_share: the default place, from 0 for the first place to 1 for the last.
         has_kill: whether the broker is killed before the damage, not shut down cleanly.
         client: the client that reads the log after start-up.
     """
 
     damage: Callable[[LogCopy, int], Damage]
     places: Callable[[LogCopy], range] = lambda _copy: NOTHING_TO_CHOOSE
-    initial_share: float = 0.5
     has_kill: bool = False
     client: Client = Client.ALL_OFFSETS
 
     def default_place(self, copy: LogCopy) -> int:
+        """Returns the place in the middle."""
         places = self.places(copy)
-        return places[int(self.initial_share * (len(places) - 1))]
+        return places[(len(places) - 1) // 2]
 
 
 def _change(copy: LogCopy, name: str, after: bytes | None, start: int, stop: int) -> Damage:

@@ -133,7 +133,6 @@ class RuleCase:
 class RuleCheck:
     """The results of a rule on an index, and on an index without entries."""
 
-    entries: int
     cases: tuple[RuleCase, ...]
 
     @property
@@ -163,10 +162,8 @@ def check(rule: CeilingRule, keys: Sequence[int]) -> RuleCheck:
     cases = [
         _case(rule, numbers, target, slot) for target, slot in zip(near, floor_slots, strict=True)
     ]
-    return RuleCheck(
-        len(numbers),
-        (*cases, RuleCase(EMPTY, 23, NONE, rule.answer(RuleContext((), 23, NONE)), NONE)),
-    )
+    empty_answer = rule.answer(RuleContext((), 23, NONE))
+    return RuleCheck((*cases, RuleCase(EMPTY, 23, NONE, empty_answer, NONE)))
 
 
 def _case(rule: CeilingRule, keys: list[int], target: int, floor_slot: int) -> RuleCase:
