@@ -7,7 +7,7 @@ index above its batches.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import plotly.graph_objects as go
 
@@ -43,6 +43,9 @@ from kafkaviz.workshop.figures.figure import (
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
+_entries = register_component("entries")
+
+
 def _make_entries(block: LessonBlock) -> LookupContext:
     source = lookup_cache.practice_source(block["set"])
     profile = lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset")
@@ -58,7 +61,7 @@ def _draw_entries(
         title = _search_title(context, target)
     head = {"title": title, "revealed": is_answered}
     data = head | _search(context, target) | _rows(context)
-    return [frame(key, Component(partial(entries, data, key)))]
+    return [frame(key, Component(partial(_entries, key=key, data=data)))]
 
 
 def _rows(context: LookupContext) -> dict:
@@ -74,6 +77,11 @@ def _rows(context: LookupContext) -> dict:
 
 
 def _search(context: LookupContext, target: int) -> dict:
+    """Returns the slot that is found, positions in the .log, and texts.
+
+    The positions are `from` (where the read begins), `passed` (batches before the result) and
+    `batch` (the result).
+    """
     scan = context.result.scan
     batch = _batch_position(context)
     reads = {batch_read.position for batch_read in scan.reads} if scan else set()
@@ -123,20 +131,6 @@ def _to_practice_lookup(block: LessonBlock) -> Destination:
 ENTRIES = quiz_figure(
     _make_entries, _draw_entries, _to_practice_lookup, partial(_draw_entries, is_answered=False)
 )
-
-
-_entries = register_component("entries")
-
-
-def entries(data: dict[str, Any], key: str) -> None:
-    """Draws an index above its batches.
-
-    Args:
-        data: `slots` holds (key, position), `batches` (position, size, first offset, last offset).
-            After the answer also: `slot` (the slot that is found), and positions in the .log:
-            `from` (where the read begins), `passed` (batches before `batch`), `batch` (the result).
-    """
-    _entries(key=key, data=data)
 
 
 def make_lookup(block: LessonBlock, by: str = "") -> LookupContext:
