@@ -111,8 +111,8 @@ STANDARD = TopicSettings()
 def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
     """Returns the cleaner's checks: one on each Monday before `day`, and one on `day`.
 
-    Day 0 is the first Monday. The first check is on day 7. The cleaner checks the log at 8
-    o'clock, after that day's batch.
+    Day 0 is a Monday. The first check is on day 7, or on `day` if that is earlier. The cleaner
+    checks the log at 8 o'clock, after that day's batch.
     """
     done: list[CleanerCheck] = []
     for number in (*range(7, day, 7), day):

@@ -46,8 +46,8 @@ class LessonFile:
     """A file whose bytes a lesson shows.
 
     Attributes:
-        selected_rows: the batch that holds the block's offset, and the slot for the batch in each
-            index; None if the file belongs to no segment.
+        anatomy, selected_rows: the segment, and the rows of the block's offset in its batches and
+            indexes; None if the file belongs to no segment.
         other_file: the file, if it belongs to no segment.
     """
 

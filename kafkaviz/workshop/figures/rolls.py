@@ -90,7 +90,7 @@ def view(
         batches_ms: the largest timestamp of each batch in the segment.
         incoming_first_ms, incoming_ms: first and largest timestamp in the next segment's first
             batch.
-        jitter_ms: the most by which a segment may be rolled before `segment_ms`.
+        jitter_ms: the longest time by which a roll may come before `segment_ms`.
     """
     first_ms = batches_ms[0]
     # LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps

@@ -109,7 +109,7 @@ TABLES: dict[str, tuple[Callable, Callable]] = {
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """Returns the segment that a lesson block names, and the base offset to highlight or None."""
+    """Returns (segment of the block, base offset of the highlighted segment or None)."""
     location = block_location.locate(block)
     if block["offset"] is None:
         return location, None
@@ -282,7 +282,7 @@ class IndexDump:
     Attributes:
         entries: a line per entry; only the first entries if the file has many.
         count: the number of entries in the file.
-        mismatches: the last lines of the dump, one per wrong entry.
+        mismatches: the last lines: a heading, then one line per wrong entry; () if none.
     """
 
     path: str

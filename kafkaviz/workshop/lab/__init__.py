@@ -126,7 +126,7 @@ class Damage:
     Attributes:
         file: the damaged file's original name; for a changed setting, the partition directory's
             name.
-        start, stop: the byte range that was changed or removed; empty if the file grew.
+        start, stop: the changed or removed byte range; empty if bytes were only added, or none.
         before, after: the file's content; None if the file does not exist.
         new_name: the new name of a renamed file.
         target_offset: the client looks up the timestamp of the record at this offset; None for a

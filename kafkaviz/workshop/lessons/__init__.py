@@ -81,7 +81,7 @@ def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
     """Returns all lessons in order, and the faults of invalid files.
 
     A lesson without a file in `language` is returned in English, or else in another language. If
-    two folders have a file of the same name, the last folder's file is used: so a teacher can
+    two folders have a file of the same name, the last folder's file is used. So a teacher can
     replace a lesson.
     """
     by_name: dict[str, dict[str, Lesson]] = {}

@@ -56,7 +56,7 @@ class LessonFault:
 
 
 class NoValue(KafkavizError):
-    """A value in a lesson block is invalid. The message says which values are valid."""
+    """A value in a lesson block is invalid, or names data that does not exist or fit."""
 
 
 @dataclass(frozen=True)
