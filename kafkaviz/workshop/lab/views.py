@@ -142,14 +142,9 @@ def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
     is_at_end = damage.before is not None and damage.start >= len(damage.before)
     if is_at_end and first == damage.start:
         first = max(0, first - ROW_BYTES)
-    stop = min(damage.stop, first + MAX_ROWS * ROW_BYTES)
-    is_long = damage.stop > stop and not is_at_end
-    if is_at_end:
-        last = first + MAX_ROWS * ROW_BYTES
-    elif is_long:
-        last = first + 1
-    else:
-        last = stop
+    last = first + MAX_ROWS * ROW_BYTES
+    if not is_at_end:
+        last = damage.stop if damage.stop <= last else first + 1
     positions = range(first, max(last, first + 1), ROW_BYTES)
     return tuple(HexRow(position, _cells(data, position, damage)) for position in positions)
 
@@ -265,8 +260,7 @@ def trial_view(trial: StartTrial, findings: Sequence[Finding], release: str) -> 
 
     `findings` are what the checks found in the damaged log before the start-up.
     """
-    has_time = trial.client is Client.TIMESTAMP
-    who = "client" if has_time else "consumer"
+    who = "client" if trial.client is Client.TIMESTAMP else "consumer"
     return TrialView(
         _title(trial),
         strip(trial),
