@@ -187,11 +187,8 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def _reset(count: int) -> None:
     """Draws the button that deletes all answers. Asks for confirmation if `count` is above 0."""
     label = say("common.start_again")
-    arguments: dict[str, Any] = {
-        "icon": ":material/restart_alt:",
-        "type": "tertiary",
-        "help": say("workshop.reset_help"),
-    }
+    tip = say("workshop.reset_help")
+    arguments: dict[str, Any] = {"icon": ":material/restart_alt:", "type": "tertiary", "help": tip}
     if not count:
         st.button(label, key="kv_reset", on_click=lesson_state.reset, **arguments)
         return

@@ -324,9 +324,7 @@ def _story(snapshot: BrokerSnapshot, directory: str, key: str) -> KeyStory:
     return key_story(log, key.encode(), plan.now_ms)
 
 
-def _draw_story(
-    story: KeyStory, block: LessonBlock, _key: str, *, is_answered: bool
-) -> list[Part]:
+def _draw_story(story: KeyStory, block: LessonBlock, _key: str, *, is_answered: bool) -> list[Part]:
     heads = [
         say("segment.head_offset"),
         say("cleaner_lesson.head_time"),

@@ -11,11 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.compaction.compaction import (
-    BUFFERS_PER_THREAD,
-    DecidedLog,
-    cleaning_range,
-)
+from kafkaviz.analysis.compaction.compaction import BUFFERS_PER_THREAD, DecidedLog, cleaning_range
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide, open_log_state
 from kafkaviz.analysis.compaction.record_fates import LogRecord, log_records
 from kafkaviz.binary.file_view import in_memory

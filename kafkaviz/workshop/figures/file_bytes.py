@@ -239,11 +239,8 @@ def _draw_attributes(
 def _to_batch(block: LessonBlock) -> Destination:
     partition, offset = block["batch"][0]
     batch_row = _find(block, partition, offset)
-    return "Segment", batch_row.location.address | {
-        page_state.PIN: str(offset),
-        page_state.TAB: "Bytes",
-        page_state.FILE: ".log",
-    }
+    bytes_tab = {page_state.PIN: str(offset), page_state.TAB: "Bytes", page_state.FILE: ".log"}
+    return "Segment", batch_row.location.address | bytes_tab
 
 
 ATTRIBUTES = quiz_figure(_make_attributes, _draw_attributes, _to_batch)

@@ -43,12 +43,7 @@ LANE_STEP_PX = 118
 MAX_NUMBERED = 40  # with more pages, only some are numbered
 GAP = 0.03  # the gap between two pages, as a share of a page
 HEAT: tuple[Kind, ...] = ("hot", "cold")
-LANE_AXIS = theme.PLAIN_AXIS | {
-    "showgrid": False,
-    "showticklabels": False,
-    "ticks": "",
-    "title": None,
-}
+NO_LABELS = {"showgrid": False, "showticklabels": False, "ticks": "", "title": None}
 
 
 @dataclass(frozen=True)
@@ -137,8 +132,8 @@ def figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool = True) -
             if is_shown
             for shape in _frames(lane, top, colours)
         ],
-        xaxis=LANE_AXIS | {"range": [0, max(before.pages, after.pages)]},
-        yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
+        xaxis=theme.PLAIN_AXIS | NO_LABELS | {"range": [0, max(before.pages, after.pages)]},
+        yaxis=theme.PLAIN_AXIS | NO_LABELS | {"range": [HEIGHT_PX, 0]},
         annotations=[
             note
             for lane, top, is_shown in lanes

@@ -255,10 +255,7 @@ def _frame(
             "ticktext": ["0", "25 %", "50 %", "75 %", "100 %"],
             "gridcolor": colours["line"],
         },
-        annotations=[
-            *annotations,
-            theme.axis_name(say("limit_race.axis"), colours, shift_px=-20),
-        ],
+        annotations=[*annotations, theme.axis_name(say("limit_race.axis"), colours, shift_px=-20)],
     )
 
 

@@ -81,12 +81,7 @@ def _segment_title(location: SegmentLocation, block: LessonBlock, suffix: str = 
 
 
 def _draw_table(
-    segment_rows: SegmentRows,
-    block: LessonBlock,
-    key: str,
-    *,
-    is_answered: bool,
-    kind: str = "",
+    segment_rows: SegmentRows, block: LessonBlock, key: str, *, is_answered: bool, kind: str = ""
 ) -> list[Part]:
     location, anatomy, pinned = segment_rows
     kind = kind or block["of"]
