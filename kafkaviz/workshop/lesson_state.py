@@ -19,7 +19,7 @@ from kafkaviz import workshop
 from kafkaviz.app import page_state
 from kafkaviz.messages import say
 from kafkaviz.workshop import class_seat, open_step
-from kafkaviz.workshop.class_room import MAX_ANSWERS, SOLVED
+from kafkaviz.workshop.class_room import MAX_ANSWERS, SOLVED, StepKey
 from kafkaviz.workshop.lab.break_it import LabAnswer
 from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep
 
@@ -51,6 +51,10 @@ class LessonPosition:
     @property
     def step(self) -> LessonStep:
         return self.lesson.steps[self.part - 1]
+
+    @property
+    def step_key(self) -> StepKey:
+        return self.lesson.name, self.part
 
 
 def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
@@ -197,18 +201,18 @@ def parts(lesson: Lesson, name: str | None = None) -> list[int]:
     return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
 
 
-def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> StepKey | None:
     """Returns lesson and step number before this position; None at the first step.
 
     If a lab is open, returns the last step of its lesson.
     """
     if is_lab_open(position.lesson):
-        return position.lesson.name, position.part
+        return position.step_key
     earlier_keys = [key for key in _step_keys(lessons) if key < (position.number, position.part)]
     return (lessons[earlier_keys[-1][0]].name, earlier_keys[-1][1]) if earlier_keys else None
 
 
-def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> StepKey | None:
     """Returns lesson and step number after this position; None at the last step."""
     later_keys = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
     return (lessons[later_keys[0][0]].name, later_keys[0][1]) if later_keys else None
@@ -268,18 +272,17 @@ def is_answered(position: LessonPosition) -> bool:
 
     At the current step of a class, returns whether the teacher has revealed the answers.
     """
-    name = position.lesson.name
     questions = position.step.blocks("predict")
-    is_revealed = class_seat.is_revealed((name, position.part))
+    is_revealed = class_seat.is_revealed(position.step_key)
     if is_revealed is not None and questions:
         return is_revealed
-    return all(letter(block, name, position.part) for block in questions)
+    return all(letter(block, *position.step_key) for block in questions)
 
 
 def is_solved(position: LessonPosition) -> bool:
     """Returns whether the exercise of a step is solved, or its answer revealed to the class."""
-    is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
-    return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
+    is_revealed = class_seat.is_revealed(position.step_key)
+    return bool(is_revealed) or (*position.step_key, True) in answers()
 
 
 def is_settled(position: LessonPosition) -> bool:

@@ -93,16 +93,10 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
 
 
 def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    step_key = (position.lesson.name, position.part)
-    step = position.step
-    class_seat.lead(step_key)
-    class_bar.render_strip(
-        class_bar.ClassStep(
-            step_key,
-            has_question=bool(step.blocks("predict")),
-            has_task=bool(step.blocks("exercise")),
-        )
-    )
+    class_seat.lead(position.step_key)
+    has_question = bool(position.step.blocks("predict"))
+    has_task = bool(position.step.blocks("exercise"))
+    class_bar.render_strip(class_bar.ClassStep(position.step_key, has_question, has_task))
     with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
         render_back(lessons, position)
         _render_lesson_strip(lessons, position)
@@ -436,13 +430,12 @@ def render_end(lessons: Sequence[Lesson], position: LessonPosition) -> None:
                     args=HOMEWORK,
                 )
             with st.container(horizontal=True, gap=8):
-                back = (position.lesson.name, position.part)
                 st.button(
                     say("workshop.lesson"),
                     icon=":material/arrow_back:",
                     key="kv_end_back",
                     on_click=open_step,
-                    args=back,
+                    args=position.step_key,
                 )
                 if not class_seat.is_learner():
                     render_downloads(lessons, position.number)

@@ -82,7 +82,7 @@ def _lab_card(position: LessonPosition) -> None:
             icon=":material/build:",
             key="kv_break_open",
             on_click=lesson_state.open_lab,
-            args=(lesson.name, position.part),
+            args=position.step_key,
         )
         score = say("break_it.card_score", right=right, count=count)
         score_html = tag("span", score, class_="kv-fnt")
@@ -330,9 +330,9 @@ def render_questions(position: LessonPosition) -> None:
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    choice = lesson_state.letter(block, position.lesson.name, position.part)
+    step_key = position.step_key
+    choice = lesson_state.letter(block, *step_key)
     is_answered = lesson_state.is_answered(position)
-    step_key = (position.lesson.name, position.part)
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
             st.markdown(f"**{block['ask']}**")
@@ -356,7 +356,7 @@ def _choice_button(position: LessonPosition, letter: str, text: str, kind: str) 
         st.button(
             f"`{letter.upper()}`  {text}",
             key=f"kv_choice_{index}",
-            args=(position.lesson.name, position.part, letter),
+            args=(*position.step_key, letter),
             width="stretch",
             shortcut=str(index + 1),
             on_click=lesson_state.record_answer,
@@ -456,13 +456,12 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
     mark, word = ("ok", "right") if is_right else ("info", "not_yet")
     verdict = (elements.severity(mark), tag("b", say(f"workshop.{word}")), tag("span", explanation))
     st.html(tag("div", *verdict, class_="kv-judged", role="status"))
-    step_key = (position.lesson.name, position.part)
     if is_right:
-        class_seat.record_answer(step_key, class_room.SOLVED)
+        class_seat.record_answer(position.step_key, class_room.SOLVED)
     else:
-        class_seat.record_failure(step_key, answer)
-    if is_right and (*step_key, True) not in lesson_state.answers():
-        lesson_state.record_answer(position.lesson.name, position.part, class_room.SOLVED)
+        class_seat.record_failure(position.step_key, answer)
+    if is_right and (*position.step_key, True) not in lesson_state.answers():
+        lesson_state.record_answer(*position.step_key, class_room.SOLVED)
         st.rerun()
 
 

@@ -29,10 +29,8 @@ from kafkaviz.workshop.figures.figure import (
     quiz_figure,
     titled_table,
 )
+from kafkaviz.workshop.lab.start_trial import FORECAST
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
-
-FORECAST = "recovery-will-"  # prefix of the codes of findings that predict the next broker start
-
 
 def _make(block: LessonBlock) -> list[Finding]:
     location = block_location.locate(block)

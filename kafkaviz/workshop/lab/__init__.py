@@ -13,7 +13,6 @@ The place of a fault is a number such as a byte or a slot.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -368,29 +367,27 @@ def _lower_limit(copy: LogCopy, entries: int) -> Damage:
     return Damage(copy=copy.with_files({}, config=config), file=copy.log.directory)
 
 
-FAULTS = MappingProxyType(
-    {
-        "index-renamed": Fault(_rename_index),
-        "index-removed": Fault(_remove("index")),
-        "timeindex-removed": Fault(_remove("timeindex")),
-        "epochs": Fault(_write_epochs),
-        "bit": Fault(_flip_bit, _batch_bytes),
-        "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
-        "cut": Fault(_cut("log"), _last_batch_bytes),
-        "cut-killed": Fault(_cut("log"), _last_batch_bytes, has_kill=True),
-        "entries-swapped": Fault(_swap_entries, _slots("index", excluded=1)),
-        "position-moved": Fault(_move_position, _slots("index", excluded=POSITION_SLOTS)),
-        "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
-        "index-cut": Fault(_cut("index"), lambda copy: range(1, len(copy.content("index")) + 1)),
-        "index-padded": Fault(_pad_index, _padding_bytes),
-        "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
-        "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
-        "clock": Fault(_set_clock, lambda _copy: DAYS, client=Client.TIMESTAMP),
-        "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
-        "times-zeroed": Fault(
-            _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
-        ),
-        "file-time": Fault(_set_file_time, lambda _copy: DAYS, client=Client.TIMESTAMP),
-        "limit": Fault(_lower_limit, _index_capacities),
-    }
-)
+FAULTS: Mapping[str, Fault] = {
+    "index-renamed": Fault(_rename_index),
+    "index-removed": Fault(_remove("index")),
+    "timeindex-removed": Fault(_remove("timeindex")),
+    "epochs": Fault(_write_epochs),
+    "bit": Fault(_flip_bit, _batch_bytes),
+    "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
+    "cut": Fault(_cut("log"), _last_batch_bytes),
+    "cut-killed": Fault(_cut("log"), _last_batch_bytes, has_kill=True),
+    "entries-swapped": Fault(_swap_entries, _slots("index", excluded=1)),
+    "position-moved": Fault(_move_position, _slots("index", excluded=POSITION_SLOTS)),
+    "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
+    "index-cut": Fault(_cut("index"), lambda copy: range(1, len(copy.content("index")) + 1)),
+    "index-padded": Fault(_pad_index, _padding_bytes),
+    "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
+    "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
+    "clock": Fault(_set_clock, lambda _copy: DAYS, client=Client.TIMESTAMP),
+    "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
+    "times-zeroed": Fault(
+        _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
+    ),
+    "file-time": Fault(_set_file_time, lambda _copy: DAYS, client=Client.TIMESTAMP),
+    "limit": Fault(_lower_limit, _index_capacities),
+}
