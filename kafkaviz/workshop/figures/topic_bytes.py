@@ -160,9 +160,9 @@ def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.F
             share = format_percent(log.header_bytes, log.log_bytes)
             text = say("topic_bytes.bar", size=text, share=share)
         is_inside = log.log_bytes > longest / 2
-        place = {"xanchor": "right", "xshift": -8} if is_inside else {"xanchor": "left", "xshift": 8}
-        size = note(log.log_bytes, middle, text, colours["ink"], yanchor="middle")
-        notes.append(size | place)
+        anchor = "right" if is_inside else "left"
+        size = note(log.log_bytes, middle, text, colours["ink"], xanchor=anchor, yanchor="middle")
+        notes.append(size | {"xshift": -8 if is_inside else 8})
     height = ROW_PX * len(view.logs) + 8
     axis = {"visible": False, "fixedrange": True}
     return go.Figure().update_layout(
