@@ -55,8 +55,7 @@ def stylesheet() -> str:
 def render_part(key: str, render: Callable[[], None]) -> None:
     """Draws a part of the page. For a learner, the part is a fragment, which can rerun alone.
 
-    Args:
-        key: one of PARTS.
+    `key` is one of PARTS.
     """
     if class_seat.is_learner():
         st.fragment(partial(_run_part, render), key=key)()

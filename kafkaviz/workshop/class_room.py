@@ -61,11 +61,7 @@ class StuckReason(Enum):
 
 @dataclass(frozen=True)
 class StuckSeat:
-    """A seat whose learner may need the teacher.
-
-    Attributes:
-        tries: number of different wrong answers to the current task.
-    """
+    """A seat whose learner may need the teacher. `tries` counts different wrong answers."""
 
     number: int
     reason: StuckReason
@@ -77,7 +73,6 @@ class Seat:
     """A learner's seat and answers.
 
     Attributes:
-        token: identifies the learner.
         answers: a letter or SOLVED, by (lesson, step number, whether it is a task).
         tries: hashes of the wrong answers, by task.
     """

@@ -113,9 +113,7 @@ def announcement(
 ) -> str:
     """Returns the text to print: room code, links, and which directories learners can open.
 
-    Args:
-        address: the address that the server listens on.
-        has_picture: whether to print a QR code too.
+    `address` is the one that the server listens on. With `has_picture`, prints a QR code too.
     """
     origins = [_origin(name, port) for name in reachable_addresses(address)]
     links = [join_link(origin, room.code, language) for origin in origins[:MAX_ADDRESSES]]

@@ -194,8 +194,7 @@ def track() -> str:
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:
     """Returns the numbers, from 1, of the lesson's steps that belong to a track.
 
-    Args:
-        name: SHORT, or "" for the track of all steps. None: the track in the address.
+    `name` is SHORT, "" for the track of all steps, or None for the track in the address.
     """
     has_all = not (track() if name is None else name)
     return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
@@ -228,11 +227,7 @@ def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
 
 
 def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
-    """Returns the planned minutes of the steps of lessons that belong to a track.
-
-    Args:
-        name: SHORT, or "" for the track of all steps. None: the track in the address.
-    """
+    """Returns the planned minutes of the lessons' steps that belong to a track, see `parts`."""
     return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
 
 

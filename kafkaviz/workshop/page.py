@@ -280,8 +280,7 @@ CHOICE = "kv_word"
 def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
     """Draws the menu of words, the chosen word, and all words grouped by lesson.
 
-    Args:
-        address: the URL parameters to put into links to other pages.
+    Links to other pages get the URL parameters `address`.
     """
     elements.title(say("glossary.title"), say("glossary.lead", count=len(TERMS)))
     st.button(

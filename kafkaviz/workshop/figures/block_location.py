@@ -1,4 +1,7 @@
-"""Finds the sample directory, topic-partition, segment and offset that a lesson block names."""
+"""Finds the sample directory, topic-partition, segment and offset that a lesson block names.
+
+The functions raise NoValue if the block names something that the sample does not have.
+"""
 
 import time
 from pathlib import Path
@@ -36,7 +39,6 @@ def locate(block: LessonBlock) -> SegmentLocation:
     """Returns the sample, topic-partition and segment named in a block of a lesson file.
 
     Raises:
-        NoValue: the block lacks a sample or topic-partition, or the sample does not exist.
         CannotOpen: the sample cannot be read, or lacks the topic-partition or segment.
     """
     for key in ("data", "tp"):
@@ -77,11 +79,7 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
 
 
 def sample(name: str) -> Path:
-    """Returns the path of the sample with this name, such as "kafka-4.3.1-clean".
-
-    Raises:
-        NoValue: the sample does not exist.
-    """
+    """Returns the path of the sample with this name, such as "kafka-4.3.1-clean"."""
     sample_paths = {_stem(path.name): path for path in access.samples()}
     if name not in sample_paths:
         raise NoValue(message("lesson.no_sample", name=name, names=tuple(sample_paths)))
@@ -93,11 +91,7 @@ def _stem(name: str) -> str:
 
 
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
-    """Reads the segment named in a block of a lesson file.
-
-    Raises:
-        NoValue: the segment has no .log.
-    """
+    """Reads the segment named in a block of a lesson file."""
     location = locate(block)
     if not isinstance(location.segment, LogSegment):
         raise NoValue(
@@ -107,11 +101,7 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """Returns the batch with the offset that a lesson block names, and the batch's index slots.
-
-    Raises:
-        NoValue: the segment does not hold the offset.
-    """
+    """Returns the batch with the offset that a lesson block names, and the batch's index slots."""
     offset = block["offset"]
     pinned = selection.select_offset(anatomy, "" if offset is None else str(offset))
     if pinned.row is None:

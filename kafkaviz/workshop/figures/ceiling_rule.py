@@ -86,11 +86,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns a table row for each target of the rule that the reader wrote.
-
-    A row has four texts: the target, the slot that `lookup` returns, the rule's result, and the
-    correct result.
-    """
+    """Returns a row per target: the target, `lookup`'s slot, the rule's and the correct result."""
     return [
         (
             _target_text(case),

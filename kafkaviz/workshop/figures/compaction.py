@@ -286,8 +286,7 @@ def _cleaner_text(check: CleanerCheck) -> str:
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
     """Returns a text with offset and kind of a key's records that remain after a check.
 
-    Args:
-        unread: the key's records; used if the log of `check` cannot be read.
+    `unread` are the key's records, for a check that cannot read the log.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

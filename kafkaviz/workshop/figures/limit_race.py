@@ -32,10 +32,7 @@ NARROW_PX = 7.0
 def stack_labels(labels: Iterable[tuple[float, str]]) -> dict[tuple[float, str], tuple[int, str]]:
     """Returns (row, Plotly's `xanchor`) per label. Row 0 is next to the axis.
 
-    Each label is in the free row nearest to the axis.
-
-    Args:
-        labels: (point on the axis from 0 to 1, text) per label.
+    A label is (point on the axis from 0 to 1, text). It gets the free row nearest to the axis.
     """
     width_px = MIN_WIDTH_PX - LEFT_PX - RIGHT_PX
     ends: list[float] = []  # where the last label of each row ends
@@ -94,12 +91,7 @@ class RaceLine:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRaceView:
-    """The lines of a segment, one per limit.
-
-    Attributes:
-        question: the title until the reader has answered.
-        early_ms: a power of ten, about 1 % to 10 % of `roll_ms`.
-    """
+    """The lines of a segment, one per limit. `early_ms` is about 1 % to 10 % of `roll_ms`."""
 
     title: str
     question: str

@@ -151,8 +151,7 @@ SIZE_HEADS = (
 class LessonIndexSize:
     """The sizes that a topic-partition's segments would have with other index sizes and intervals.
 
-    Attributes:
-        outcomes: the result of each index size at the current interval.
+    `outcomes` has the result of each index size at the current interval.
     """
 
     location: SegmentLocation
@@ -311,8 +310,7 @@ def _make_names(block: LessonBlock) -> SettingNames:
 def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
     """Yields a row per setting: the topic's name, the broker's names, the default.
 
-    Args:
-        is_ordered: whether the broker's names are sorted by precedence; otherwise by name.
+    The broker's names are in order of precedence if `is_ordered`, else sorted by name.
     """
     release = versions.parse(names.release)
     for setting in names.settings:

@@ -251,11 +251,7 @@ def _render_questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> 
 
 
 def choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
-    """Returns the style of a choice: "open", "chosen", "right", "wrong" or "other".
-
-    Args:
-        right: the right letter; None before the answer.
-    """
+    """Returns "open", "chosen", "right", "wrong" or "other". `right` is None before the answer."""
     if right is None:
         return "chosen" if letter == chosen_letter else "open"
     if letter == right:

@@ -293,9 +293,6 @@ def new_findings(
     """Returns the damaged file's findings that the undamaged copy does not have.
 
     Leaves out findings of severity "info" and predictions of broker start-up.
-
-    Args:
-        undamaged: the findings of the undamaged copy.
     """
     stems = {Path(name).stem for name in (damage.file, damage.new_name) if name}
     undamaged_identities = {_identity(finding) for finding in undamaged}
@@ -312,8 +309,7 @@ def new_findings(
 def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
     """Returns the findings about a copy, checked as if after a clean shutdown.
 
-    Args:
-        broker: the original's broker directory; its checkpoints are copied.
+    The checkpoints of `broker`, the original directory, are copied too.
 
     Raises:
         CannotOpen: the temporary directory cannot be read.

@@ -130,11 +130,7 @@ def find_term(key: str) -> GlossaryTerm | None:
 
 
 def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
-    """Returns the glossary words in a text, in order, without those of earlier lessons.
-
-    Args:
-        taught: the names of earlier lessons.
-    """
+    """Returns the glossary words in a text, in order, without those of the lessons `taught`."""
     places = {
         term: match.start()
         for term in TERMS
