@@ -8,6 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import cleaner_offsets, plan_check
 from kafkaviz.analysis.compaction.compaction import decide_log
+from kafkaviz.analysis.compaction.decision import CompactionRules
 from kafkaviz.analysis.compaction.record_fates import GOES, KeyStory, LogRecord, key_story
 from kafkaviz.analysis.retention import LogRetention, RetentionLimits, SegmentAge, log_retention
 from kafkaviz.app import page_state
@@ -237,9 +238,9 @@ CLEANED_FILES = quiz_figure(_make_cleaning, _draw_files, partial(_to_disk, COMPA
 
 YEAR_MS = 365 * DAY_MS
 VARIANTS = {  # the message key of each changed setting
-    "ratio": TopicSettings(min_cleanable_dirty_ratio=1.0),
+    "ratio": TopicSettings(rules=CompactionRules(min_cleanable_dirty_ratio=1.0)),
     "roll": TopicSettings(segment_ms=YEAR_MS),
-    "lag": TopicSettings(min_compaction_lag_ms=30 * DAY_MS),
+    "lag": TopicSettings(rules=CompactionRules(min_compaction_lag_ms=30 * DAY_MS)),
     "transaction": TopicSettings(open_week=2),
     "map": TopicSettings(most_keys=3),
     "batch": TopicSettings(broken_segment=12),

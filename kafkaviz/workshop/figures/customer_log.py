@@ -6,12 +6,16 @@ as for a broker directory.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.compaction.compaction import BUFFERS_PER_THREAD, DecidedLog, cleaning_range
+from kafkaviz.analysis.compaction.compaction import (
+    BUFFERS_PER_THREAD,
+    DIRTY_RATIO,
+    DecidedLog,
+    cleaning_range,
+)
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide, open_log_state
 from kafkaviz.analysis.compaction.record_fates import LogRecord, log_records
 from kafkaviz.binary.file_view import in_memory
@@ -50,9 +54,7 @@ class TopicSettings:
         broken_segment: the base offset of a segment with an unreadable first batch; -1: no segment.
     """
 
-    min_cleanable_dirty_ratio: float = 0.5
-    min_compaction_lag_ms: int = 0
-    max_compaction_lag_ms: int = config_def.LONG_MAX
+    rules: CompactionRules = CompactionRules()
     delete_retention_ms: int = DAY_MS
     segment_ms: int = lesson_logs.WEEKLY.segment_ms
     most_keys: int = MAX_KEYS
@@ -61,10 +63,9 @@ class TopicSettings:
 
     @property
     def log(self) -> LogConfig:
+        longest_lag_ms = self.rules.max_compaction_lag_ms
         return replace(
-            lesson_logs.WEEKLY,
-            segment_ms=self.segment_ms,
-            max_compaction_lag_ms=self.max_compaction_lag_ms,
+            lesson_logs.WEEKLY, segment_ms=self.segment_ms, max_compaction_lag_ms=longest_lag_ms
         )
 
 
@@ -104,25 +105,14 @@ STANDARD = TopicSettings()
 
 
 @cache
-def checks(story: str, day: int, settings: TopicSettings = STANDARD) -> tuple[CleanerCheck, ...]:
-    """Returns the cleaner's checks: one on each Monday before `day`, and one on `day`.
+def check(story: str, day: int, settings: TopicSettings = STANDARD) -> CleanerCheck:
+    """Returns the cleaner's check of the log on `day`, after one check on each Monday before.
 
     Day 0 is a Monday. The first check is on day 7, or on `day` if that is earlier. The cleaner
     checks the log at 8 o'clock, after that day's batch.
     """
-    done: list[CleanerCheck] = []
-    for number in (*range(7, day, 7), day):
-        done.append(_check(story, number, settings, done[-1] if done else None))
-    return tuple(done)
-
-
-def check(story: str, day: int, settings: TopicSettings = STANDARD) -> CleanerCheck:
-    return checks(story, day, settings)[-1]
-
-
-def _check(
-    story: str, day: int, settings: TopicSettings, last: CleanerCheck | None
-) -> CleanerCheck:
+    mondays = range(7, day, 7)
+    last = check(story, mondays[-1], settings) if mondays else None
     now_ms = lesson_logs.day(day)
     if story == PROFILES:
         written = lesson_logs.profiles(now_ms, settings.log, open_week=settings.open_week)
@@ -145,16 +135,18 @@ def _check(
         now_ms=now_ms,
         producer_expiration_ms=EXPIRATION_MS,
     )
-    rules = CompactionRules(
-        min_cleanable_dirty_ratio=settings.min_cleanable_dirty_ratio,
-        min_compaction_lag_ms=settings.min_compaction_lag_ms,
-        max_compaction_lag_ms=settings.max_compaction_lag_ms,
+    decision = decide(state.facts, checkpoint, settings.rules, now_ms)
+    ratio = SettingValue(
+        name=DIRTY_RATIO,
+        value=settings.rules.min_cleanable_dirty_ratio,
+        origin=Origin.TYPED,
+        source_name=DIRTY_RATIO,
+        source=verbatim(""),
     )
-    decision = decide(state.facts, checkpoint, rules, now_ms)
     log = DecidedLog(
         partition=lesson_logs.PARTITION,
         log_directory=None,
-        settings=_values(settings),
+        settings={DIRTY_RATIO: ratio},
         state=state,
         decision=decision,
     )
@@ -191,14 +183,3 @@ def _corrupt_record(view: SegmentView) -> SegmentView:
     data = bytearray(view.log.content())
     data[HEADER_BYTES] ^= 0x10
     return replace(view, log=in_memory(view.log.name, bytes(data)))
-
-
-def _values(settings: TopicSettings) -> Mapping[str, SettingValue]:
-    ratio = SettingValue(
-        name="min.cleanable.dirty.ratio",
-        value=settings.min_cleanable_dirty_ratio,
-        origin=Origin.TYPED,
-        source_name="min.cleanable.dirty.ratio",
-        source=verbatim(""),
-    )
-    return {ratio.name: ratio}
