@@ -6,6 +6,7 @@ kafkaviz, but no network.
 
 import json
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from kafkaviz.messages import say
@@ -179,33 +180,23 @@ for index_bytes in (10485760, 1200):
     entries = [(len(segment.offset_index), len(segment.time_index)) for segment in rolled[:2]]
     print(f"segment.index.bytes = {index_bytes}: {dict(causes)}, entries {entries}")"""
 
-# kind and content of each cell: a message key, or code
-CELLS = (
-    ("text", "intro"),
-    ("text", "files"),
-    ("code", OPEN),
-    ("text", "entry"),
-    ("code", DECODE),
-    ("text", "entries"),
-    ("code", DECODE_ALL),
-    ("text", "batch"),
-    ("code", HEADER),
-    ("text", "files_exercise"),
-    ("text", "search"),
-    ("code", SEARCHES),
-    ("text", "pages"),
-    ("code", PAGES),
-    ("text", "grow"),
-    ("code", GROW),
-    ("text", "search_exercise"),
-    ("text", "time"),
-    ("code", TIME),
-    ("text", "tiny"),
-    ("code", TINY),
-    ("text", "rolls"),
-    ("code", SIMULATE),
-    ("text", "rolls_exercise"),
-)
+# the message key of each text, and the code below the text; "" if there is none
+CELLS = {
+    "intro": "",
+    "files": OPEN,
+    "entry": DECODE,
+    "entries": DECODE_ALL,
+    "batch": HEADER,
+    "files_exercise": "",
+    "search": SEARCHES,
+    "pages": PAGES,
+    "grow": GROW,
+    "search_exercise": "",
+    "time": TIME,
+    "tiny": TINY,
+    "rolls": SIMULATE,
+    "rolls_exercise": "",
+}
 
 
 def notebook() -> str:
@@ -222,10 +213,13 @@ def notebook() -> str:
 
 
 def _cells() -> Iterator[dict[str, Any]]:
-    for number, (kind, content) in enumerate(CELLS):
-        source = say(f"notebook.{content}") if kind == "text" else content
-        cell = {"id": f"cell-{number}", "metadata": {}, "source": source.splitlines(keepends=True)}
-        if kind == "text":
-            yield {"cell_type": "markdown", **cell}
-        else:
-            yield {"cell_type": "code", "execution_count": None, "outputs": [], **cell}
+    code_fields = {"cell_type": "code", "execution_count": None, "outputs": []}
+    numbers = count()
+    for name, code in CELLS.items():
+        yield {"cell_type": "markdown"} | _cell(next(numbers), say(f"notebook.{name}"))
+        if code:
+            yield code_fields | _cell(next(numbers), code)
+
+
+def _cell(number: int, source: str) -> dict[str, Any]:
+    return {"id": f"cell-{number}", "metadata": {}, "source": source.splitlines(keepends=True)}
