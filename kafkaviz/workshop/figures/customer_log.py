@@ -10,16 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from kafkaviz import config_def, versions
-from kafkaviz.analysis.compaction.compaction import (
-    BUFFERS_PER_THREAD,
-    DIRTY_RATIO,
-    DecidedLog,
-    cleaning_range,
-)
+from kafkaviz.analysis.compaction.compaction import BUFFERS_PER_THREAD, DecidedLog, cleaning_range
 from kafkaviz.analysis.compaction.decision import CompactionRules, decide, open_log_state
 from kafkaviz.analysis.compaction.record_fates import LogRecord, log_records
 from kafkaviz.binary.file_view import in_memory
-from kafkaviz.config_def import DAY_MS
+from kafkaviz.config_def import DAY_MS, DIRTY_RATIO
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.log.settings import Origin, SettingValue
 from kafkaviz.messages import verbatim
