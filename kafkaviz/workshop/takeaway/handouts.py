@@ -63,11 +63,9 @@ def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[G
     With `is_teacher`, the first sheet includes the teacher's notes.
     """
     lesson = position.lesson
+    minutes = f"{lesson_state.minutes([lesson]):g}"
     session_text = say(
-        "workshop.lesson_of_session",
-        number=position.number + 1,
-        count=count,
-        minutes=f"{lesson_state.minutes([lesson]):g}",
+        "workshop.lesson_of_session", number=position.number + 1, count=count, minutes=minutes
     )
     title = tag("div", tag("h1", lesson.title), class_="kv-lesson")
     head: list[Part] = [
@@ -223,32 +221,23 @@ def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
     ]
     numbered = list(enumerate(lesson_sheets, 1))
     sections = [
-        tag(
-            "section",
-            file.html(questions),
-            id=f"lesson-{number}",
-            class_="sheet",
-            lang=lesson.language,
-            aria_label=lesson.title,
-        )
+        _sheet(lesson, lesson.title, file.html(questions), id=f"lesson-{number}", class_="sheet")
         for number, (lesson, questions, _) in numbered
     ]
-    if edition.has_answers:
-        sections += [
-            tag(
-                "section",
-                tag("p", f"{number} · {lesson.title}", class_="kv-lab"),
-                file.html(answers),
-                id=f"answers-{number}",
-                class_="sheet answers",
-                lang=lesson.language,
-                aria_label=say("takeaway.answers_to", title=lesson.title),
-            )
-            for number, (lesson, _, answers) in numbered
-        ]
+    for number, (lesson, _, answers) in numbered if edition.has_answers else ():
+        label = say("takeaway.answers_to", title=lesson.title)
+        head = tag("p", f"{number} · {lesson.title}", class_="kv-lab")
+        parts = (head, file.html(answers))
+        sections.append(
+            _sheet(lesson, label, *parts, id=f"answers-{number}", class_="sheet answers")
+        )
     body = join((_cover(lessons, edition), tag("main", *sections)))
     style = STYLE.read_text(encoding="utf-8")
     return file.text(f"{say('takeaway.handouts_title')} · kafkaviz", body, styles=(style,))
+
+
+def _sheet(lesson: Lesson, label: str, *parts: Html, **attributes: str) -> Html:
+    return tag("section", *parts, **attributes, lang=lesson.language, aria_label=label)
 
 
 def _cover(lessons: Sequence[Lesson], edition: HandoutEdition) -> Html:
