@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -42,11 +42,6 @@ class ClassStep:
     key: StepKey
     has_question: bool
     has_task: bool
-
-
-@cache
-def stylesheet() -> str:
-    return CSS.read_text(encoding="utf-8")
 
 
 # ---- the parts that rerun when the class moves on

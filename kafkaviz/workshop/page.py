@@ -52,7 +52,7 @@ def render_page() -> None:
     crumbs = partial(_render_crumbs, lessons, position)
     location = frame("Workshop", crumbs, partial(_render_tools, position))
     apply_print_style()
-    elements.draw_style(_stylesheet() + class_bar.stylesheet())
+    elements.draw_style(_stylesheet())
     _render_faults(faults)
     has_notes = bool(st.query_params.get(workshop.NOTES))
     if position is None:
@@ -124,7 +124,7 @@ def _open_place() -> None:
 
 @cache
 def _stylesheet() -> str:
-    return CSS.read_text(encoding="utf-8")
+    return CSS.read_text(encoding="utf-8") + class_bar.CSS.read_text(encoding="utf-8")
 
 
 def _render_fold() -> None:

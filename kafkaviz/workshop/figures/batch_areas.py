@@ -1,6 +1,6 @@
 """Two figures: areas in proportion to the bytes of batches, and one batch's header, magnified."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
@@ -62,26 +62,6 @@ class BatchAreasView:
     batches: tuple[BatchArea, ...]
     target: int
     answer: int
-
-
-def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -> BatchAreasView:
-    """Returns the view of batches, one of which holds the offset `target`."""
-    answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
-    batch = batches[answer]
-    return BatchAreasView(
-        title=say(
-            "batch_areas.title",
-            offset=target,
-            first=batch.base_offset,
-            last=batch.last_offset,
-            size=batch.size_bytes,
-        ),
-        question=say("batch_areas.question", offset=target),
-        caption=say("batch_areas.below", segment=segment, source=source),
-        batches=tuple(batches),
-        target=target,
-        answer=answer,
-    )
 
 
 def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
@@ -206,12 +186,26 @@ def _make_batches(block: LessonBlock) -> BatchAreasView:
     location, anatomy = block_location.anatomy(block)
     row = block_location.rows_around(anatomy, block).row
     segment = cast(LogSegment, location.segment)
-    batches = [
-        _batch_area(segment, batch)
-        for batch in anatomy.batches.window(row - AROUND, row + AROUND + 1)
-    ]
+    target = block["offset"]
+    window = anatomy.batches.window(row - AROUND, row + AROUND + 1)
+    batches = tuple(_batch_area(segment, batch) for batch in window)
+    answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
+    batch = batches[answer]
     name = f"{location.partition.directory}/{segment.name}"
-    return view(batches, block["offset"], name, block["data"])
+    return BatchAreasView(
+        title=say(
+            "batch_areas.title",
+            offset=target,
+            first=batch.base_offset,
+            last=batch.last_offset,
+            size=batch.size_bytes,
+        ),
+        question=say("batch_areas.question", offset=target),
+        caption=say("batch_areas.below", segment=name, source=block["data"]),
+        batches=batches,
+        target=target,
+        answer=answer,
+    )
 
 
 BATCH_AREAS = drawn_figure(

@@ -103,8 +103,11 @@ class LimitRaceView:
     end_ms: float
 
 
-def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
-    """Returns how a segment approached its limits. The segment must not be the active one."""
+def view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
+    """Returns how segment `number` approached its limits. It must not be the active segment."""
+    base_offset = run.history.segments[number].base_offset
+    first_row = np.searchsorted(run.appended_batches["base_offset"], base_offset)
+    limit_race = race(run.appended_batches[first_row:], run.history.config)
     cause = limit_race.cause
     roll = limit_race.roll
     assert cause is not None and roll is not None
@@ -369,7 +372,7 @@ def _make(block: LessonBlock) -> LimitRaceView:
         raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
     return charts.view(
         ("limit race", run.key, block["segment"]),
-        lambda: _race_view(run, block["segment"], display_title(preset.title)),
+        lambda: view(run, block["segment"], display_title(preset.title)),
     )
 
 
@@ -377,14 +380,6 @@ def _find_workload(name: str) -> workload.Workload:
     if name not in workload.PRESETS:
         raise NoValue(message("lesson.no_workload", name=name, names=tuple(workload.PRESETS)))
     return workload.preset(name)
-
-
-def _race_view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
-    base_offset = run.history.segments[number].base_offset
-    first_row = np.searchsorted(run.appended_batches["base_offset"], base_offset)
-    return view(
-        race(run.appended_batches[first_row:], run.history.config), base_offset, workload_title
-    )
 
 
 def _to_rolls(block: LessonBlock) -> Destination:

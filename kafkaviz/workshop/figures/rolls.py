@@ -18,7 +18,7 @@ from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.html import Html
 from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
-from kafkaviz.simulate.config import log_config
+from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
@@ -76,23 +76,18 @@ class RollClockView:
 
 
 def view(
-    *,
-    batches_ms: Sequence[int],
-    incoming_first_ms: int,
-    incoming_ms: int,
-    segment_ms: int,
-    jitter_ms: int,
-    caption: str,
+    batches_ms: Sequence[int], incoming: np.void, config: LogConfig, caption: str
 ) -> RollClockView:
     """Returns the timestamps that decided a roll.
 
     Args:
         batches_ms: the largest timestamp of each batch in the segment.
-        incoming_first_ms, incoming_ms: first and largest timestamp in the next segment's first
-            batch.
-        jitter_ms: the longest time by which a roll may come before `segment_ms`.
+        incoming: the header of the next segment's first batch.
     """
     first_ms = batches_ms[0]
+    incoming_ms = int(incoming["max_timestamp_ms"])
+    segment_ms = config.most_segment_ms
+    jitter_ms = config.segment_jitter_ms
     # LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps
     waited_ms = incoming_ms - first_ms
     batches = tuple(batch_ms - first_ms for batch_ms in batches_ms)
@@ -102,7 +97,7 @@ def view(
         title=say("roll_clock.title", waited=duration(waited_ms), limit=duration(segment_ms)),
         caption=caption,
         batches=batches,
-        incoming=(incoming_first_ms - first_ms, waited_ms),
+        incoming=(int(incoming["base_timestamp_ms"]) - first_ms, waited_ms),
         segment_ms=segment_ms,
         first_text=say("roll_clock.first", time=clock(first_ms)),
         incoming_text=say("roll_clock.incoming", time=clock(incoming_ms)),
@@ -254,19 +249,12 @@ def _make(block: LessonBlock) -> RollClockView:
     settings = log_settings.open_settings(location.snapshot.broker)
     values = settings.topic_settings(partition.topic)
     config = log_config({name: setting.value for name, setting in values.items()})
-    return view(
-        batches_ms=anatomy.batches.all_rows()["max_timestamp_ms"].tolist(),
-        incoming_first_ms=int(incoming["base_timestamp_ms"]),
-        incoming_ms=int(incoming["max_timestamp_ms"]),
-        segment_ms=config.most_segment_ms,
-        jitter_ms=config.segment_jitter_ms,
-        caption=say(
-            "roll_clock.below",
-            partition=partition.directory,
-            segment=file_stem(base_offset),
-            source=block["data"],
-        ),
+    batches_ms = anatomy.batches.all_rows()["max_timestamp_ms"].tolist()
+    segment = file_stem(base_offset)
+    caption = say(
+        "roll_clock.below", partition=partition.directory, segment=segment, source=block["data"]
     )
+    return view(batches_ms, incoming, config, caption)
 
 
 def _draw(view: RollClockView, block: LessonBlock, key: str, *, is_answered: bool) -> list[Part]:
