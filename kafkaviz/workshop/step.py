@@ -343,7 +343,9 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
         with st.container(key="kv_reveal"):
             if is_answered:
                 if choice is not None:
-                    _choice_verdict(is_right=choice == right)
+                    kind, word = ("ok", "right") if choice == right else ("error", "wrong_choice")
+                    verdict = say(f"workshop.{word}")
+                    st.html(tag("span", verdict, role="status", class_=f"kv-told {kind}"))
                 st.markdown(block["reveal"])
             else:
                 hint = class_bar.question_hint(step_key, is_chosen=choice is not None)
@@ -361,11 +363,6 @@ def _choice_button(position: LessonPosition, letter: str, text: str, kind: str) 
             shortcut=str(index + 1),
             on_click=lesson_state.record_answer,
         )
-
-
-def _choice_verdict(*, is_right: bool) -> None:
-    kind, word = ("ok", "right") if is_right else ("error", "wrong_choice")
-    st.html(tag("span", say(f"workshop.{word}"), role="status", class_=f"kv-told {kind}"))
 
 
 def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None:

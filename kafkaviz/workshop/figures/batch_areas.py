@@ -257,8 +257,12 @@ def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True
     size_bytes = areas.batch.size_bytes
     zoom = size_bytes / HEADER_BYTES
     axis = {"visible": False, "fixedrange": True}
+    # a line below the header fields that are read to find the next batch
+    step_y = FIELDS_TOP + FIELDS_PX + 21
+    ink = {"color": colours["ink_2"], "width": 2}
+    step_line = theme.straight_line(0, zoom * MAGIC_END, step_y, step_y, line=ink)
     step_text = say("batch_areas.steps", step=MAGIC_END)
-    step_note = note(0, FIELDS_TOP + FIELDS_PX + 34, step_text, colours["ink_2"], xanchor="left")
+    step_note = note(0, step_y + 13, step_text, colours["ink_2"], xanchor="left")
     hover_texts = [
         say(
             "batch_areas.hover_field",
@@ -280,7 +284,7 @@ def header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool = True
         shapes=[
             *_bar_shapes(areas, colours),
             *_field_shapes(areas, zoom, colours, is_answered=is_answered),
-            _step_shape(zoom, colours),
+            step_line,
             *(_coverage_shapes(areas, zoom, colours) if is_answered else ()),
         ],
         annotations=[
@@ -323,13 +327,6 @@ def _field_shapes(
         | (faint if is_answered and field.start < CRC_START else {})
         for field in areas.fields
     ]
-
-
-def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
-    """Returns a line below the header fields that are read to find the next batch."""
-    y = FIELDS_TOP + FIELDS_PX + 21
-    line = {"color": colours["ink_2"], "width": 2}
-    return theme.straight_line(0, zoom * MAGIC_END, y, y, line=line)
 
 
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:

@@ -71,20 +71,6 @@ class MovingMiddlesView:
     lanes: tuple[PagesLane, PagesLane]
 
 
-def view(entries: int, then_entries: int) -> MovingMiddlesView:
-    """Returns the pages of an index at two sizes. An entry has 8 bytes, a page 4 KiB."""
-    before = _lane(entries, None)
-    after = _lane(then_entries, before)
-    read_before = _join(before.probed_pages)
-    read = _join(after.probed_pages)
-    return MovingMiddlesView(
-        say("moving_middles.title", pages=after.pages, read=read, before=read_before),
-        say("moving_middles.question", pages=before.pages, read=read_before),
-        say("moving_middles.below"),
-        (before, after),
-    )
-
-
 def _lane(entries: int, before: PagesLane | None) -> PagesLane:
     search = tail_search(entries, None)
     probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_PER_PAGE for probe in search.probes))
@@ -235,7 +221,16 @@ def _draw_page_faults(
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     if not 0 < block["entries"] < block["then"] <= MAX_MIDDLES_ENTRIES:
         raise NoValue(message("moving_middles.sizes", most=MAX_MIDDLES_ENTRIES))
-    return view(block["entries"], block["then"])
+    before = _lane(block["entries"], None)
+    after = _lane(block["then"], before)
+    read_before = _join(before.probed_pages)
+    read = _join(after.probed_pages)
+    return MovingMiddlesView(
+        say("moving_middles.title", pages=after.pages, read=read, before=read_before),
+        say("moving_middles.question", pages=before.pages, read=read_before),
+        say("moving_middles.below"),
+        (before, after),
+    )
 
 
 def _link_to_size(pages: int) -> Destination:

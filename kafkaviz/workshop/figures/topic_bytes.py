@@ -1,7 +1,7 @@
 """A figure of a log's size: as written, compressed, in larger batches, and the two combined."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import plotly.graph_objects as go
@@ -130,10 +130,6 @@ def _describe(view: TopicBytesView) -> str:
     return join_semicolon(f"{_label(log)} {format_bytes(log.log_bytes)}" for log in view.logs)
 
 
-def _describe_today(view: TopicBytesView) -> str:
-    return _describe(TopicBytesView("", "", "", view.logs[:1]))
-
-
 def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
     return figure(view, mode, is_answered=False)
 
@@ -187,5 +183,5 @@ TOPIC_BYTES = drawn_figure(
     rows=rows,
     kinds="lrrrr",
     words=_describe,
-    question_words=_describe_today,
+    question_words=lambda view: _describe(replace(view, logs=view.logs[:1])),
 )

@@ -324,18 +324,13 @@ def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
 def _hex_row(name: str, rows: tuple[HexRow, ...], note: str) -> Html:
     if not rows and not note:
         return Html()
-    lines = [
-        tag("div", tag("span", f"{row.position:06d}", class_="at"), *map(_cell, row.cells))
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        cells = (tag("mark" if changed else "span", text or "··") for text, changed in row.cells)
+        lines.append(tag("div", tag("span", f"{row.position:06d}", class_="at"), *cells))
     if note:
         lines.append(tag("div", note, class_="note"))
     return join((tag("div", name, class_="kv-lab"), tag("div", *lines)))
-
-
-def _cell(cell: tuple[str, bool]) -> Html:
-    text, has_changed = cell
-    return tag("mark" if has_changed else "span", text or "··")
 
 
 def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:

@@ -274,7 +274,9 @@ def trial_view(trial: StartTrial, findings: Sequence[Finding], release: str) -> 
 
 
 def _title(trial: StartTrial) -> str:
-    start = say(f"break_it.did_{trial.start.value}", byte=_cut_byte(trial.steps))
+    cuts = (step.from_position or 0 for step in trial.steps if step.action == "truncate")
+    byte = next(map(format_count, cuts), "")
+    start = say(f"break_it.did_{trial.start.value}", byte=byte)
     if trial.read is ReadOutcome.NOT_SERVED:
         return say("break_it.result_time", start=start, answer=say("break_it.no_broker"))
     if trial.client is Client.TIMESTAMP:
@@ -286,11 +288,6 @@ def _title(trial: StartTrial) -> str:
         offset = format_count(trial.reading.error_offset or 0)
         return say("break_it.result_all_error", start=start, offset=offset)
     return say("break_it.result_all", start=start, **_counts(trial))
-
-
-def _cut_byte(steps: Iterable[StartupStep]) -> str:
-    cuts = (step.from_position or 0 for step in steps if step.action == "truncate")
-    return next(map(format_count, cuts), "")
 
 
 def _counts(trial: StartTrial) -> dict[str, str]:
