@@ -296,15 +296,11 @@ def _draw_share(
 FETCH_SHARE = quiz_figure(_make_share, _draw_share, block_location.to_tuning)
 
 
-@dataclass(frozen=True)
-class SettingNames:
-    settings: tuple[Setting, ...]
-    release: str
+SettingNames = tuple[tuple[Setting, ...], str]  # settings, and a release of Kafka
 
 
 def _make_names(block: LessonBlock) -> SettingNames:
-    settings = tuple(config_def.setting(name) for name in block["name"])
-    return SettingNames(settings, block["release"])
+    return tuple(config_def.setting(name) for name in block["name"]), block["release"]
 
 
 def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
@@ -312,9 +308,9 @@ def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple
 
     The broker's names are in order of precedence if `is_ordered`, else sorted by name.
     """
-    release = versions.parse(names.release)
-    for setting in names.settings:
-        default = setting.default(release)
+    settings, release = names
+    for setting in settings:
+        default = setting.default(versions.parse(release))
         broker_names = [name for name, _ in setting.broker_names]
         yield (
             setting.name,
@@ -326,12 +322,13 @@ def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple
 def _draw_names(
     names: SettingNames, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
-    title = say("setting_names.title", count=len(names.settings))
+    settings, release = names
+    title = say("setting_names.title", count=len(settings))
     below = "setting_names.below" if is_answered else "setting_names.below_asked"
     keys = ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
     heads = [say(key) for key in keys]
     rows = name_rows(names, is_ordered=is_answered)
-    return titled_table(title, say(below, release=names.release), heads, rows, "ccr")
+    return titled_table(title, say(below, release=release), heads, rows, "ccr")
 
 
 SETTINGS = quiz_figure(_make_names, _draw_names, lambda _block: ("Rolls", {}))
