@@ -17,12 +17,12 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
+from kafkaviz.log.archives import archive
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from kafkaviz.workshop.figures.figure import Destination
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 LOOK_S = 2.0
 
 
@@ -80,14 +80,10 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
 
 def sample(name: str) -> Path:
     """Returns the path of the sample with this name, such as "kafka-4.3.1-clean"."""
-    sample_paths = {_stem(path.name): path for path in access.samples()}
+    sample_paths = {archive.stem(path): path for path in access.samples()}
     if name not in sample_paths:
         raise NoValue(message("lesson.no_sample", name=name, names=tuple(sample_paths)))
     return sample_paths[name]
-
-
-def _stem(name: str) -> str:
-    return next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
 
 
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
