@@ -1,14 +1,12 @@
 """Two figures: the bytes of a real file with their fields, and the bits of batch attributes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.batch_table import NO_ROW
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
@@ -17,9 +15,8 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.figures.segment import segment_bytes
-from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.segment.segment_bytes import BytesView, ByteWindow
 from kafkaviz.format import batch
-from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count
@@ -46,52 +43,39 @@ class LessonFile:
     """A file whose bytes a lesson shows.
 
     Attributes:
-        anatomy, selected_rows: the segment, and the rows of the block's offset in its batches and
-            indexes; None if the file belongs to no segment.
-        other_file: the file, if it belongs to no segment.
+        read: returns the bytes in a window, given the keyword `window`.
     """
 
     location: SegmentLocation
-    anatomy: Anatomy | None = None
-    selected_rows: PinnedRow | None = None
-    other_file: FileInfo | None = None
+    read: Callable[..., BytesView]
 
-    def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
+    def view(self, block: LessonBlock, key: str) -> tuple[BytesView, str]:
         """Returns the visible bytes of the file, and a key for the file's content.
 
         The bytes that are visible first are the same for all readers and are cached.
         """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
         request = byte_request(content_key, key)
-        window = segment_bytes.ByteWindow(request.get("outer"), request.get("inner"))
-        if window == segment_bytes.ByteWindow():
-            view = charts.view(("bytes", content_key), lambda: self._read(block, window))
+        window = ByteWindow(request.get("outer"), request.get("inner"))
+        if window == ByteWindow():
+            view = charts.view(("bytes", content_key), partial(self.read, window=window))
             return view, content_key
-        return self._read(block, window), content_key
-
-    def _read(
-        self, block: LessonBlock, window: segment_bytes.ByteWindow
-    ) -> segment_bytes.BytesView:
-        if self.other_file is not None:
-            return segment_bytes.file_view(self.other_file, block["file"], window, block["byte"])
-        return segment_bytes.view(
-            cast(Anatomy, self.anatomy),
-            block["file"],
-            *cast(PinnedRow, self.selected_rows),
-            window=window,
-            initial=segment_bytes.InitialByte(block["byte"]),
-        )
+        return self.read(window=window), content_key
 
 
 def _make(block: LessonBlock) -> LessonFile:
-    if block["file"] not in segment_bytes.FILES:
+    name = block["file"]
+    if name not in segment_bytes.FILES:
         return _make_other_file(block)
     location, anatomy = block_location.anatomy(block)
-    if block["file"] not in segment_bytes.find_files(location.segment):
-        raise NoValue(
-            message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
-        )
-    return LessonFile(location, anatomy, block_location.rows_around(anatomy, block))
+    segment = location.segment
+    if name not in segment_bytes.find_files(segment):
+        raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=name))
+    rows = block_location.rows_around(anatomy, block)
+    initial = segment_bytes.InitialByte(block["byte"])
+    return LessonFile(
+        location, partial(segment_bytes.view, anatomy, name, *rows, initial=initial)
+    )
 
 
 def _make_other_file(block: LessonBlock) -> LessonFile:
@@ -100,7 +84,8 @@ def _make_other_file(block: LessonBlock) -> LessonFile:
     files_by_name = {info.name: info for info in location.partition.other_files}
     if name not in files_by_name:
         raise NoValue(message("lesson.partition_has_no_file", partition=block["tp"], file=name))
-    return LessonFile(location, other_file=files_by_name[name])
+    read = partial(segment_bytes.file_view, files_by_name[name], name, byte=block["byte"])
+    return LessonFile(location, read)
 
 
 def _draw(
