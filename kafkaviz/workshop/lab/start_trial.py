@@ -255,21 +255,18 @@ def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | Non
     with _lock:
         readings = _undamaged_readings.setdefault(copy, {})
     if target_offset not in readings:
-        readings[target_offset] = _make_undamaged_reading(copy, target_offset)
+        _, log_view = start(copy)
+        timestamp_ms = None
+        if log_view is None:
+            reading = ClientReading()
+        else:
+            if target_offset is not None:
+                profile = versions.search_profile(RELEASE)
+                record = by_offset(log_view, target_offset, profile).record
+                timestamp_ms = record.timestamp_ms if record else 0
+            reading = read_log(log_view, timestamp_ms)
+        readings[target_offset] = timestamp_ms, reading
     return readings[target_offset]
-
-
-def _make_undamaged_reading(
-    copy: LogCopy, target_offset: int | None
-) -> tuple[int | None, ClientReading]:
-    _, log_view = start(copy)
-    if log_view is None:
-        return None, ClientReading()
-    if target_offset is None:
-        return None, read_log(log_view)
-    record = by_offset(log_view, target_offset, versions.search_profile(RELEASE)).record
-    timestamp_ms = record.timestamp_ms if record else 0
-    return timestamp_ms, read_log(log_view, timestamp_ms)
 
 
 def _read_outcome(reading: ClientReading, expected_reading: ClientReading) -> ReadOutcome:
