@@ -7,7 +7,6 @@ of the room (class_seat.ClassFeed). Then only two fragments of the page rerun, s
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -25,6 +24,7 @@ from kafkaviz.messages import language, say, say_count
 from kafkaviz.workshop import class_seat, class_start
 from kafkaviz.workshop.class_room import ClassFull, ClassRoom, StepKey, StuckSeat, clean_code
 from kafkaviz.workshop.class_seat import ROOMS, Attendance, ClassFeed
+from kafkaviz.workshop.lesson_state import LessonPosition
 
 CSS = Path(__file__).with_suffix(".css")
 POLL_S = 1.0  # how often the teacher's page is updated from the room
@@ -35,13 +35,6 @@ COMMAND = "kafkaviz app --class"
 # lock to each other at every message, and take twice the CPU time of twenty threads in sequence.
 _drawing_lock = threading.Lock()
 _class_link = register_component("class_link", "hidden")
-
-
-@dataclass(frozen=True)
-class ClassStep:
-    key: StepKey
-    has_question: bool
-    has_task: bool
 
 
 # ---- the parts that rerun when the class moves on
@@ -152,7 +145,7 @@ def _take_seat() -> None:
 # ---- the strip
 
 
-def render_strip(step: ClassStep) -> None:
+def render_strip(position: LessonPosition) -> None:
     """Draws the class controls above a step, for teacher, learner, or someone not in the class."""
     code = class_seat.code()
     if not code:
@@ -167,9 +160,9 @@ def render_strip(step: ClassStep) -> None:
         elif attendance is None:
             _visitor(room)
         elif attendance.is_teacher:
-            _teacher(attendance, step)
+            _teacher(attendance, position)
         else:
-            _learner(attendance, step)
+            _learner(attendance, position)
 
 
 def render_link() -> None:
@@ -219,11 +212,11 @@ def _say_status(title: str, text: str, help_text: str = "") -> None:
     st.html(tag("div", *parts, class_="kv-class"))
 
 
-def _learner(attendance: Attendance, step: ClassStep) -> None:
+def _learner(attendance: Attendance, position: LessonPosition) -> None:
     seat = attendance.room.seat(attendance.token)
     if seat is None:
         return
-    _learner_status(attendance, step, seat.number)
+    _learner_status(attendance, position, seat.number)
     if not attendance.is_with_teacher and attendance.room.position.step is not None:
         st.button(
             say("class.back"),
@@ -249,33 +242,33 @@ def _toggle_hand() -> None:
         attendance.room.raise_hand(attendance.token, is_raised=not seat.has_raised_hand)
 
 
-def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> None:
+def _learner_status(attendance: Attendance, position: LessonPosition, number: int) -> None:
     room = attendance.room
     place = "class.with_teacher" if attendance.is_with_teacher else "class.elsewhere"
     if room.position.step is None:
         place = "class.waiting"
     words = [say("class.your_seat", number=number), say(place)]
-    if attendance.is_with_teacher and room.is_revealed(step.key):
+    if attendance.is_with_teacher and room.is_revealed(position.step_key):
         words.append(say("class.revealed"))
     _say_status(say("class.label", code=room.code), " · ".join(words))
 
 
-def _progress_texts(room: ClassRoom, step: ClassStep) -> list[str]:
-    tally = room.tally(step.key)
-    if room.is_revealed(step.key):
+def _progress_texts(room: ClassRoom, position: LessonPosition) -> list[str]:
+    tally = room.tally(position.step_key)
+    if room.is_revealed(position.step_key):
         return [say("class.revealed")]
     words = []
-    if step.has_question:
+    if position.step.blocks("predict"):
         words.append(say("class.answered", count=tally.chosen, seats=tally.seats))
-    if step.has_task:
+    if position.step.blocks("exercise"):
         words.append(say("class.solved", count=tally.solved, seats=tally.seats))
     return words
 
 
-def _teacher(attendance: Attendance, step: ClassStep) -> None:
+def _teacher(attendance: Attendance, position: LessonPosition) -> None:
     room = attendance.room
-    _teacher_status(step)
-    if (step.has_question or step.has_task) and not room.is_revealed(step.key):
+    _teacher_status(position)
+    if position.step.blocks("predict", "exercise") and not room.is_revealed(position.step_key):
         st.button(
             say("class.reveal"),
             type="primary",
@@ -283,9 +276,9 @@ def _teacher(attendance: Attendance, step: ClassStep) -> None:
             icon=":material/visibility:",
             help=say("class.reveal_help"),
             on_click=room.reveal,
-            args=(step.key,),
+            args=(position.step_key,),
         )
-        if step.has_question:
+        if position.step.blocks("predict"):
             st.toggle(
                 say("class.bars"), value=True, key="kv_class_bars", help=say("class.bars_help")
             )
@@ -294,7 +287,7 @@ def _teacher(attendance: Attendance, step: ClassStep) -> None:
     ):
         st.dialog(say("class.label", code=room.code))(_code_dialog)(room.code)
     with st.popover(say("class.end"), type="tertiary", key="kv_class_end"):
-        count = room.tally(step.key).seats
+        count = room.tally(position.step_key).seats
         ask = say_count("class.end_asks", count, count=count) if count else ""
         st.markdown(ask or say("class.end_asks_nobody"))
         st.button(say("class.end"), key="kv_class_end_now", on_click=_end)
@@ -308,18 +301,21 @@ def _end() -> None:
 
 
 @st.fragment(run_every=POLL_S)
-def _teacher_status(step: ClassStep) -> None:
+def _teacher_status(position: LessonPosition) -> None:
     attendance = class_seat.current()
     if attendance is None or attendance.room.position.revision != st.session_state.get(
         workshop.CLASS_REVISION
     ):
         st.rerun()
     room = attendance.room
-    seats = room.tally(step.key).seats
+    seats = room.tally(position.step_key).seats
     words = [say("class.nobody")]
     if seats:
-        words = [say_count("class.seats", seats, count=seats), *_progress_texts(room, step)]
-    stuck = room.stuck_seats(has_question=step.has_question, has_task=step.has_task)
+        words = [say_count("class.seats", seats, count=seats), *_progress_texts(room, position)]
+    stuck = room.stuck_seats(
+        has_question=bool(position.step.blocks("predict")),
+        has_task=bool(position.step.blocks("exercise")),
+    )
     _say_status(say("class.label", code=room.code), " · ".join(words), _stuck_text(stuck))
 
 

@@ -94,9 +94,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
 
 def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     class_seat.lead(position.step_key)
-    has_question = bool(position.step.blocks("predict"))
-    has_task = bool(position.step.blocks("exercise"))
-    class_bar.render_strip(class_bar.ClassStep(position.step_key, has_question, has_task))
+    class_bar.render_strip(position)
     with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
         render_back(lessons, position)
         _render_lesson_strip(lessons, position)
