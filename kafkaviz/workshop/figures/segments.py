@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 
@@ -194,8 +193,6 @@ FILE_AREAS = drawn_figure(
 )
 
 
-# slots that Kafka reserves for the entry that is appended when the segment is rolled
-RESERVED_SLOTS = {offset_index: 0, time_index: 1}
 INDEX_RULES = ("key", "value", "written", "rising", "nothing_below", "missing")
 
 
@@ -217,38 +214,29 @@ def _make_indexes(block: LessonBlock) -> ComparedIndexes:
 
 def index_facts(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
     """Yields (property, value for the offset index, value for the time index)."""
+    release = versions.parse(versions.NEWEST)
+    index_bytes = config_def.setting("segment.index.bytes").default(release)
+    sizes = [layout.ENTRY.itemsize for layout in (offset_index, time_index)]
+    offset_slots, time_slots = (index_bytes // size for size in sizes)
+    entries = say("indexes.entries", segment=compared.location.segment.name)
+    numbers = (
+        (say("indexes.entry_bytes"), sizes),
+        (entries, (compared.offset_entries, compared.time_entries)),
+        (say("indexes.slots"), (offset_slots, time_slots)),
+        # one slot of the time index is for the entry that Kafka appends at a roll
+        (say("indexes.full_at"), (offset_slots, time_slots - 1)),
+        (say("indexes.warm"), [WARM_BYTES // size + 1 for size in sizes]),
+    )
     for name in INDEX_RULES[:2]:
         yield _index_rule(name)
-    yield _index_numbers("entry_bytes", _entry_bytes)
-    yield (
-        say("indexes.entries", segment=compared.location.segment.name),
-        format_count(compared.offset_entries),
-        format_count(compared.time_entries),
-    )
-    yield _index_numbers("slots", _slots)
-    yield _index_numbers("full_at", lambda layout: _slots(layout) - RESERVED_SLOTS[layout])
-    yield _index_numbers("warm", lambda layout: WARM_BYTES // _entry_bytes(layout) + 1)
+    for label, (offset_number, time_number) in numbers:
+        yield label, format_count(offset_number), format_count(time_number)
     for name in INDEX_RULES[2:]:
         yield _index_rule(name)
 
 
 def _index_rule(name: str) -> tuple[str, str, str]:
     return say(f"indexes.{name}"), say(f"indexes.{name}_offset"), say(f"indexes.{name}_time")
-
-
-def _index_numbers(name: str, number_of: Callable[[ModuleType], int]) -> tuple[str, str, str]:
-    numbers = number_of(offset_index), number_of(time_index)
-    return say(f"indexes.{name}"), format_count(numbers[0]), format_count(numbers[1])
-
-
-def _entry_bytes(layout: ModuleType) -> int:
-    return layout.ENTRY.itemsize
-
-
-def _slots(layout: ModuleType) -> int:
-    """Returns the number of slots in an index file of the default segment.index.bytes."""
-    release = versions.parse(versions.NEWEST)
-    return config_def.setting("segment.index.bytes").default(release) // _entry_bytes(layout)
 
 
 def _draw_indexes(
