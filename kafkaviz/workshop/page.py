@@ -184,9 +184,8 @@ def _render_track_picker(lessons: Sequence[Lesson]) -> None:
     tracks = [
         name for name in ("", SHORT) if any(lesson_state.parts(lesson, name) for lesson in lessons)
     ]
-    current_minutes = f"{lesson_state.minutes(lessons):g}"
     name = st.menu_button(
-        say("track.minutes", minutes=current_minutes),
+        say("track.minutes", minutes=f"{lesson_state.minutes(lessons):g}"),
         tracks,
         format_func=lambda name: say(
             f"track.{name or 'long'}",

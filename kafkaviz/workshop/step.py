@@ -249,15 +249,13 @@ def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) 
             name, query = LIVE[block.kind].destination(block)
         except KafkavizError:
             continue
-        if PAGES[name].exists:
+        page = PAGES[name]
+        if page.exists:
+            label = say("workshop.open_in", page=elements.page_name(name))
+            icon = f":material/{page.icon}:"
+            parameters = query | current_step(_figure_key(position, number))
             with st.container(key="kv_elsewhere"):
-                label = say("workshop.open_in", page=elements.page_name(name))
-                st.page_link(
-                    PAGES[name].script,
-                    label=label,
-                    icon=f":material/{PAGES[name].icon}:",
-                    query_params=query | current_step(_figure_key(position, number)),
-                )
+                st.page_link(page.script, label=label, icon=icon, query_params=parameters)
             return
 
 
@@ -267,30 +265,21 @@ NOTEBOOK = "application/x-ipynb+json"
 
 def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
     """Draws a button that opens the list of downloads. `number` is the current lesson's index."""
+    label = say("takeaway.button")
     with (
-        st.popover(
-            say("takeaway.button"), key="kv_takeaway", icon=":material/download:", type="tertiary"
-        ),
+        st.popover(label, key="kv_takeaway", icon=":material/download:", type="tertiary"),
         st.container(key="kv_takeaway_list", gap=4),
     ):
         st.html(tag("p", say("takeaway.about"), class_="kv-sm kv-fnt"))
         _heading("lesson")
         lesson = lessons[number]
-        _button(
-            "lesson_file",
-            partial(lesson_page.lesson_page, lesson, number + 1, len(lessons)),
-            lesson_page.file_name(lesson),
-            HTML,
-        )
+        make = partial(lesson_page.lesson_page, lesson, number + 1, len(lessons))
+        _button("lesson_file", make, lesson_page.file_name(lesson))
         _heading("handouts")
         with st.container(horizontal=True, gap=4):
             for edition in handouts.HandoutEdition:
-                _button(
-                    f"html_{edition.name.lower()}",
-                    partial(handouts.handouts_page, lessons, edition),
-                    handouts.file_name(edition),
-                    HTML,
-                )
+                make = partial(handouts.handouts_page, lessons, edition)
+                _button(f"html_{edition.name.lower()}", make, handouts.file_name(edition))
         _heading("notebook")
         _button("notebook_file", notebook.notebook, notebook.FILE_NAME, NOTEBOOK)
 
@@ -300,7 +289,7 @@ def _heading(name: str) -> None:
     st.html(tag("div", title, tag("span", say(f"takeaway.{name}_about")), class_="kv-take"))
 
 
-def _button(name: str, make: Callable[[], str], file_name: str, kind: str) -> None:
+def _button(name: str, make: Callable[[], str], file_name: str, kind: str = HTML) -> None:
     st.download_button(
         say(f"takeaway.{name}"),
         session_language.keep_language(make),
