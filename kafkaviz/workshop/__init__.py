@@ -76,11 +76,12 @@ def open_step(name: str, part: int) -> None:
     st.query_params[PART] = str(part)
 
 
-def set_track(name: str) -> None:
-    if name:
-        st.query_params[TRACK] = name
-    else:
-        st.query_params.pop(TRACK, None)
+def set_parameter(name: str, text: str) -> None:
+    """Writes a URL parameter into the address; "" removes it."""
+    if not text:
+        st.query_params.pop(name, None)
+    elif text != st.query_params.get(name):
+        st.query_params[name] = text
 
 
 WORKSHOP_PAGE = "Workshop"

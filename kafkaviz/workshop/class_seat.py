@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 
 from kafkaviz import messages, workshop
 from kafkaviz.app import page_state
-from kafkaviz.workshop import address_step, open_step, set_track
+from kafkaviz.workshop import address_step, open_step, set_parameter
 from kafkaviz.workshop.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _go_to(position: ClassPosition) -> None:
         return
     if address_step() != position.step or is_aside():
         open_step(*position.step)
-    set_track(position.track)
+    set_parameter(workshop.TRACK, position.track)
     st.session_state[workshop.CLASS_STEP] = position.step
 
 

@@ -103,10 +103,7 @@ def open_glossary() -> None:
 
 
 def toggle_parameter(name: str) -> None:
-    if st.query_params.get(name):
-        st.query_params.pop(name)
-    else:
-        st.query_params[name] = "1"
+    workshop.set_parameter(name, "" if st.query_params.get(name) else "1")
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
@@ -156,14 +153,6 @@ def _write_answers(
 def answer_count() -> int:
     """Returns the number of answers, including those in labs."""
     return len(answers()) + len(_lab_answers())
-
-
-def set_typed_answer(text: str) -> None:
-    """Writes the typed answer of this step's exercise into the address; "" removes it."""
-    if text and text != st.query_params.get(workshop.TYPED_ANSWER):
-        st.query_params[workshop.TYPED_ANSWER] = text
-    elif not text:
-        st.query_params.pop(workshop.TYPED_ANSWER, None)
 
 
 def reset() -> None:

@@ -197,7 +197,7 @@ def _render_track_picker(lessons: Sequence[Lesson]) -> None:
         help=say("track.help"),
     )
     if name is not None and name != lesson_state.track():
-        workshop.set_track(name)
+        workshop.set_parameter(workshop.TRACK, name)
         st.rerun()
 
 

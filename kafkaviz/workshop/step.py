@@ -383,7 +383,7 @@ def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
     address_answer = st.query_params.get(workshop.TYPED_ANSWER, "")
     fields = {tasks.CHOICE: _choice_field, tasks.RULE: _rule_fields, tasks.NUMBERS: _text_field}
     answer = fields[task.kind](task, key, address_answer)
-    lesson_state.set_typed_answer(answer)
+    workshop.set_parameter(workshop.TYPED_ANSWER, answer)
     return answer
 
 
