@@ -92,13 +92,11 @@ def _draw_table(
     return [elements.figure_head_html(title, say("workshop.rows_below")), make_table(rows)]
 
 
+_time_rows = partial(segment_tables.time_rows, closing_event="")
 TABLES: dict[str, tuple[Callable, Callable]] = {
     "batches": (segment_tables.batch_rows, segment_widgets.batches_html),
     "index": (segment_tables.index_rows, segment_widgets.index_html),
-    "time-index": (
-        partial(segment_tables.time_rows, closing_event=""),
-        segment_widgets.time_index_html,
-    ),
+    "time-index": (_time_rows, segment_widgets.time_index_html),
 }
 
 

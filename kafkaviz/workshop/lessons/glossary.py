@@ -234,13 +234,11 @@ def _step_text(step: LessonStep) -> str:
 
 def _word_target(term: GlossaryTerm) -> Target:
     languages = sorted(LANGUAGES, key=lambda code: code != language())
-    names = [text_in(code, f"glossary.{term.key}").lower() for code in languages]
+    key = f"glossary.{term.key}"
+    names = [text_in(code, key).lower() for code in languages]
     spellings = [spelling for name in names for spelling in SPELLINGS.split(name) if spelling]
     texts = (
-        plain_text(
-            f"{text_in(code, f'glossary.{term.key}_is')} "
-            f"{text_in(code, f'glossary.{term.key}_kafka')}"
-        )
+        plain_text(f"{text_in(code, f'{key}_is')} {text_in(code, f'{key}_kafka')}")
         for code in languages
     )
     address = {workshop.WORD: term.key}

@@ -22,10 +22,9 @@ def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
     # disabled them
     from kafkaviz.workshop.takeaway import handouts, lesson_page, notebook
 
+    count = len(lessons)
     makers: dict[str, Callable[[], str]] = {
-        lesson_page.file_name(lesson): partial(
-            lesson_page.lesson_page, lesson, number, len(lessons)
-        )
+        lesson_page.file_name(lesson): partial(lesson_page.lesson_page, lesson, number, count)
         for number, lesson in enumerate(lessons, 1)
     }
     for edition in handouts.HandoutEdition:

@@ -75,12 +75,8 @@ class PageFile:
             "words": dict(words or {}),
         }
         data_text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-        island = tag(
-            "script",
-            Html(data_text.replace("<", "\\u003c")),
-            id="takeaway",
-            type="application/json",
-        )
+        script = Html(data_text.replace("<", "\\u003c"))
+        island = tag("script", script, id="takeaway", type="application/json")
         return document(
             title,
             join((body, island)),
