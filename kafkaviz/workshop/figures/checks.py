@@ -32,6 +32,7 @@ from kafkaviz.workshop.figures.figure import (
 from kafkaviz.workshop.lab.start_trial import FORECAST
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
+
 def _make(block: LessonBlock) -> list[Finding]:
     location = block_location.locate(block)
     health = _health(location.snapshot, location.partition.directory)

@@ -6,7 +6,7 @@ as for a broker directory.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 from kafkaviz import config_def, versions
@@ -49,7 +49,7 @@ class TopicSettings:
         broken_segment: the base offset of a segment with an unreadable first batch; -1: no segment.
     """
 
-    rules: CompactionRules = CompactionRules()
+    rules: CompactionRules = field(default_factory=CompactionRules)
     delete_retention_ms: int = DAY_MS
     segment_ms: int = lesson_logs.WEEKLY.segment_ms
     most_keys: int = MAX_KEYS

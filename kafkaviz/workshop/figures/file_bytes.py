@@ -73,9 +73,7 @@ def _make(block: LessonBlock) -> LessonFile:
         raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=name))
     rows = block_location.rows_around(anatomy, block)
     initial = segment_bytes.InitialByte(block["byte"])
-    return LessonFile(
-        location, partial(segment_bytes.view, anatomy, name, *rows, initial=initial)
-    )
+    return LessonFile(location, partial(segment_bytes.view, anatomy, name, *rows, initial=initial))
 
 
 def _make_other_file(block: LessonBlock) -> LessonFile:

@@ -42,7 +42,6 @@ from kafkaviz.workshop.figures.figure import (
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-
 _entries = register_component("entries")
 
 
@@ -303,9 +302,7 @@ def even_heights(count: int) -> tuple[int, ...]:
     second level, every 8th a third level, and so on.
     """
     levels = [4 << level for level in range(count.bit_length())]
-    return tuple(
-        1 + sum(number % nodes == 0 for nodes in levels) for number in range(1, count + 1)
-    )
+    return tuple(1 + sum(number % nodes == 0 for nodes in levels) for number in range(1, count + 1))
 
 
 def search_skip_list(

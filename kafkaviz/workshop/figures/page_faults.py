@@ -193,7 +193,9 @@ def _fault_traces(image: PageFaultsView, colours: dict[str, str]) -> list[go.Sca
         column = (dots[:, 0] * cells.shape[1] / image.entries).astype(int)
         cells[row, column] = dots[:, 2]
         hover = say("page_faults.hover_faults", page="%{y:.0f}", faults="%{z}")
-        return [_cell_heatmap(image, cells, colours["cold"], hover, name="faults", ygap=0, opacity=1)]
+        return [
+            _cell_heatmap(image, cells, colours["cold"], hover, name="faults", ygap=0, opacity=1)
+        ]
     outline = {"color": colours["ink"], "width": 1.5}
     size = 9 if len(dots) <= 100 else 6
     hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")

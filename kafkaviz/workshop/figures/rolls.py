@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -287,7 +288,7 @@ def _draw_growth(
     growth_view: GrowthView, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
     """Draws the growing log; before the answer, only its first step."""
-    data = growth_figure.browser_payload(growth_view) | stepper_data(block, key)
+    data: dict[str, Any] = growth_figure.browser_payload(growth_view) | stepper_data(block, key)
     if not is_answered:
         data |= {"begin": 0, "steps": data["steps"][:1], "key": f"{data['key']} ?"}
     return [Component(partial(growth, data, key=key))]

@@ -385,9 +385,7 @@ FAULTS: Mapping[str, Fault] = {
     "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
     "clock": Fault(_set_clock, lambda _copy: DAYS, client=Client.TIMESTAMP),
     "time-late": Fault(_delay_timestamp, _slots("timeindex"), client=Client.TIMESTAMP),
-    "times-zeroed": Fault(
-        _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
-    ),
+    "times-zeroed": Fault(_zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP),
     "file-time": Fault(_set_file_time, lambda _copy: DAYS, client=Client.TIMESTAMP),
     "limit": Fault(_lower_limit, _index_capacities),
 }

@@ -188,7 +188,8 @@ class _LessonParser:
         """Returns a step. `parts` holds its lines of prose, and its blocks."""
         elements = []
         for is_prose, group in groupby(parts, lambda part: isinstance(part, str)):
-            elements += ["\n".join(map(str, group)).strip()] if is_prose else group
+            members = list(group)
+            elements += ["\n".join(map(str, members)).strip()] if is_prose else members
         step = LessonStep(title, line, tuple(filter(None, elements)))
         for kind in ("predict", "exercise"):
             for extra in step.blocks(kind)[1:]:
