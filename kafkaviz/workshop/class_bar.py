@@ -41,10 +41,7 @@ _class_link = register_component("class_link", "hidden")
 
 
 def render_part(key: str, render: Callable[[], None]) -> None:
-    """Draws a part of the page. For a learner, the part is a fragment, which can rerun alone.
-
-    `key` is one of PARTS.
-    """
+    """Draws a part of the page; `key` is in PARTS. For a learner, the part can rerun alone."""
     if class_seat.is_learner():
         st.fragment(partial(_run_part, render), key=key)()
     else:

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from kafkaviz import config_def, versions
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.transactions import read_committed
@@ -25,6 +24,7 @@ from kafkaviz.html import Html, join, tag
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
@@ -212,17 +212,14 @@ def _make_indexes(block: LessonBlock) -> ComparedIndexes:
 
 def index_facts(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
     """Yields (property, value for the offset index, value for the time index)."""
-    release = versions.parse(versions.NEWEST)
-    index_bytes = config_def.setting("segment.index.bytes").default(release)
+    config = IndexConfig()
     sizes = [layout.ENTRY.itemsize for layout in (offset_index, time_index)]
-    offset_slots, time_slots = (index_bytes // size for size in sizes)
     entries = say("indexes.entries", segment=compared.location.segment.name)
     numbers = (
         (say("indexes.entry_bytes"), sizes),
         (entries, (compared.offset_entries, compared.time_entries)),
-        (say("indexes.slots"), (offset_slots, time_slots)),
-        # one slot of the time index is for the entry that Kafka appends at a roll
-        (say("indexes.full_at"), (offset_slots, time_slots - 1)),
+        (say("indexes.slots"), (config.offset_slots, config.time_slots)),
+        (say("indexes.full_at"), (config.offset_slots, config.usable_time_slots)),
         (say("indexes.warm"), [WARM_BYTES // size + 1 for size in sizes]),
     )
     for name in INDEX_RULES[:2]:

@@ -121,12 +121,12 @@ def _draw_tuning(
 
 
 def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
-    shown = [each for each in lesson_tuning.intervals if each.interval_bytes in INTERVALS]
-    sizes = [interval.interval_bytes for interval in shown]
+    printed = [each for each in lesson_tuning.intervals if each.interval_bytes in INTERVALS]
+    sizes = [interval.interval_bytes for interval in printed]
     today = lesson_tuning.today_bytes
     marked_row = sizes.index(today) if today in sizes else None
     title = f"{lesson_tuning.location.partition.directory}, {block['data']}"
-    rows = [_interval_row(interval.row) for interval in shown]
+    rows = [_interval_row(interval.row) for interval in printed]
     heads = [say(f"workshop.{name}") for name in INTERVAL_HEADS]
     caption = say("workshop.sweep_below")
     return titled_table(title, caption, heads, rows, "rrrrr", marked_row=marked_row)
@@ -147,7 +147,7 @@ SIZE_HEADS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LessonIndexSize:
     """The sizes that a topic-partition's segments would have with other index sizes and intervals.
 
@@ -190,7 +190,14 @@ def _sizes(location: SegmentLocation) -> LessonIndexSize:
     )
     settings = today, today_bytes
     size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
-    return LessonIndexSize(location, curve, size_map, outcomes[today], costs, today_bytes)
+    return LessonIndexSize(
+        location=location,
+        curve=curve,
+        size_map=size_map,
+        outcomes=outcomes[today],
+        costs=costs,
+        today_bytes=today_bytes,
+    )
 
 
 def _draw_sizes(
