@@ -267,7 +267,7 @@ class _LessonParser:
             name: () if key.is_repeatable else key.default for name, key in keys.items()
         }
         settings: dict[str, Any] = {}
-        seen: set[str] = set()
+        known_names: set[str] = set()
         for name, text, number in lines:
             key = keys.get(name) or setting_key
             if key is None:
@@ -275,7 +275,7 @@ class _LessonParser:
                 self._add_fault(
                     number, "lesson_file.no_such_key", context=context, name=name, keys=names
                 )
-            elif name in keys and name in seen and not key.is_repeatable:
+            elif name in keys and name in known_names and not key.is_repeatable:
                 self._add_fault(number, "lesson_file.key_twice", name=name)
             elif (value := self._parse_value(key, name, text, number)) is None:
                 pass
@@ -283,9 +283,9 @@ class _LessonParser:
                 settings[name] = value
             else:
                 values[name] = (*values[name], value) if key.is_repeatable else value
-            seen.add(name)
+            known_names.add(name)
         for name, key in keys.items():
-            if key.is_required and name not in seen:
+            if key.is_required and name not in known_names:
                 self._add_fault(line, "lesson_file.needs_key", context=context, name=name)
         return values, settings
 
