@@ -13,6 +13,7 @@ import pytest
 from kafkaviz import config_def
 from kafkaviz.analysis.comparison.comparison import Relation
 from kafkaviz.analysis.comparison.leader_epochs import EpochEndOffset, TruncationRule
+from kafkaviz.figures.segment.segment_bytes import ByteWindow
 from kafkaviz.format import metadata
 from kafkaviz.format.batch_records import iterate
 from kafkaviz.format.names import LEADER_EPOCHS
@@ -139,8 +140,8 @@ def test_bytes_12_to_15_of_a_batch_are_its_leader_epoch(archive, epoch, cache):
 def test_the_file_of_a_is_as_the_step_describes_it():
     """A version, how many lines follow, an epoch and an offset in each."""
     (block,) = step(2).blocks("bytes")
-    info = LIVE["bytes"].make(block).other_file
-    assert Path(info.path).read_text() == "0\n3\n0 0\n2 120\n3 180\n"
+    file = LIVE["bytes"].make(block).read(window=ByteWindow())
+    assert bytes(file.outer.data) == b"0\n3\n0 0\n2 120\n3 180\n"
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
