@@ -7,6 +7,7 @@ The text of an error has three forms:
     error.what.render("zh")     the fault without its place
 """
 
+import copyreg
 import errno
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -54,14 +55,15 @@ SYSTEM_CODES = frozenset(
 
 
 class KafkavizError(Exception):
-    """An error for the user; its text is one line without a traceback.
-
-    Spark pickles errors. A subclass with other parameters than `message` needs `__reduce__`.
-    """
+    """An error for the user; its text is one line without a traceback."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message)
         self.message = message
+
+    def __reduce__(self) -> tuple:
+        # Spark pickles errors. A subclass may have other parameters, so __init__ is not called.
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)
 
     def render(self, language: str) -> str:
         return self.message.render(language)
@@ -95,9 +97,6 @@ class CorruptBytes(KafkavizError):
         self.what = what
         self.kind = kind
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.position, self.what, self.kind)
-
     def after(self, start: int) -> "CorruptBytes":
         """Returns the same fault with its position counted in a larger buffer.
 
@@ -130,9 +129,6 @@ class CorruptFile(KafkavizError):
         self.position = position
         self.what = what
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.path, self.position, self.what)
-
 
 class CannotOpen(KafkavizError):
     """A path that cannot be opened, or is of the wrong kind.
@@ -164,9 +160,6 @@ class CannotOpen(KafkavizError):
         self.kind = kind
         self.nearby = tuple(nearby)
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.path, self.what, self.next_step, self.kind, self.nearby)
-
 
 class RefusedSetting(KafkavizError):
     """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason.
@@ -184,9 +177,6 @@ class RefusedSetting(KafkavizError):
         self.name = name
         self.value = value
         self.reason = reason
-
-    def __reduce__(self) -> tuple:
-        return type(self), (self.name, self.value, self.reason)
 
 
 def system_problem(error: OSError) -> Message:

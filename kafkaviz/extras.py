@@ -42,9 +42,6 @@ class MissingPackages(KafkavizError):
         self.extra = extra
         self.packages = packages
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.extra, self.packages)
-
 
 def has(extra: str) -> bool:
     return not _missing(PACKAGES[extra])

@@ -57,9 +57,6 @@ class UncaughtRefusal(CorruptBytes):
         super().__init__(position, what)
         self.exception = exception
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.position, self.what, self.exception)
-
 
 @dataclass(frozen=True)
 class PartitionMetadata:

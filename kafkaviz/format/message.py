@@ -87,9 +87,6 @@ class KafkaParseError(CorruptBytes):
         self.java_class = java_class
         self.java_message = java_message
 
-    def __reduce__(self) -> tuple:
-        return KafkaParseError, (self.position, self.what, self.java_class, self.java_message)
-
     @property
     def java_text(self) -> str:
         """The exception as Java prints it, "class: message", or only the class."""

@@ -75,10 +75,6 @@ class FailedBounds(FailedRead):
         self.search = search
         self.scan = scan
 
-    def __reduce__(self) -> tuple:
-        fault = FailedRead(self.path, self.position, self.what, self.kind)
-        return type(self), (fault, self.search, self.scan)
-
 
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
     """Returns the start and end of a log, and the first offset that the consumer cannot see.

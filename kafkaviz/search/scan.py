@@ -72,9 +72,6 @@ class FailedRead(CorruptFile):
         self.kind = kind
         self.class_name = java.EXCEPTIONS[kind]
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.path, self.position, self.what, self.kind)
-
 
 def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
     """Returns the exception that Kafka throws at a fault in a .log.

@@ -48,9 +48,6 @@ class QueryTooLarge(KafkavizError):
         super().__init__(message("errors.query_too_large", mib=mib))
         self.mib = mib
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.mib,)
-
 
 class QueryTooLong(KafkavizError):
     """A query was ended because it took longer than the limit."""
@@ -58,9 +55,6 @@ class QueryTooLong(KafkavizError):
     def __init__(self, seconds: int) -> None:
         super().__init__(message("errors.query_too_long", seconds=seconds))
         self.seconds = seconds
-
-    def __reduce__(self) -> tuple:
-        return type(self), (self.seconds,)
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,6 @@ class QueryError(KafkavizError):
         self.start = start
         self.stop = stop
 
-    def __reduce__(self) -> tuple:
-        return type(self), (self.what, self.advice, self.start, self.stop)
-
 
 @dataclass(frozen=True)
 class ErrorLocation:

@@ -134,9 +134,6 @@ class InvalidMagic(KafkavizError):
         super().__init__(verbatim(f"Invalid magic found in record: {magic}"))
         self.magic = magic
 
-    def __reduce__(self) -> tuple:
-        return InvalidMagic, (self.magic,)
-
 
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
     """Damages a copy, starts a broker on the copy, and reads the log with a client."""
