@@ -130,17 +130,14 @@ class Setting:
             raise ValueError(f"{broker_name} is no name of {self.name}")
         kind = "int" if broker_name and broker_name.endswith((".hours", ".minutes")) else self.kind
         value = _parse_value(broker_name or self.name, text, kind)
-        minimums = self._minimum(broker_name)
+        minimums = self.minimum
+        if broker_name and self.broker_minimum is not None:
+            minimums = self.broker_minimum
         minimum = _value_in(minimums, release)
         if not within_limits:
             minimum = min(least for _, least in _pairs(minimums))
         self._check(broker_name or self.name, text, value, minimum)
         return value * factor if isinstance(value, int) and factor != 1 and value >= 0 else value
-
-    def _minimum(self, broker_name: str | None) -> ByRelease:
-        if broker_name and self.broker_minimum is not None:
-            return self.broker_minimum
-        return self.minimum
 
     def _check(self, name: str, text: str, value: Value, minimum: Value) -> None:
         if self.exception_value is not None:
@@ -351,14 +348,10 @@ def _parse_value(name: str, text: str, kind: str) -> Value:
     if kind not in _NUMBERS:
         return content
     limit = _NUMBERS[kind]
-    number = (
-        int(content)
-        if len(content) < 32 and content.isascii() and _INTEGER.fullmatch(content)
-        else None
-    )
-    if number is None or not -limit - 1 <= number <= limit:
+    is_number = len(content) < 32 and _INTEGER.fullmatch(content)
+    if not is_number or not -limit - 1 <= int(content) <= limit:
         raise RefusedSetting(name, text, message("setting.not_a_number", kind=kind.upper()))
-    return number
+    return int(content)
 
 
 def _double(name: str, text: str, content: str) -> float:

@@ -17,41 +17,12 @@ from pathlib import Path
 from kafkaviz.messages import Message, message, verbatim
 
 # the system errors that have a text in messages/: ENOENT is system.enoent
-SYSTEM_CODES = frozenset(
-    (
-        "EACCES",
-        "EAGAIN",
-        "EBADF",
-        "EBUSY",
-        "EDQUOT",
-        "EEXIST",
-        "EFBIG",
-        "EHOSTDOWN",
-        "EINTR",
-        "EINVAL",
-        "EIO",
-        "EISDIR",
-        "ELOOP",
-        "EMFILE",
-        "ENAMETOOLONG",
-        "ENFILE",
-        "ENODEV",
-        "ENOENT",
-        "ENOMEM",
-        "ENOSPC",
-        "ENOTCONN",
-        "ENOTDIR",
-        "ENOTEMPTY",
-        "ENXIO",
-        "EOVERFLOW",
-        "EPERM",
-        "EREMOTEIO",
-        "EROFS",
-        "ESTALE",
-        "ETIMEDOUT",
-        "EUCLEAN",
-    )
-)
+SYSTEM_CODES = frozenset((
+    "EACCES", "EAGAIN", "EBADF", "EBUSY", "EDQUOT", "EEXIST", "EFBIG", "EHOSTDOWN", "EINTR",
+    "EINVAL", "EIO", "EISDIR", "ELOOP", "EMFILE", "ENAMETOOLONG", "ENFILE", "ENODEV", "ENOENT",
+    "ENOMEM", "ENOSPC", "ENOTCONN", "ENOTDIR", "ENOTEMPTY", "ENXIO", "EOVERFLOW", "EPERM",
+    "EREMOTEIO", "EROFS", "ESTALE", "ETIMEDOUT", "EUCLEAN",
+))  # fmt: skip
 
 
 class KafkavizError(Exception):
@@ -204,10 +175,7 @@ def translate_os_errors(path: Path) -> Generator[None]:
         yield
     except FileNotFoundError:
         raise CannotOpen(
-            path,
-            message("errors.not_there"),
-            message("errors.check_the_path"),
-            kind="missing",
+            path, message("errors.not_there"), message("errors.check_the_path"), kind="missing"
         ) from None
     except PermissionError:
         raise CannotOpen(
@@ -217,4 +185,4 @@ def translate_os_errors(path: Path) -> Generator[None]:
             kind="permission",
         ) from None
     except OSError as error:
-        raise CannotOpen(path, system_problem(error), kind="file") from None
+        raise CannotOpen(path, system_problem(error)) from None

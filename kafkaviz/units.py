@@ -99,9 +99,9 @@ def timestamp_ms(text: str) -> int:
         ValueError: the text is not such a time.
     """
     time = datetime.fromisoformat(text.strip())
-    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // timedelta(
-        milliseconds=1
-    )
+    if not time.tzinfo:
+        time = time.replace(tzinfo=UTC)
+    return (time - EPOCH) // timedelta(milliseconds=1)
 
 
 def clock(ms: int | None) -> str:
@@ -121,7 +121,9 @@ def duration(ms: float | None) -> str:
         ("s", 1000, 0.5),
     ):
         if abs(ms) >= length - rounding:
-            return f"{_shorten(ms / length)} {unit}"
+            number = ms / length
+            text = f"{number:.0f}" if number >= 100 else f"{number:.1f}".removesuffix(".0")
+            return f"{text} {unit}"
     return f"{ms:.0f} ms"
 
 
@@ -223,12 +225,3 @@ def _three_figures(number: float) -> str:
     text = f"{number:.{decimals}f}"
     integer_part, _, fraction = text.partition(".")
     return text if fraction.strip("0") else integer_part
-
-
-def _shorten(number: float) -> str:
-    return _strip_zeros(f"{number:.{1 if number < 100 else 0}f}")
-
-
-def _strip_zeros(text: str) -> str:
-    """Shortens 20.50 to 20.5 and 3.00 to 3; 100 stays."""
-    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -147,10 +147,8 @@ TRUNCATION_ON_FETCH = _since(
 # How a log is closed
 TRIMMED_BEFORE_CLOSE = _since(
     (4, 4),
-    (
-        "a clean stop trims the indexes of active segments before it closes any, those of "
-        "__cluster_metadata-0 not; a close trims none"
-    ),
+    "a clean stop trims the indexes of active segments before it closes any, those of "
+    "__cluster_metadata-0 not; a close trims none",
     "KAFKA-20979",
 )
 # How a log is cleaned
@@ -221,10 +219,8 @@ SWAPPED_INDEXES = _since(
 BOOTSTRAP_CHECKPOINT = _since((3, 3), "a start reads bootstrap.checkpoint, which formatting wrote")
 BOOTSTRAP_SNAPSHOT = _since(
     (4, 4),
-    (
-        "formatting puts its records into the first snapshot of the metadata log, and writes no "
-        "bootstrap.checkpoint"
-    ),
+    "formatting puts its records into the first snapshot of the metadata log, and writes no "
+    "bootstrap.checkpoint",
     "KAFKA-19648",
 )
 STRAYS_RENAMED = _since(
@@ -260,35 +256,21 @@ def release_of_metadata_version(level: int) -> Release | None:
 
     A level above all known ones gives the last release.
     """
-    return max(
-        (
-            release
-            for release, first_level in METADATA_VERSION_FIRST_LEVELS.items()
-            if first_level <= level
-        ),
-        default=None,
-    )
+    first_levels = METADATA_VERSION_FIRST_LEVELS.items()
+    return max((release for release, first in first_levels if first <= level), default=None)
 
 
 def knows_level(feature: str, level: int) -> bool:
     """Returns whether the release `NEWEST` knows a level of a feature such as metadata.version."""
-    return level <= (
-        max(METADATA_VERSION_FIRST_LEVELS.values())
-        if feature == "metadata.version"
-        else FEATURE_LEVELS.get(feature, 0)
-    )
+    if feature == "metadata.version":
+        return level <= max(METADATA_VERSION_FIRST_LEVELS.values())
+    return level <= FEATURE_LEVELS.get(feature, 0)
 
 
 def formatting_level(release: Release) -> int:
     """Returns the metadata.version that `kafka-storage format` sets; for releases since 3.3."""
-    return (
-        min(
-            first_level
-            for later_release, first_level in METADATA_VERSION_FIRST_LEVELS.items()
-            if later_release > release[:2]
-        )
-        - 1
-    )
+    first_levels = METADATA_VERSION_FIRST_LEVELS.items()
+    return min(first for later, first in first_levels if later > release[:2]) - 1
 
 
 def is_known(release: Release) -> bool:
