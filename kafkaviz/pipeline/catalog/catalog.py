@@ -98,13 +98,9 @@ class Catalog:
         info, rows = self._read("segments", columns)
         stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
         if rows.num_rows != len(stored_segments):
-            raise CannotOpen(
-                self.path / "segments",
-                message(
-                    "errors.wrong_row_count", rows=rows.num_rows, segments=len(stored_segments)
-                ),
-                FULL_INGEST,
-            )
+            count = len(stored_segments)
+            what = message("errors.wrong_row_count", rows=rows.num_rows, segments=count)
+            raise CannotOpen(self.path / "segments", what, FULL_INGEST)
         return stored_segments, rows
 
     def health(self, broker: str) -> "StoredHealth":
@@ -162,9 +158,7 @@ class Catalog:
         except FileNotFoundError:
             self.info = read_info(self.path)
             if self.info == info:
-                raise CannotOpen(
-                    self.path, message("errors.lacks_files"), FULL_INGEST, kind="missing"
-                ) from None
+                raise lacks_files(self.path) from None
             return self._read(name, columns, filters)
         except (pa.ArrowException, OSError) as fault:
             raise self._unreadable(name, fault) from None
@@ -177,11 +171,13 @@ class Catalog:
             raise self._unreadable(name, fault) from None
 
     def _unreadable(self, name: str, fault: Exception) -> CannotOpen:
-        return CannotOpen(
-            self.path / name,
-            message("errors.cannot_be_read", reason=_first_line(fault)),
-            FULL_INGEST,
-        )
+        reason = next(iter(str(fault).splitlines()), type(fault).__name__)
+        what = message("errors.cannot_be_read", reason=reason)
+        return CannotOpen(self.path / name, what, FULL_INGEST)
+
+
+def lacks_files(path: Path) -> CannotOpen:
+    return CannotOpen(path, message("errors.lacks_files"), FULL_INGEST, kind="missing")
 
 
 def read(path: Path | str) -> Catalog:
@@ -203,16 +199,9 @@ def read_info(path: Path) -> CatalogInfo:
     try:
         document = json.loads((path / NAME).read_bytes())
         if document["format"] not in READ_FORMATS:
-            raise CannotOpen(
-                path,
-                message(
-                    "errors.other_catalog_format",
-                    format=str(document["format"]),
-                    expected=FORMAT,
-                ),
-                message("errors.ingest_again"),
-                kind="file",
-            )
+            found = str(document["format"])
+            what = message("errors.other_catalog_format", format=found, expected=FORMAT)
+            raise CannotOpen(path, what, message("errors.ingest_again"))
         return from_json(document)
     except FileNotFoundError:
         raise CannotOpen(
@@ -224,10 +213,7 @@ def read_info(path: Path) -> CatalogInfo:
         ) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise CannotOpen(
-            path / NAME,
-            message("errors.is_no_description"),
-            message("errors.ingest_again"),
-            kind="file",
+            path / NAME, message("errors.is_no_description"), message("errors.ingest_again")
         ) from None
 
 
@@ -237,12 +223,10 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
     Tables `segments` and `stamps` are read completely, because every ingest needs them. For other
     tables, only the Parquet footers are read.
     """
-    stored_files = [
-        (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
-    ]
     missing = {
         (table, file)
-        for table, file, rows in stored_files
+        for table, files in info.tables.items()
+        for file, rows in files.items()
         if not _is_intact(path, table, file, rows)
     }
     if any(table == "stamps" for table, _ in missing):
@@ -287,7 +271,3 @@ def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
         return pq.read_metadata(path / table / file).num_rows == rows
     except (pa.ArrowException, OSError):
         return False
-
-
-def _first_line(fault: Exception) -> str:
-    return next(iter(str(fault).splitlines()), type(fault).__name__)

@@ -251,7 +251,7 @@ def parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
 
 
 Spans = Mapping[str, tuple[RowRange, ...]]  # by table: the row ranges, in order
-ENCODER = json.JSONEncoder(separators=(",", ":"))
+_to_text = json.JSONEncoder(separators=(",", ":")).encode
 DECODER = json.JSONDecoder()
 SPANS = ',"spans":'
 READABLE = '"unreadable":false}'
@@ -435,7 +435,3 @@ def _parse_row_range(values: Sequence, files: Mapping[str, int]) -> RowRange:
     if not 0 <= first_row <= first_row + rows <= files[file]:
         raise ValueError("a segment's rows lie outside their file")
     return RowRange(file, first_row, rows)
-
-
-def _to_text(document: Mapping[str, Any]) -> str:
-    return ENCODER.encode(document)

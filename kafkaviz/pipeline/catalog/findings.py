@@ -76,12 +76,9 @@ def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
 def source_check(
     version: AssumedRelease, restart: Restart | None, level: CheckLevel
 ) -> SourceCheck:
-    return SourceCheck(
-        version,
-        restart.clean if restart else None,
-        restart.starts if restart else None,
-        level,
-    )
+    if restart is None:
+        return SourceCheck(version, level=level)
+    return SourceCheck(version, restart.clean, restart.starts, level)
 
 
 def disk_columns(share: DiskShare) -> dict[str, int]:
@@ -148,16 +145,15 @@ def _owner(broker: str, directory: str | None, log_directory: str | None) -> dic
 
 
 def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
-    row = {column: getattr(segment.age, name) for column, name in AGE_COLUMNS.items()} | {
-        name: getattr(segment, name) for name in RETENTION_COLUMNS
-    }
     limits = log.limits
-    return (
-        row
-        | {name: getattr(limits, name) for name in LIMITS_COLUMNS}
-        | {column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()}
-        | {"limits_json": encode(limits), "now_ms": log.now_ms}
-    )
+    return {
+        **{column: getattr(segment.age, name) for column, name in AGE_COLUMNS.items()},
+        **{name: getattr(segment, name) for name in RETENTION_COLUMNS},
+        **{name: getattr(limits, name) for name in LIMITS_COLUMNS},
+        **{column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()},
+        "limits_json": encode(limits),
+        "now_ms": log.now_ms,
+    }
 
 
 def _parse_log(rows: list[dict], offsets: Mapping[str, int | None]) -> LogRetention:
@@ -189,15 +185,10 @@ def _storable(row: dict) -> dict:
     Bytes that are not UTF-8 are replaced. Integers of more than 64 bits, as in some file names,
     become null.
     """
-    texts = {
-        name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)
-    }
-    return (
-        row
-        | texts
-        | {
-            name: None
-            for name, value in row.items()
-            if isinstance(value, int) and abs(value) > LONG_MAX
-        }
-    )
+    stored = dict(row)
+    for name, value in row.items():
+        if isinstance(value, str):
+            stored[name] = replace_surrogates(value)
+        elif isinstance(value, int) and abs(value) > LONG_MAX:
+            stored[name] = None
+    return stored

@@ -17,14 +17,10 @@ DOUBLE = pa.float64()
 # the leading columns of every table
 PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")
-
-
-def _file_columns() -> list[tuple[str, pa.DataType]]:
-    return [
-        (f"{kind}_{fact}", LONG)
-        for kind in FILE_KINDS
-        for fact in ("bytes", "allocated_bytes", "mtime_ns")
-    ]
+# columns for each of these files, and the attribute of log.file.FileInfo that has the value
+FILE_FACTS = {"bytes": "size_bytes", "allocated_bytes": "allocated_bytes", "mtime_ns": "mtime_ns"}
+# these columns have few different values; numbers differ in every row
+DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def use_column(use: Use) -> str:
@@ -72,7 +68,7 @@ SEGMENTS = pa.schema(
         *PARTITION,
         ("base_offset", LONG),
         ("state", STRING),  # active, closed, deleted, cleaned, swap
-        *_file_columns(),
+        *((f"{kind}_{fact}", LONG) for kind in FILE_KINDS for fact in FILE_FACTS),
         *CONTENT,
         ("roll_reason", STRING),
         # segment.bytes of the topic, taken from settings, rolls or the release's default
@@ -161,10 +157,8 @@ SWEEP = pa.schema(
         ("interval_bytes", LONG),
         ("entries", LONG),  # entries of the offset index
         ("index_bytes", LONG),  # size of both index files
-        (
-            "headers_mean",
-            DOUBLE,
-        ),  # headers read by a fetch at the base offset of a batch
+        # headers read by a fetch at the base offset of a batch
+        ("headers_mean", DOUBLE),
         ("headers_p50", LONG),
         ("headers_p90", LONG),
         ("headers_p99", LONG),

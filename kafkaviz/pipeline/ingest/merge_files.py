@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
-from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.catalog.schema import DICTIONARY, TABLES
 
 FILE_BYTES = 128 << 20  # least size of a merged file, except for the last one
 LARGE_BYTES = FILE_BYTES // 2  # a file of this size stays unchanged if all rows are used
@@ -29,8 +29,6 @@ LARGE_BYTES = FILE_BYTES // 2  # a file of this size stays unchanged if all rows
 # took as long as reading 0.6 GiB.
 WRITTEN_COST = 150
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: about 20 MB of table batches
-# these columns have few different values; numbers differ in every row
-DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 Run = tuple[int, int]  # index of the first row, and of the last one plus 1
 
 
@@ -160,7 +158,8 @@ def merge(task: MergeTask, staging: Path) -> str:
     """Writes a merged file and returns its name. A repeated Spark task overwrites the file."""
     folder = staging / task.table
     part = folder / f"{task.name}.{uuid.uuid4().hex}"
-    write_rows(part, task.table, _source_rows(task.sources))
+    rows = (rows for source in task.sources for rows in slice_rows(source.path, source.runs))
+    write_rows(part, task.table, rows)
     part.replace(folder / task.name)
     return task.name
 
@@ -197,8 +196,3 @@ def slice_rows(path: Path, runs: Sequence[Run]) -> Iterator[pa.Table]:
                     rows.slice(start - first_row, end - start) for start, end in row_ranges
                 )
             first_row = end_row
-
-
-def _source_rows(sources: Iterable[RowSource]) -> Iterator[pa.Table]:
-    for source in sources:
-        yield from slice_rows(source.path, source.runs)

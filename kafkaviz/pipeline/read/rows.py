@@ -39,7 +39,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.catalog_info import FirstBatch
-from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_KINDS, SEGMENTS
+from kafkaviz.pipeline.catalog.schema import BATCHES, FILE_FACTS, FILE_KINDS, SEGMENTS
 from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.read.tasks import SegmentSummary, SegmentTask, no_timestamp
 from kafkaviz.simulate.writer.roll_reason import RollCause
@@ -210,16 +210,13 @@ def statistics_of_read(
         **vars(summary.slots),
     }
     if summary.end_position is not None:
+        content = vars(summary.content)
         values |= {
-            name: getattr(summary.content, name)
-            for name in STATISTICS_COLUMNS
-            if hasattr(summary.content, name)
-        }
-        values |= {
+            **{name: content[name] for name in STATISTICS_COLUMNS if name in content},
             "valid_bytes": summary.end_position,
             "torn_bytes": entry.segment.with_log().log.size_bytes - summary.end_position,
+            "first_batch": first_batch(summary),
         }
-        values |= {"first_batch": first_batch(summary)}
     return SegmentStatistics(**values)
 
 
@@ -294,7 +291,15 @@ def segment_rows(
         statistics: the statistics of each segment.
     """
     live = _live(entries, statistics)
-    facts = [_segment_facts(entry, values) for entry, values in live]
+    facts = [
+        _segment_facts(
+            entry.segment.base_offset,
+            entry.segment.with_log().log.size_bytes,
+            values.first_batch,
+            vars(values),
+        )
+        for entry, values in live
+    ]
     reasons = roll_reasons(facts)
     reason_by_number = {
         entry.number: reason for (entry, _), reason in zip(live, reasons, strict=True)
@@ -356,17 +361,20 @@ def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) ->
     ]
 
 
-def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> SegmentFacts:
-    first = statistics.first_batch or FirstBatch(0, -1, -1)
+def _segment_facts(
+    base_offset: int, log_bytes: int, first_batch: FirstBatch | None, statistics: Mapping[str, Any]
+) -> SegmentFacts:
+    first = first_batch or FirstBatch(0, -1, -1)
+    latest_ms = statistics["max_timestamp_ms"]
     return SegmentFacts(
-        base_offset=entry.segment.base_offset,
-        log_bytes=entry.segment.with_log().log.size_bytes,
+        base_offset=base_offset,
+        log_bytes=log_bytes,
         first_batch_bytes=first.size_bytes,
         first_batch_max_timestamp_ms=first.max_timestamp_ms,
         first_batch_last_offset=first.last_offset,
-        max_timestamp_ms=-1 if statistics.max_timestamp_ms is None else statistics.max_timestamp_ms,
-        offset_entries=statistics.offset_entries or 0,
-        time_entries=statistics.time_entries or 0,
+        max_timestamp_ms=-1 if latest_ms is None else latest_ms,
+        offset_entries=statistics["offset_entries"] or 0,
+        time_entries=statistics["time_entries"] or 0,
     )
 
 
@@ -393,34 +401,17 @@ def note_stored_rolls(
     reasons = []
     for row, first_batch in zip(rows.select(ROLL_COLUMNS).to_pylist(), first_batches, strict=True):
         if row["state"] in ("active", "closed") and row["log_bytes"] is not None:
-            first = first_batch or FirstBatch(0, -1, -1)
-            latest_ms = row["max_timestamp_ms"]
-            facts.append(
-                SegmentFacts(
-                    base_offset=row["base_offset"],
-                    log_bytes=row["log_bytes"],
-                    first_batch_bytes=first.size_bytes,
-                    first_batch_max_timestamp_ms=first.max_timestamp_ms,
-                    first_batch_last_offset=first.last_offset,
-                    max_timestamp_ms=-1 if latest_ms is None else latest_ms,
-                    offset_entries=row["offset_entries"] or 0,
-                    time_entries=row["time_entries"] or 0,
-                )
-            )
+            facts.append(_segment_facts(row["base_offset"], row["log_bytes"], first_batch, row))
             reasons.append(row["roll_reason"])
     broker, topic, partition = (rows[name][0].as_py() for name in ("broker", "topic", "partition"))
     limits.note((broker, topic, partition), facts, reasons)
 
 
 def file_columns(segment: Segment) -> dict[str, int]:
-    columns: dict[str, int] = {}
-    for kind in FILE_KINDS:
-        file: FileInfo | None = getattr(segment, kind)
-        if file is not None:
-            facts = {
-                "bytes": file.size_bytes,
-                "allocated_bytes": file.allocated_bytes,
-                "mtime_ns": file.mtime_ns,
-            }
-            columns |= {f"{kind}_{fact}": value for fact, value in facts.items()}
-    return columns
+    files: dict[str, FileInfo | None] = {kind: getattr(segment, kind) for kind in FILE_KINDS}
+    return {
+        f"{kind}_{fact}": getattr(file, attribute)
+        for kind, file in files.items()
+        if file is not None
+        for fact, attribute in FILE_FACTS.items()
+    }

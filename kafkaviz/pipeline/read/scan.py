@@ -26,7 +26,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.scans import BatchWalk, SharedScan
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
-from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
+from kafkaviz.pipeline.catalog.schema import DICTIONARY, TABLES, TASK_TABLES
 from kafkaviz.pipeline.read import check_cache
 from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.read.tasks import (
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 65_536
 NO_NUMBERS = np.empty(0, int)
-# these columns have few different values; numbers differ in every row
-DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
@@ -61,9 +59,7 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
         return [
             _scan_split(
-                split,
-                files,
-                DecodedWalk(split.decoded, staging) if split.decoded else None,
+                split, files, DecodedWalk(split.decoded, staging) if split.decoded else None
             )
             for split in task.splits
         ]
@@ -177,9 +173,7 @@ def _uncompressed_bytes(batches: np.ndarray, checked: np.ndarray | None) -> np.n
 
 
 def _scan_split(
-    split: SegmentSplit,
-    files: Mapping[str, RowFile],
-    first_walk: BatchWalk | None = None,
+    split: SegmentSplit, files: Mapping[str, RowFile], first_walk: BatchWalk | None = None
 ) -> SplitSummary:
     """Reads a split, and for the first split of a segment also the indexes.
 
@@ -198,18 +192,15 @@ def _scan_split(
             end_position=None,
             check_json=_check(segment_task, None, first_walk),
         )
-    segment = replace(
-        segment_task.segment
-    )  # a copy of the segment, so that cached index contents are freed with the copy
+    # a copy of the segment, so that cached index contents are freed with the copy
+    segment = replace(segment_task.segment)
     # a .deleted, .cleaned or .swap file repeats rows of another file
     files = files if segment.is_in_use else {}
     first_rows = {name: file.rows for name, file in files.items()}
     offsets = _index(segment, "offset_slots", problems)
-    slots = (
-        _slots(segment_task, segment, offsets, files, problems)
-        if split.start == 0
-        else SlotCounts()
-    )
+    slots = SlotCounts()
+    if split.start == 0:
+        slots = _slots(segment_task, segment, offsets, files, problems)
     observers = _Observers(segment_task, _sort_by_position(offsets), files)
     end, check_json = _read_log(split, segment, observers, problems, first_walk)
     if observers.sweeper and (sums := observers.sweeper.result()).batches:
