@@ -62,7 +62,8 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
     for java in _candidates(environ):
         version = version_of(java)
         if version is not None and version >= OLDEST:
-            program = java if _is_launcher(java) else launcher(cache, java, version)
+            is_launcher = java.parent.parent.name == "java-launcher"
+            program = java if is_launcher else launcher(cache, java, version)
             environ["JAVA_HOME"] = str(program.parent.parent)
             return program
         if version is not None:
@@ -113,10 +114,6 @@ def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
     except ImportError:
         return
     yield Path(JAVA)
-
-
-def _is_launcher(java: Path) -> bool:
-    return java.parent.parent.name == "java-launcher"
 
 
 ARCHIVE_FOLDER = "class-archive"

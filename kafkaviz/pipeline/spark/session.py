@@ -83,7 +83,9 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
                 raise KafkavizError(
                     message("errors.other_session", running=running.master, master=master)
                 )
-            _stop(running)
+            from pyspark.sql import SparkSession
+
+            (SparkSession._instantiatedSession or running).stop()
         master = master or submitted_master(os.environ)
         cache = cache or cache_folder()
         java = prepare(master, cache)
@@ -146,12 +148,6 @@ def _refuse_unknown(master: str | None) -> None:
         raise KafkavizError(message("errors.is_no_master", master=escape_controls(master)))
 
 
-def _stop(context: "SparkContext") -> None:
-    from pyspark.sql import SparkSession
-
-    (SparkSession._instantiatedSession or context).stop()
-
-
 def submitted_master(environ: Mapping[str, str]) -> str:
     """Returns the master given to spark-submit or in PYSPARK_SUBMIT_ARGS, or else "local[*]"."""
     if GATEWAY_PORT in environ:
@@ -172,16 +168,14 @@ def settings(master: str = "local[*]") -> dict[str, str]:
     """Returns the Spark settings of sessions that kafkaviz creates. Call `prepare` first."""
     # a local Spark creates the secret itself; on a cluster the user must set it
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
-    return (
-        local
-        | JVM_SETTINGS
-        | {
-            "spark.ui.enabled": "false",  # with a socket file, no port is needed
-            "spark.ui.showConsoleProgress": "false",
-            "spark.python.daemon.module": "kafkaviz.pipeline.spark.daemon",
-            "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        }
-    )
+    return {
+        **local,
+        **JVM_SETTINGS,
+        "spark.ui.enabled": "false",  # with a socket file, no port is needed
+        "spark.ui.showConsoleProgress": "false",
+        "spark.python.daemon.module": "kafkaviz.pipeline.spark.daemon",
+        "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+    }
 
 
 def is_alive(context: "SparkContext") -> bool:
@@ -227,11 +221,8 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
     sys.path.
     """
     added = [str(root), str(root / SOURCE_MODULES)]
-    others = [
-        path
-        for path in environ.get("PYTHONPATH", "").split(os.pathsep)
-        if path and path not in added
-    ]
+    paths = environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [path for path in paths if path and path not in added]
     environ["PYTHONPATH"] = os.pathsep.join([*added, *others])
 
 
@@ -271,10 +262,8 @@ def _drop_dead_session() -> None:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if (
-        SparkContext._gateway is not None
-        and (process := getattr(SparkContext._gateway, "proc", None)) is not None
-    ):
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None:
         process.stdin.close()  # a JVM that no longer answers exits when its stdin is closed
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None

@@ -19,7 +19,7 @@ from typing import IO, cast
 import pyarrow as pa
 
 from kafkaviz import environment
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.messages import Message, message
 from kafkaviz.pipeline.catalog import catalog
@@ -251,10 +251,9 @@ class Query(Job[QueryResult, None]):
 
     def _ask(self, worker: Worker, info: CatalogInfo) -> QueryResult:
         while True:
-            tables = {name: list(files) for name, files in info.tables.items()}
             request = {
                 "folder": str(self._path.absolute()),
-                "tables": tables,
+                "tables": {name: list(files) for name, files in info.tables.items()},
                 "text": self.text,
                 "most_rows": self._most_rows,
             }
@@ -266,12 +265,7 @@ class Query(Job[QueryResult, None]):
                 previous = info
                 info = catalog.read_info(self._path)
                 if previous == info:
-                    raise CannotOpen(
-                        self._path,
-                        message("errors.lacks_files"),
-                        catalog.FULL_INGEST,
-                        kind="missing",
-                    )
+                    raise catalog.lacks_files(self._path)
                 continue
             if "wrong" in head:
                 what, advice, start, stop = head["wrong"]

@@ -35,7 +35,6 @@ EMPTY = (message("query.none"), message("query.start_with"))
 # prefixes of DuckDB's own views that can be named without a schema
 OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 REACH_ADVICE = message("query.could_tell_more")
-OFFSET_ADVICE = message("query.offset_is_a_word")
 # errors that the query did not cause
 SYSTEM_ERRORS = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
 _LOCATION = re.compile(r"\[(\d+),(\d+)\]")
@@ -110,21 +109,16 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
     if not text.strip():
         raise QueryError(*EMPTY)
     if len(text) > LONGEST:
-        raise QueryError(
-            message("query.too_long", count=len(text)),
-            message("query.most_characters", most=LONGEST),
-        )
+        advice = message("query.most_characters", most=LONGEST)
+        raise QueryError(message("query.too_long", count=len(text)), advice)
     tree = parse(text)
     if tree["error"]:
         if tree["error_type"] == "parser":
             # for a query that ends too early, the parser names the last word that exists
             retry = parse(f"{text}\nx")
-            raise _parse_error(
-                tree,
-                text,
-                ends_early=not retry["error"] or retry.get("location") != tree.get("location"),
-            )
-        raise QueryError(message("query.no_question"), None, *_first_word(text))
+            ends_early = not retry["error"] or retry.get("location") != tree.get("location")
+            raise _parse_error(tree, text, ends_early=ends_early)
+        raise _no_question(text)
     if not tree["statements"]:
         raise QueryError(*EMPTY)
     if len(tree["statements"]) > 1:
@@ -134,7 +128,10 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
         cte["key"].lower() for node in nodes for cte in (node.get("cte_map") or {}).get("map", ())
     }
     for name in cte_names:
-        _check_name(name)
+        # outside of the WITH clause, such a name would mean a file or one of DuckDB's own views
+        if not name.isidentifier() or name.startswith(OWN_VIEWS):
+            what = message("query.with_name", name=name)
+            raise QueryError(what, message("query.take_other_name"))
     for node in nodes:
         _check_node(node, cte_names, text)
 
@@ -158,35 +155,26 @@ def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryErro
 
 def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> QueryError:
     match = re.search(r'near "(.*)"', details["error_message"], re.DOTALL)
-    what = (
-        message("query.ends_too_early")
-        if match is None or ends_early
-        else message("query.not_understood", name=match[1])
-    )
-    return QueryError(
-        what, OFFSET_ADVICE if _BARE_OFFSET.search(text) else None, *_locate(details, text)
-    )
+    if match is None or ends_early:
+        what = message("query.ends_too_early")
+    else:
+        what = message("query.not_understood", name=match[1])
+    advice = message("query.offset_is_a_word") if _BARE_OFFSET.search(text) else None
+    return QueryError(what, advice, *_locate(details, text))
 
 
 def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
-    near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
+    near = tuple(filter(None, details.get("candidates", "").split(",")))
     subtype = details.get("error_subtype")
     name = details.get("name", "")
     if subtype == "COLUMN_NOT_FOUND":
-        return (
-            message("query.no_column", name=name),
-            message("query.columns_like_it", near=near) if near else None,
-        )
+        advice = message("query.columns_like_it", near=near) if near else None
+        return message("query.no_column", name=name), advice
     if subtype == "MISSING_ENTRY" and "Function" in details.get("type", ""):
-        return (
-            message("query.no_function", name=name),
-            message("query.did_you_mean", near=near) if near else None,
-        )
+        advice = message("query.did_you_mean", near=near) if near else None
+        return message("query.no_function", name=name), advice
     if subtype == "MISSING_ENTRY":
-        return (
-            message("query.no_table", name=name),
-            message("query.tables", tables=tuple(TABLES)),
-        )
+        return message("query.no_table", name=name), message("query.tables", tables=tuple(TABLES))
     # otherwise the first sentence of DuckDB's text is the problem, and the rest is the advice
     first, _, rest = " ".join(duckdb_text.split("Candidate")[0].split()).partition(". ")
     return (verbatim(first.rstrip(".!")), verbatim(rest) if rest else None)
@@ -207,11 +195,11 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
     kind = node.get("type")
     span = _span(node, text)
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUERY_NODES:
-        raise QueryError(message("query.no_question"), None, *_first_word(text))
+        raise _no_question(text)
     if kind == "BASE_TABLE":
         _check_table(_path(node) or [node["table_name"]], cte_names, span)
     elif kind == "SHOW_REF" and not node.get("query"):
-        raise QueryError(message("query.no_question"), None, *_first_word(text))
+        raise _no_question(text)
     elif kind == "TABLE_FUNCTION":
         name = _path(node["function"])[-1]
         if name.lower() not in ROW_FUNCTIONS:
@@ -226,15 +214,6 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
         raise QueryError(message("query.no_parameters"), message("query.write_value"), *span)
 
 
-def _check_name(name: str) -> None:
-    # outside of the WITH clause, such a name would mean a file or one of DuckDB's own views
-    if not name.isidentifier() or name.startswith(OWN_VIEWS):
-        raise QueryError(
-            message("query.with_name", name=name),
-            message("query.take_other_name"),
-        )
-
-
 def _check_table(
     parts: list[str], cte_names: set[str], span: tuple[int | None, int | None]
 ) -> None:
@@ -242,11 +221,10 @@ def _check_table(
     if len(parts) == 1 and (name in cte_names or name in TABLES):
         return
     near = get_close_matches(name, TABLES, n=1)
-    advice = (
-        message("query.did_you_mean", near=(near[0],))
-        if near and len(parts) == 1
-        else message("query.tables", tables=tuple(TABLES))
-    )
+    if near and len(parts) == 1:
+        advice = message("query.did_you_mean", near=near)
+    else:
+        advice = message("query.tables", tables=tuple(TABLES))
     raise QueryError(message("query.no_table", name=".".join(parts)), advice, *span)
 
 
@@ -270,11 +248,10 @@ def _locate(
         start, size = map(int, match.groups())
         return _to_characters(text, start - prefix_bytes, start - prefix_bytes + size)
     position = details.get("position", "")
-    start, _ = (
-        _to_characters(text, int(position) - prefix_bytes, int(position) - prefix_bytes)
-        if position.isdigit()
-        else (None, None)
-    )
+    if not position.isdigit():
+        return None, None
+    at = int(position) - prefix_bytes
+    start, _ = _to_characters(text, at, at)
     return start, None
 
 
@@ -285,9 +262,9 @@ def _to_characters(text: str, start: int, stop: int) -> tuple[int | None, int | 
     return len(data[:start].decode(errors="ignore")), len(data[:stop].decode(errors="ignore"))
 
 
-def _first_word(text: str) -> tuple[int, int]:
+def _no_question(text: str) -> QueryError:
     start = len(text) - len(text.lstrip())
-    return start, start + _end_of_word(text[start:], 0)
+    return QueryError(message("query.no_question"), None, start, _end_of_word(text, start))
 
 
 def _end_of_word(text: str, first: int) -> int:

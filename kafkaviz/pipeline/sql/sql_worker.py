@@ -102,10 +102,9 @@ class CatalogDatabase:
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
         except Exception as fault:  # only the error's name, as the text may reveal details
-            error = sql.query_error(fault, request["text"])
-            return {"wrong": _plain_error(error)} if error else {
-                "failed": type(fault).__name__
-            }, b""
+            if error := sql.query_error(fault, request["text"]):
+                return {"wrong": _plain_error(error)}, b""
+            return {"failed": type(fault).__name__}, b""
 
     def _open_database(
         self, folder: str, tables: Mapping[str, Sequence[str]]
@@ -202,12 +201,13 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
         raise sql.query_error(fault, text, len(prefix.encode())) or fault from None
     seconds = time.monotonic() - began
     result = rows.slice(0, most_rows)
-    all_rows = (
-        rows.num_rows
-        if rows.num_rows <= most_rows
-        else _count_rows(cursor, f"SELECT count(*) FROM (\n{text}{suffix}")
-    )
-    body = _to_stream(result)
+    all_rows: int | None = rows.num_rows
+    if rows.num_rows > most_rows:
+        all_rows = _count_rows(cursor, f"SELECT count(*) FROM (\n{text}{suffix}")
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, result.schema) as stream:
+        stream.write_table(result)
+    body = sink.getvalue()
     if len(body) > MAX_BYTES:
         raise MemoryError
     return {
@@ -247,13 +247,11 @@ def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
     """
     columns = []
     for place, kind in enumerate(map(str, relation.types), 1):
+        is_text = not PLAIN.fullmatch(kind)
+        expression = f"CAST(#{place} AS VARCHAR)" if is_text else f"#{place}"
         if kind == "BLOB":
             expression = f"hex(#{place})"
-        elif PLAIN.fullmatch(kind):
-            expression = f"#{place}"
-        else:
-            expression = f"CAST(#{place} AS VARCHAR)"
-        columns.append((expression, not PLAIN.fullmatch(kind)))
+        columns.append((expression, is_text))
     most = max(MIN_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
     names = map(sql.quote_name, _unique_names(relation.columns))
     parts = (
@@ -296,13 +294,6 @@ def _count_rows(cursor: "DuckDBPyConnection", text: str) -> int | None:
         return None
     finally:
         timer.cancel()
-
-
-def _to_stream(rows: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, rows.schema) as stream:
-        stream.write_table(rows)
-    return sink.getvalue()
 
 
 def _unique_names(names: Sequence[str]) -> Iterator[str]:
