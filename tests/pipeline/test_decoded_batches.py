@@ -181,7 +181,7 @@ def test_a_share_of_many_is_a_task(tmp_path, monkeypatch, small_shares):
 
 def test_the_costliest_comes_first(zstd, tmp_path):
     plain = segment_task(write_partition(tmp_path / "plain", "none", 400, 300))
-    tasks = sort_by_cost([*plan([plain, zstd], cores=1), *load_tasks([], 1)])
+    tasks = sort_by_cost([*plan([plain, zstd], cores=1), *load_tasks(lambda: [], 1)])
     costs = [task.cost for task in tasks]
     assert costs == sorted(costs, reverse=True) and len(set(costs)) > 2
 

@@ -1,9 +1,10 @@
 """The steps of an ingest, which reads broker directories and writes a catalog."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import partial
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,9 +147,9 @@ def ingest(
         if old is not None and not missing and disk_inventory.matches(old, level):
             run.finish("fresh", kept_segments=old.info.rows["segments"])
             return old.info
-        stored = (
-            StoredRows(old, disk_inventory, missing, needs_sweep=level is not None) if old else None
-        )
+        stored = None
+        if old:
+            stored = StoredRows(old, disk_inventory, missing, needs_sweep=level is not None)
         checks = IngestChecks(disk_inventory, level) if level else None
         work = find_work(disk_inventory, stored, checks, transaction.keep)
         transaction.make_staging()
@@ -181,14 +182,11 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
 
     kafkaviz never writes into the directories that it inspects.
     """
-    inspected = [
-        path
+    inspected = (
+        directory.path
         for _, broker in disk_inventory.brokers
-        for path in (
-            *(directory.path for directory in broker.log_directories),
-            *(partition.path for partition in broker.partitions),
-        )
-    ]
+        for directory in chain(broker.log_directories, broker.partitions)
+    )
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
             raise CannotOpen(
@@ -256,6 +254,20 @@ class IngestWork:
             needs_sweep=self.checks is not None,
         )
 
+    def startups(self) -> Iterator[LogStartup]:
+        """Yields the logs whose start-up this run must predict."""
+        unknown = {
+            number: self.first_segments[number]
+            for number, load in self.loads.items()
+            if not load.is_known
+        }
+        if self.checks is None:
+            return
+        for entries in self.inventory.entries_at(unknown):
+            load = self.checks.load(self.loads[entries.number].number, entries)
+            if load is not None:
+                yield load
+
     def has_new_rows(self, number: int) -> bool:
         """Returns whether this ingest or a killed one writes the rows of segment `number`.
 
@@ -265,40 +277,6 @@ class IngestWork:
 
     def is_resumed(self, number: int) -> bool:
         return self.states[number] in (RESUMED, RESUMED_FOR_CHECKS)
-
-
-class StartupsOfLogs(Iterable[LogStartup]):
-    """Yields the logs whose start-up this run must predict. Each iteration lists the logs again."""
-
-    def __init__(self, work: IngestWork) -> None:
-        self._work = work
-
-    def __iter__(self) -> Iterator[LogStartup]:
-        work = self._work
-        unknown = {
-            number: work.first_segments[number]
-            for number, load in work.loads.items()
-            if not load.is_known
-        }
-        if work.checks is None:
-            return
-        for entries in work.inventory.entries_at(unknown):
-            load = work.checks.load(work.loads[entries.number].number, entries)
-            if load is not None:
-                yield load
-
-
-class SelectedSegments(Iterable[SegmentTask]):
-    """The tasks of the segments with these numbers. Each iteration creates the tasks again."""
-
-    def __init__(self, work: IngestWork, numbers: Collection[int]) -> None:
-        self._work = work
-        self._numbers = numbers
-
-    def __iter__(self) -> Iterator[SegmentTask]:
-        return (
-            self._work.task(entry) for entry in self._work.entries if entry.number in self._numbers
-        )
 
 
 def find_work(
@@ -409,24 +387,20 @@ class SegmentRun:
         again, as a whole, if a split did not end where the next split begins.
         """
         work = self._work
-        loads = StartupsOfLogs(self._work)
-        if not work.count and next(iter(loads), None) is None:
+        if not work.count and next(work.startups(), None) is None:
             return
         self._runner = task_runner(self._spark, self._run.group)
         cores = self._runner.cores
-        results = self._run_tasks(chain(plan(work, cores), load_tasks(loads, cores)))
+        results = self._run_tasks(chain(plan(work, cores), load_tasks(work.startups, cores)))
         files = [result for result in results if isinstance(result, ResultFile)]
         self._load_files = [result for result in results if isinstance(result, LoadFile)]
-        decoded = decoded_by_segment(
-            result for result in results if isinstance(result, DecodedSplit)
-        )
-        unfinished = {
-            *(result.number for result in results if isinstance(result, DecodedSplit)),
-            *self._badly_split(files),
-        }
+        splits = [result for result in results if isinstance(result, DecodedSplit)]
+        decoded = decoded_by_segment(splits)
+        unfinished = {*(split.number for split in splits), *self._badly_split(files)}
         self.summaries.add(files, lambda number: number not in unfinished)
         if unfinished:
-            rest = self._run_tasks(tasks_per_segment(SelectedSegments(work, unfinished), decoded))
+            again = (work.task(entry) for entry in work.entries if entry.number in unfinished)
+            rest = self._run_tasks(tasks_per_segment(again, decoded))
             self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
     def lay_out(self) -> None:
@@ -444,11 +418,9 @@ class SegmentRun:
 
     def load_results(self) -> Iterator[LoadResult]:
         return task_results.merge_by_number(
-            (file.first_number, self._load_reader(file)) for file in self._load_files
+            (file.first_number, partial(task_results.read_loads, self._staging, file))
+            for file in self._load_files
         )
-
-    def _load_reader(self, file: LoadFile) -> Callable[[], Iterator[LoadResult]]:
-        return lambda: task_results.read_loads(self._staging, file)
 
     def _badly_split(self, files: Iterable[ResultFile]) -> Iterator[int]:
         pieces = SummaryFiles(self._staging)
@@ -471,14 +443,11 @@ def decoded_by_segment(
     decoded_splits: Iterable[DecodedSplit],
 ) -> dict[int, tuple[DecodedSplit, ...]]:
     """Returns the decoded splits by segment number, in order. Leaves out segments with a fault."""
-    by_number: dict[int, list[DecodedSplit]] = defaultdict(list)
-    for decoded_split in decoded_splits:
-        by_number[decoded_split.number].append(decoded_split)
-    in_order = {
-        number: tuple(sorted(ranges, key=lambda decoded_split: decoded_split.start))
-        for number, ranges in by_number.items()
+    in_order = sorted(decoded_splits, key=attrgetter("number", "start"))
+    by_number = {
+        number: tuple(splits) for number, splits in groupby(in_order, key=attrgetter("number"))
     }
-    return {number: ranges for number, ranges in in_order.items() if is_whole(ranges)}
+    return {number: splits for number, splits in by_number.items() if is_whole(splits)}
 
 
 def settings(

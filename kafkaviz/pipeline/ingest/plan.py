@@ -17,7 +17,7 @@ batch 14 000. In batches of 6000 bytes, each byte costs 6 + 14 000 / 6000 = 8.3.
 import pickle
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -113,11 +113,13 @@ def pack(task: Task) -> PackedTask:
     return PackedTask(task.cost, task.log_bytes, zlib.compress(pickle.dumps(task)))
 
 
-def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTask]:
-    """Yields start-up tasks that take about the same time each. Iterates over `loads` twice."""
-    costs = array("q", map(_load_cost, loads))
+def load_tasks(
+    loads: Callable[[], Iterable["LogStartup"]], cores: int
+) -> Iterator[StartupTask]:
+    """Yields start-up tasks that take about the same time each. Calls `loads` twice."""
+    costs = array("q", map(_load_cost, loads()))
     target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)
-    for group, cost in pack_by_cost(zip(loads, costs, strict=True), target):
+    for group, cost in pack_by_cost(zip(loads(), costs, strict=True), target):
         yield StartupTask(tuple(group), cost)
 
 
@@ -186,16 +188,14 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
 def _load_cost(load: "LogStartup") -> int:
     """Estimates how many bytes a broker reads to load a log at start-up."""
     live = load.log.partition.live
-    sizes = (
-        []
-        if load.clean
-        else [
-            segment.log.size_bytes
-            for segment in live
-            if segment.base_offset >= load.log.recovery_point or segment is live[-1]
-        ]
+    cost = SEGMENT_COST_BYTES * (1 + len(live))
+    if load.clean:
+        return cost
+    return cost + sum(
+        segment.log.size_bytes
+        for segment in live
+        if segment.base_offset >= load.log.recovery_point or segment is live[-1]
     )
-    return SEGMENT_COST_BYTES * (1 + len(live)) + sum(sizes)
 
 
 def _task_cost(segment_task: SegmentTask) -> int:

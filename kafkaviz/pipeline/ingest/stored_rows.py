@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -18,7 +19,6 @@ import pyarrow.parquet as pq
 
 from kafkaviz.analysis.serialization import encode
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import (
@@ -64,21 +64,19 @@ Owner = tuple[str, str]  # broker, and directory as returned by `storable_name`
 class StoredPartition:
     """The segments in one directory whose rows in the old catalog can be kept."""
 
-    segments: Mapping[SegmentKey, StoredSegment]
-    statistics: Mapping[SegmentKey, SegmentStatistics]
+    segments: Mapping[SegmentKey, tuple[StoredSegment, SegmentStatistics]]
 
     def find(self, entry: InventoryEntry) -> StoredSegment | None:
         """Returns the old catalog's segment. None: the segment is new, or a file has changed."""
-        old = self.segments.get((entry.stored.base_offset, entry.stored.suffix))
+        old, _ = self.segments.get((entry.stored.base_offset, entry.stored.suffix), (None, None))
         return old if old is not None and has_same_content(entry, old) else None
 
     def get(self, entry: InventoryEntry) -> tuple[StoredSegment, SegmentStatistics]:
-        key = entry.stored.base_offset, entry.stored.suffix
-        return self.segments[key], self.statistics[key]
+        return self.segments[entry.stored.base_offset, entry.stored.suffix]
 
 
 FINDINGS_AT_ONCE = 256  # fewer rows than in other tables, because findings are long
-NO_SEGMENTS = StoredPartition({}, {})
+NO_SEGMENTS = StoredPartition({})
 # for an unchanged directory, the rows of these tables are copied
 COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention")
 SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in FILE_KINDS)]
@@ -233,23 +231,14 @@ class StoredRows:
         # the first row is about the directory itself; table `segments` has no such row
         rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
         segments = [from_row(row, self.info) for row in rows]
-        values = (
-            self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
-            .select(STATISTICS_COLUMNS)
-            .to_pylist()
-        )
-        segment_rows = [
-            ((segment.base_offset, segment.suffix), segment, row)
-            for segment, row in zip(segments, values, strict=True)
-            if isinstance(segment, StoredSegment) and self.has_rows(segment.spans)
-        ]
-        return StoredPartition(
-            {key: segment for key, segment, _ in segment_rows},
-            {
-                key: SegmentStatistics(**row, first_batch=segment.first_batch)
-                for key, segment, row in segment_rows
-            },
-        )
+        values = self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
+        values = values.select(STATISTICS_COLUMNS).to_pylist()
+        found = {}
+        for segment, row in zip(segments, values, strict=True):
+            if isinstance(segment, StoredSegment) and self.has_rows(segment.spans):
+                statistics = SegmentStatistics(**row, first_batch=segment.first_batch)
+                found[segment.base_offset, segment.suffix] = segment, statistics
+        return StoredPartition(found)
 
     def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
         """Returns the stored check results of a directory and its segments."""
@@ -322,21 +311,17 @@ def _slice(table: TableRows, place: _Rows | None) -> pa.Table:
 
 
 def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
+    owners = (
+        owner
+        for batch in catalog.batches(name, ["broker", "directory"])
+        for owner in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )
     places: dict[Owner, _Rows] = {}
-    owner = None
     first_row = 0
-    row_number = 0
-    for batch in catalog.batches(name, ["broker", "directory"]):
-        columns = (column.to_pylist() for column in batch.columns)
-        for next_owner in zip(*columns, strict=True):
-            if next_owner != owner:
-                if owner is not None:
-                    places[owner] = _Rows(first_row, row_number - first_row, len(places))
-                owner = next_owner
-                first_row = row_number
-            row_number += 1
-    if owner is not None:
-        places[owner] = _Rows(first_row, row_number - first_row, len(places))
+    for owner, rows in groupby(owners):
+        count = sum(1 for _ in rows)
+        places[owner] = _Rows(first_row, count, len(places))
+        first_row += count
     return places
 
 
@@ -398,7 +383,7 @@ class UnchangedDirectories:
             return None
         if self._checks is not None and not (
             (entries.broker, directory) not in self._unsteady
-            and _is_readable(entries.partition)
+            and all(os.access(info.path, os.R_OK) for info in entries.partition.other_files)
             and _has_same_checks(entries, tables, self._checks, load)
             and _has_same_retention(entries, tables.retention, self._checks)
         ):
@@ -418,10 +403,6 @@ class UnchangedDirectories:
                 return None
             spans.append(segment_spans)
         return spans
-
-
-def _is_readable(partition: Partition) -> bool:
-    return all(os.access(info.path, os.R_OK) for info in partition.other_files)
 
 
 def _has_same_facts(entries: PartitionEntries, tables: DirectoryTables) -> bool:

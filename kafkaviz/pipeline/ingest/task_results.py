@@ -64,6 +64,7 @@ RESULTS = pa.schema(
         ("check_json", pa.string()),
     ]
 )
+COPIED_COLUMNS = ("number", "start", "stop", "end_position", "check_json")
 Numbered = TypeVar("Numbered", SplitSummary, LoadResult)
 LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
 
@@ -129,11 +130,9 @@ def write(
     rows: list[dict[str, Any]] = [
         {
             "digest": digests[summary.number],
-            **{name: getattr(summary, name) for name in ("number", "start", "stop")},
-            "end_position": summary.end_position,
+            **{name: getattr(summary, name) for name in COPIED_COLUMNS},
             "json": json.dumps(_to_json(summary), separators=(",", ":")),
             "spans": json.dumps(to_plain(dict(summary.spans)), separators=(",", ":")),
-            "check_json": summary.check_json,
         }
         for summary in sorted(summaries, key=attrgetter("number", "start"))
     ]
@@ -176,15 +175,14 @@ class SummaryFiles:
         self._files: list[tuple[ResultFile, Callable[[int], bool]]] = []
 
     def add(
-        self, files: Iterable[ResultFile], is_used: Callable[[int], bool] | None = None
+        self, files: Iterable[ResultFile], is_used: Callable[[int], bool] = lambda _number: True
     ) -> None:
         """Adds result files.
 
         Args:
-            is_used: returns whether the results of a segment (given by number) are used. None: all
-                results are used.
+            is_used: returns whether the results of a segment (given by number) are used.
         """
-        self._files += [(file, is_used or _always) for file in files]
+        self._files += [(file, is_used) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
         """Yields (segment number, summaries of the splits) for each segment, in ascending order."""
@@ -205,10 +203,6 @@ class SummaryFiles:
         self, file: ResultFile, is_used: Callable[[int], bool]
     ) -> Callable[[], Iterator[SplitSummary]]:
         return lambda: (summary for summary in read(self._staging, file) if is_used(summary.number))
-
-
-def _always(_number: int) -> bool:
-    return True
 
 
 def merge_by_number(
@@ -280,7 +274,8 @@ def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[
                 in_pieces.append(summaries)
             else:
                 known |= {summary.number for summary in summaries}
-                results += _move(summaries, folder, staging)
+                if moved := _move_rows(summaries, folder, staging):
+                    results.append(_write_known(moved, staging))
         complete = _complete(in_pieces)
         known |= complete
         results += _move_partial_segments(in_pieces, complete, folder, staging)
@@ -358,11 +353,6 @@ def _move_partial_segments(
     return [_write_known(known, staging) for known in files if known]
 
 
-def _move(summaries: Sequence[_KnownSummary], folder: Path, staging: Path) -> list[ResultFile]:
-    known = _move_rows(summaries, folder, staging)
-    return [_write_known(known, staging)] if known else []
-
-
 def _write_known(known: Sequence[_KnownSummary], staging: Path) -> ResultFile:
     digests = {part.number: part.digest for part in known}
     is_partial = any(part.is_partial for part in known)
@@ -390,27 +380,19 @@ def _move_rows(
     new_ranges: dict[tuple[str, RowRange], RowRange] = {}
     lost: set[int] = set()
     for (table, name), owners in by_file.items():
+        in_order = sorted(owners, key=attrgetter("first_row"))
         try:
-            spans = _move_spans(
-                sorted(owners, key=attrgetter("first_row")), folder / table / name, staging
-            )
+            spans = _move_spans(in_order, folder / table / name, staging)
         except (pa.ArrowException, OSError, IndexError):
             lost |= set(owners.values())
         else:
             new_ranges |= {(table, span): new for span, new in spans}
-    return [
-        replace(
-            part,
-            summary=replace(
-                part.summary,
-                spans={
-                    table: new_ranges[table, span] for table, span in part.summary.spans.items()
-                },
-            ),
-        )
-        for part in summaries
-        if part.number not in lost
-    ]
+    moved = []
+    for part in summaries:
+        if part.number not in lost:
+            spans = {table: new_ranges[table, span] for table, span in part.summary.spans.items()}
+            moved.append(replace(part, summary=replace(part.summary, spans=spans)))
+    return moved
 
 
 def _move_spans(
@@ -427,11 +409,8 @@ def _move_spans(
     runs = [(span.first_row, span.first_row + span.rows) for span in spans]
     write_rows(staging / table / name, table, slice_rows(path, runs))
     counts = [span.rows for span in spans]
-    return zip(
-        spans,
-        map(RowRange, repeat(name), accumulate(counts[:-1], initial=0), counts),
-        strict=True,
-    )
+    new_spans = map(RowRange, repeat(name), accumulate(counts[:-1], initial=0), counts)
+    return zip(spans, new_spans, strict=True)
 
 
 def _to_json(summary: SplitSummary) -> list[Any]:
