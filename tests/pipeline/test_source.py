@@ -442,17 +442,8 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
         patch.setattr(
             source_plan, "_live_bases", lambda partition: worked_out.append(1) or ends(partition)
         )
-        assert (
-            sum(
-                map(
-                    len,
-                    source_plan.tasks(
-                        "kafka_records", stock, filters, reads_log=True, options=SourceOptions()
-                    ),
-                )
-            )
-            == 2
-        )
+        plan = source_plan.SourcePlan("kafka_records", stock, filters, SourceOptions())
+        assert sum(map(len, plan.tasks(reads_log=True))) == 2
     assert len(worked_out) == 1
 
 
@@ -587,7 +578,7 @@ def test_names_and_sizes_open_no_file(big, monkeypatch):
 
 def test_many_small_segments_share_tasks(tmp_path):
     from kafkaviz.pipeline.datasource.pushdown import PushedFilters
-    from kafkaviz.pipeline.datasource.source_plan import tasks
+    from kafkaviz.pipeline.datasource.source_plan import SourcePlan
     from kafkaviz.pipeline.datasource.source_schema import SourceOptions
     from kafkaviz.pipeline.read.inventory import inventory
 
@@ -595,30 +586,13 @@ def test_many_small_segments_share_tasks(tmp_path):
     for number in range(200):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
     stock = inventory([open_broker(directory)])
-    assert (
-        len(
-            tasks(
-                "kafka_batches",
-                stock,
-                PushedFilters(),
-                reads_log=True,
-                options=SourceOptions(task_bytes=16 << 20),
-            )
-        )
-        == 4
+    options = SourceOptions(task_bytes=16 << 20)
+    batches, segments = (
+        SourcePlan(name, stock, PushedFilters(), options)
+        for name in ("kafka_batches", "kafka_segments")
     )
-    assert (
-        len(
-            tasks(
-                "kafka_segments",
-                stock,
-                PushedFilters(),
-                reads_log=False,
-                options=SourceOptions(task_bytes=16 << 20),
-            )
-        )
-        == 1
-    )
+    assert len(batches.tasks(reads_log=True)) == 4
+    assert len(segments.tasks(reads_log=False)) == 1
     assert read("kafka_batches", directory)["base_offset"].to_pylist() == list(range(200))
 
 

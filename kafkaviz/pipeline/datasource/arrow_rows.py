@@ -78,11 +78,10 @@ class ArrowRows:
         read_schema = columns(name, self.options)
         self._is_text = payload == TEXT
         self.schema = text_schema(read_schema) if self._is_text else read_schema
-        self._query = SourceQuery(
-            ReadRequest(
-                name=name, options=self.options, directories=tuple(paths), schema=read_schema
-            )
+        request = ReadRequest(
+            name=name, options=self.options, directories=tuple(paths), schema=read_schema
         )
+        self._query = SourceQuery(request)
 
     def __iter__(self) -> Iterator[RecordBatch]:
         return self.batches()

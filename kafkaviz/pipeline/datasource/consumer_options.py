@@ -64,14 +64,8 @@ SUBSCRIPTIONS = (SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN)
 ERROR = "error"
 NO_MATCH_LATEST = "latest"
 STRATEGIES = (ERROR, NO_MATCH_LATEST)
-READ_OPTIONS = (
-    "columns",
-    "mode",
-    "replicas",
-    "tiered",
-    "task_bytes",
-    "explain",
-)  # options that the other formats also have
+# options that the other formats also have
+READ_OPTIONS = ("columns", "mode", "replicas", "tiered", "task_bytes", "explain")
 OPTIONS = (
     *SUBSCRIPTIONS,
     "startingOffsets",
@@ -252,13 +246,11 @@ def has_option(name: str) -> bool:
 
 
 def _refuse_unknown(name: str) -> None:
-    lower = name.lower()
-    if lower in REFUSED_CONSUMER_OPTIONS:
+    if name.lower() in REFUSED_CONSUMER_OPTIONS:
         raise BadOption(message("option.consumer_refused", name=name))
-    if not has_option(lower):
-        raise BadOption(
-            message("option.unknown", name=name, names=(*OPTIONS, f"{CONSUMER_PREFIX}*"))
-        )
+    if not has_option(name.lower()):
+        names = (*OPTIONS, f"{CONSUMER_PREFIX}*")
+        raise BadOption(message("option.unknown", name=name, names=names))
 
 
 # ---- which topics
@@ -348,9 +340,8 @@ def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLi
         return OffsetLimit(option, is_timestamp=True, value=timestamp)
     option = f"{end}OffsetsByTimestamp"
     if option in by_name:
-        timestamps = _parse_by_partition(
-            option, by_name[option], TIMESTAMPS_EXAMPLE, least=MIN_TIMESTAMP_MS
-        )
+        text = by_name[option]
+        timestamps = _parse_by_partition(option, text, TIMESTAMPS_EXAMPLE, least=MIN_TIMESTAMP_MS)
         return OffsetLimit(option, is_timestamp=True, by_partition=timestamps)
     option = f"{end}Offsets"
     text = by_name.get(option, "").strip()
@@ -391,15 +382,9 @@ def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
     last = ending.by_partition
     if first is None or last is None or starting.is_timestamp != ending.is_timestamp:
         return
-    if first.keys() != last.keys():
-        raise BadOption(
-            message(
-                "option.other_partitions",
-                option=starting.option,
-                other=ending.option,
-                names=labels(first.keys() ^ last.keys()),
-            )
-        )
+    if names := labels(first.keys() ^ last.keys()):
+        key = "option.other_partitions"
+        raise BadOption(message(key, option=starting.option, other=ending.option, names=names))
     for topic_partition in first:
         refuse_reversed(topic_partition, first[topic_partition], last[topic_partition])
 

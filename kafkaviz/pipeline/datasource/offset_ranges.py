@@ -58,18 +58,14 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
         for partition in partitions
         if partition.live
     }
-    if not is_split(options):
-        return {
-            key: [limits] for key, limits in limits_by_id.items() if limits.least <= limits.most
-        }
-    ends = {id(partition): end_offset(partition) for partition in partitions if partition.live}
-    bounded = {
-        key: limits & NumberRange(most=ends[key] - 1) if ends[key] >= 0 else limits
-        for key, limits in limits_by_id.items()
-    }
-    return _split(
-        {key: limits for key, limits in bounded.items() if limits.least <= limits.most}, options
-    )
+    if is_split(options):
+        for partition in partitions:
+            if partition.live and (end := end_offset(partition)) >= 0:
+                limits_by_id[id(partition)] &= NumberRange(most=end - 1)
+    present = {key: limits for key, limits in limits_by_id.items() if limits.least <= limits.most}
+    if is_split(options):
+        return _split(present, options)
+    return {key: [limits] for key, limits in present.items()}
 
 
 def is_split(options: SourceOptions) -> bool:
@@ -91,11 +87,9 @@ def check_stable(
         return
     end = options.ending.value_of(key)
     if not options.ending.is_timestamp and transactions.stable_offset < end:
-        topic, number = key
+        (label,) = labels([key])
         limit = int(transactions.stable_offset)
-        what = message(
-            "option.behind_stable_end", label=f"{topic}-{number}", offset=end, limit=limit
-        )
+        what = message("option.behind_stable_end", label=label, offset=end, limit=limit)
         report_data_loss(what, options)
 
 
@@ -144,16 +138,14 @@ def _within_log(
     # finding the log end offset may require reading the newest segment
     log_end = end_offset(partition) if is_start_given or is_end_given else -1
     if 0 <= first < log_start:
-        what = "option.before_log_start"
-        report_data_loss(
-            message(what, label=partition.label, offset=first, limit=log_start), options
-        )
+        key = "option.before_log_start"
+        what = message(key, label=partition.label, offset=first, limit=log_start)
+        report_data_loss(what, options)
     for offset in (first, until):
         if 0 <= log_end < inf and max(log_end, log_start) < offset < inf:
-            what = "option.behind_log_end"
-            report_data_loss(
-                message(what, label=partition.label, offset=offset, limit=log_end), options
-            )
+            key = "option.behind_log_end"
+            what = message(key, label=partition.label, offset=offset, limit=log_end)
+            report_data_loss(what, options)
     return max(first, log_start), until
 
 
@@ -164,11 +156,8 @@ def report_data_loss(what: Message, options: ConsumerOptions) -> None:
         DataLoss: failOnDataLoss is true.
     """
     if options.fails_on_data_loss:
-        raise DataLoss(
-            message(
-                "errors.with_advice", problem=what, advice=message("option.data_loss_is_no_error")
-            )
-        )
+        advice = message("option.data_loss_is_no_error")
+        raise DataLoss(message("errors.with_advice", problem=what, advice=advice))
     LOG.warning("%s", what)
 
 
@@ -196,10 +185,8 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
     topics = {topic for topic, _ in available}
     absent_topics = sorted((options.subscription.topics or set()) - topics)
     if missing or absent_topics:
-        names = (
-            *labels(missing),
-            *(topic for topic in absent_topics if topic not in dict(missing)),
-        )
+        others = [topic for topic in absent_topics if topic not in dict(missing)]
+        names = (*labels(missing), *others)
         report_data_loss(message("option.not_in_directories", names=names), options)
 
 

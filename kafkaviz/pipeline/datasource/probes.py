@@ -97,23 +97,13 @@ def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
         columns = spark.read.format(source.name()).load().columns
     except PySparkException as fault:
         first_line = escape_line(str(fault).strip().partition("\n")[0])
-        raise KafkavizError(
-            message(
-                "errors.server_without_python",
-                reason=verbatim(first_line[:MAX_REASON]),
-                process=process,
-            )
-        ) from None
+        reason = verbatim(first_line[:MAX_REASON])
+        what = message("errors.server_without_python", reason=reason, process=process)
+        raise KafkavizError(what) from None
     if columns[0] != HAS_KAFKAVIZ:
-        python, reason = columns
-        raise KafkavizError(
-            message(
-                "errors.server_without_kafkaviz",
-                python=python,
-                reason=verbatim(reason),
-                process=process,
-            )
-        )
+        python, text = columns
+        key = "errors.server_without_kafkaviz"
+        raise KafkavizError(message(key, python=python, reason=verbatim(text), process=process))
 
 
 def _probe() -> type[DataSource]:

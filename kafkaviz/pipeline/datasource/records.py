@@ -143,9 +143,8 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
     first = 0
     for end in [*gaps.tolist(), len(batches)]:
         while first < end:
-            length = max(
-                1, int(np.searchsorted(ends[first:end], starts[first] + RUN_BYTES, "right"))
-            )
+            fitting = int(np.searchsorted(ends[first:end], starts[first] + RUN_BYTES, "right"))
+            length = max(1, fitting)
             yield batches[first : first + length]
             first += length
 
@@ -302,19 +301,13 @@ def _decode_single(
         batch_records.ensure_valid(data)
         if fault := batch_records.find_fault(data):
             raise fault
-        inner_records = batch_records.iterate(data) if row["magic"] < 2 else ()
-        if invalid := next(
-            (batch_record for batch_record in inner_records if batch_record.is_valid is False), None
-        ):
-            # the checksum of the wrapper itself is right
-            raise CorruptBytes(0, verbatim(f"Record is corrupt (stored crc = {invalid.crc})"))
+        for inner in batch_records.iterate(data) if row["magic"] < 2 else ():
+            if inner.is_valid is False:  # the checksum of the wrapper itself is right
+                raise CorruptBytes(0, verbatim(f"Record is corrupt (stored crc = {inner.crc})"))
     except CorruptBytes as fault:
         position = int(row["position"])
-        yield UnreadableBatch(
-            position,
-            int(row["base_offset"]),
-            str(message("errors.at_byte", position=position + fault.position, problem=fault.what)),
-        )
+        what = message("errors.at_byte", position=position + fault.position, problem=fault.what)
+        yield UnreadableBatch(position, int(row["base_offset"]), str(what))
         return
     matches = (
         batch_record

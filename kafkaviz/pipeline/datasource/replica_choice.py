@@ -84,26 +84,18 @@ def select_replicas(
         all replicas are read.
     """
     brokers = dict(inventory.brokers)
-    lone_ids = {
-        id(partition)
-        for broker in brokers.values()
-        if broker.is_lone
-        for partition in broker.partitions
-    }
     replicas: dict[tuple, list[tuple[str, Partition]]] = {}
     for broker_name, partition in inventory.partitions:
+        broker = brokers[broker_name]
         is_current = partition.state == "current"
         if (
-            (options.renamed or is_current or id(partition) in lone_ids)
+            (options.renamed or is_current or broker.is_lone)
             and filters.has_topic(partition.topic)
             and filters.has_partition(partition.partition)
         ):
-            cluster_id = brokers[broker_name].cluster_id
-            key = (
-                (cluster_id, partition.topic_id, partition.label)
-                if cluster_id and is_current
-                else (id(partition),)
-            )
+            key = (id(partition),)
+            if broker.cluster_id and is_current:
+                key = (broker.cluster_id, partition.topic_id, partition.label)
             replicas.setdefault(key, []).append((broker_name, partition))
     default = ONE_REPLICA if name in RECORD_FORMATS else None
     if (options.replicas or default) != ONE_REPLICA:

@@ -99,10 +99,7 @@ def register(spark: "SparkSession") -> None:
     for source in SOURCES:
         spark.dataSource.register(
             session_source(
-                source,
-                pushes_filters=pushes_filters,
-                is_local=is_local,
-                credentials=credentials,
+                source, pushes_filters=pushes_filters, is_local=is_local, credentials=credentials
             )
         )
 
@@ -135,11 +132,7 @@ def session_source(
 
     Spark sends the class to the workers with all its attributes.
     """
-    flags = {
-        "PUSHES_FILTERS": pushes_filters,
-        "IS_LOCAL": is_local,
-        "CREDENTIALS": credentials,
-    }
+    flags = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local, "CREDENTIALS": credentials}
     if flags == {name: getattr(source, name) for name in flags}:
         return source
     return type(source.__name__, (source,), flags)
@@ -220,25 +213,19 @@ class KafkaSource(DataSource):
         known_names = match_case(caller_schema.names, available.names)
         for column, name in zip(caller_schema, known_names, strict=True):
             if name not in available.names or available.field(name).type != column.type:
-                raise BadOption(
-                    message(
-                        "option.no_typed_column",
-                        format=self.FORMAT,
-                        name=column.name,
-                        type=str(column.type),
-                        columns=tuple(f"{known.name} {known.type}" for known in available),
-                    )
+                what = message(
+                    "option.no_typed_column",
+                    format=self.FORMAT,
+                    name=column.name,
+                    type=str(column.type),
+                    columns=tuple(f"{known.name} {known.type}" for known in available),
                 )
+                raise BadOption(what)
         request = ReadRequest(
             name=self.FORMAT,
             options=options,
             directories=tuple(directories(values)),
-            schema=pa.schema(
-                [
-                    column.with_name(name)
-                    for column, name in zip(caller_schema, known_names, strict=True)
-                ]
-            ),
+            schema=pa.schema(map(pa.Field.with_name, caller_schema, known_names)),
             is_local=self.IS_LOCAL,
             credentials=self.CREDENTIALS,
         )

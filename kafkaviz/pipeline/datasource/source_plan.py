@@ -10,14 +10,16 @@ transactions, the tasks read batches (transaction_tail.py).
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from math import ceil, inf
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.segment import LogSegment, Segment
+from kafkaviz.pipeline.datasource.offset_ranges import OffsetRanges, is_split
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_schema import RECORD_FORMATS, SourceOptions
@@ -112,142 +114,143 @@ def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
     return RowBounds()
 
 
-def tasks(
-    name: str,
-    inventory: Inventory,
-    filters: PushedFilters,
-    *,
-    reads_log: bool,
-    options: SourceOptions,
-    transactions_of: TransactionLookup | None = None,
-    offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
-    is_split: bool = False,
-) -> list[list[SourceSplit]]:
-    """Returns the splits of each task, in the order of the directories.
+@dataclass(frozen=True)
+class SourcePlan:
+    """Plans the tasks of one query of a format.
 
-    Args:
-        reads_log: whether the query reads .log files.
-        transactions_of: returns the transactions of a broker's topic-partition. None: transactions
-            do not matter.
+    Attributes:
+        name: the name of the format.
         offset_ranges: the ranges to read, ascending, by `id()` of the partition. Other partitions
             are not read. None: all partitions are read.
-        is_split: True: a task reads only one of these ranges.
     """
-    splits = list(
-        _splits(
-            name,
-            inventory,
-            filters,
-            options,
-            transactions_of=transactions_of,
-            offset_ranges=offset_ranges,
-            is_split=is_split,
+
+    name: str
+    inventory: Inventory
+    filters: PushedFilters
+    options: SourceOptions
+    offset_ranges: OffsetRanges | None = None
+
+    def tasks(
+        self, *, reads_log: bool, transactions_of: TransactionLookup | None = None
+    ) -> list[list[SourceSplit]]:
+        """Returns the splits of each task, in the order of the directories.
+
+        Args:
+            reads_log: whether the query reads .log files.
+            transactions_of: returns the transactions of a broker's topic-partition. None:
+                transactions do not matter.
+        """
+        splits = list(self._splits(transactions_of))
+        last_places = {split.transactions.tail: place for place, split in enumerate(splits)}
+        for tail, place in last_places.items():
+            if tail is not None:
+                splits[place] = replace(splits[place], is_last=True)
+        costs = (
+            (split, split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES)
+            for split in splits
         )
-    )
-    last_places = {split.transactions.tail: place for place, split in enumerate(splits)}
-    for tail, place in last_places.items():
-        if tail is not None:
-            splits[place] = replace(splits[place], is_last=True)
-    costs = (
-        (split, split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES)
-        for split in splits
-    )
-    runs = groupby(costs, key=lambda item: _range_key(item[0]) if is_split else None)
-    return [group for _, run in runs for group, _ in pack_by_cost(run, options.task_bytes)]
+        has_own_tasks = is_split(self.options)
+        runs = groupby(costs, key=lambda item: _range_key(item[0]) if has_own_tasks else None)
+        return [
+            group for _, run in runs for group, _ in pack_by_cost(run, self.options.task_bytes)
+        ]
 
+    def remote_gaps(self) -> Iterator[tuple[str, Partition, RemoteGap]]:
+        """Yields (broker name, partition, gap) for each gap that may hide requested offsets.
 
-def remote_gaps(
-    name: str,
-    inventory: Inventory,
-    filters: PushedFilters,
-    options: SourceOptions,
-    offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
-) -> Iterator[tuple[str, Partition, RemoteGap]]:
-    """Yields (broker name, partition, gap) for each gap that may hide requested offsets.
+        A gap is an unreadable segment in tiered storage.
+        """
+        if not any(partition.remote_gaps for _, partition in self.inventory.partitions):
+            return
+        for broker_name, partition in self.inventory.partitions:
+            if id(partition) not in self._replica_reasons:
+                continue
+            ranges = [limits & self._asked_offsets for limits in self._ranges(partition)]
+            for gap in partition.remote_gaps:
+                last = inf if gap.last_offset is None else gap.last_offset
+                if any(limits.has_any(gap.first_offset, last) for limits in ranges):
+                    yield broker_name, partition, gap
 
-    A gap is an unreadable segment in tiered storage.
-    """
-    if not any(partition.remote_gaps for _, partition in inventory.partitions):
-        return
-    replica_ids = select_replicas(name, inventory, filters, options)
-    offset_range = _asked_offsets(name, filters)
-    for broker_name, partition in inventory.partitions:
-        key = id(partition)
-        if key not in replica_ids:
-            continue
-        ranges = (ALL,) if offset_ranges is None else offset_ranges.get(key, ())
-        for gap in partition.remote_gaps:
-            last = inf if gap.last_offset is None else gap.last_offset
-            if any((limits & offset_range).has_any(gap.first_offset, last) for limits in ranges):
-                yield broker_name, partition, gap
+    @cached_property
+    def _replica_reasons(self) -> dict[int, str | None]:
+        return select_replicas(self.name, self.inventory, self.filters, self.options)
 
+    @cached_property
+    def _asked_offsets(self) -> NumberRange:
+        if self.name in (*INDEX_FORMATS, "kafka_segments"):
+            return self.filters.limits("offset")
+        return row_bounds(self.name, self.filters).offsets
 
-def _asked_offsets(name: str, filters: PushedFilters) -> NumberRange:
-    if name in (*INDEX_FORMATS, "kafka_segments"):
-        return filters.limits("offset")
-    return row_bounds(name, filters).offsets
+    def _ranges(self, partition: Partition) -> Sequence[NumberRange]:
+        return (ALL,) if self.offset_ranges is None else self.offset_ranges.get(id(partition), ())
 
-
-def _splits(
-    name: str,
-    inventory: Inventory,
-    filters: PushedFilters,
-    options: SourceOptions,
-    *,
-    transactions_of: TransactionLookup | None,
-    offset_ranges: Mapping[int, Sequence[NumberRange]] | None,
-    is_split: bool,
-) -> Iterator[SourceSplit]:
-    by_partition: dict[int, UncommittedTransactions] = {}
-    replica_reasons = select_replicas(name, inventory, filters, options)
-    entries = _select_entries(name, inventory, filters, replica_reasons)
-    for number, (entry, bases) in enumerate(entries):
-        key = id(entry.partition)
-        ranges = (ALL,) if offset_ranges is None else offset_ranges.get(key, ())
-        first, last = _offsets(name, entry.segment, bases)
-        ranges = [offsets for offsets in ranges if offsets.has_any(first, last)]
-        if not ranges:
-            continue
-        segment_task = SegmentTask(
-            number=number,
-            broker=entry.broker,
-            topic=entry.partition.topic,
-            partition=entry.partition.partition,
-            segment=entry.segment,
-        )
-        if transactions_of and key not in by_partition:
-            by_partition[key] = transactions_of(entry.broker, entry.partition)
-        transactions = by_partition.get(key, NO_TRANSACTIONS)
-        if (
-            options.isolation == READ_COMMITTED
-            and transactions.stable_offset <= entry.segment.base_offset
-        ):
-            continue
-        following = bisect_right(bases, entry.segment.base_offset)
-        for offsets in ranges:
-            # the range may be a small part of the segment; the index finds it
-            is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
-            is_cut = name in SPLIT_FORMATS and is_whole
-            offset_range = offsets & row_bounds(name, filters).offsets
-            range_transactions = transactions.in_range(first, last, min(last, offset_range.most))
-            log_bytes = segment_task.log_bytes
-            # otherwise each split would search for the same offsets
-            is_cut &= _expected_bytes(entry, log_bytes, last, offset_range) > options.task_bytes
-            count = max(1, ceil(log_bytes / options.task_bytes)) if is_cut else 1
-            yield from (
-                SourceSplit(
+    def _splits(self, transactions_of: TransactionLookup | None) -> Iterator[SourceSplit]:
+        by_partition: dict[int, UncommittedTransactions] = {}
+        task_bytes = self.options.task_bytes
+        for number, (entry, bases) in enumerate(self._entries()):
+            key = id(entry.partition)
+            base_offset = entry.segment.base_offset
+            first, last = _offsets(self.name, entry.segment, bases)
+            ranges = [
+                limits for limits in self._ranges(entry.partition) if limits.has_any(first, last)
+            ]
+            if not ranges:
+                continue
+            segment_task = SegmentTask(
+                number=number,
+                broker=entry.broker,
+                topic=entry.partition.topic,
+                partition=entry.partition.partition,
+                segment=entry.segment,
+            )
+            if transactions_of and key not in by_partition:
+                by_partition[key] = transactions_of(entry.broker, entry.partition)
+            transactions = by_partition.get(key, NO_TRANSACTIONS)
+            is_committed = self.options.isolation == READ_COMMITTED
+            if is_committed and transactions.stable_offset <= base_offset:
+                continue
+            place = bisect_right(bases, base_offset)
+            following = None
+            if transactions_of and place < len(bases):
+                following = entry.partition.live[place]
+            for offsets in ranges:
+                # the range may be a small part of the segment; the index finds it
+                is_whole = not is_split(self.options) or (
+                    offsets.least <= first and last <= offsets.most
+                )
+                offset_range = offsets & row_bounds(self.name, self.filters).offsets
+                log_bytes = segment_task.log_bytes
+                # otherwise each split would search for the same offsets
+                is_long = _expected_bytes(entry, log_bytes, last, offset_range) > task_bytes
+                is_cut = self.name in SPLIT_FORMATS and is_whole and is_long
+                count = max(1, ceil(log_bytes / task_bytes)) if is_cut else 1
+                split = SourceSplit(
                     segment_task=segment_task,
-                    number=part,
                     count=count,
-                    transactions=range_transactions,
-                    following=entry.partition.live[following]
-                    if transactions_of and following < len(bases)
-                    else None,
-                    replica_reason=replica_reasons[key],
+                    transactions=transactions.in_range(first, last, min(last, offset_range.most)),
+                    following=following,
+                    replica_reason=self._replica_reasons[key],
                     offsets=offsets,
                 )
-                for part in range(count)
-            )
+                yield from (replace(split, number=part) for part in range(count))
+
+    def _entries(self) -> Iterator[tuple[InventoryEntry, list[int]]]:
+        """Yields each segment that may have rows, with the base offsets of its log."""
+        offset_column = "base_offset" if self.name == "kafka_segments" else "segment_base_offset"
+        bases: dict[int, list[int]] = {}
+        for entry in self.inventory.segments:
+            segment = entry.segment
+            partition = entry.partition
+            if self.name != "kafka_segments" and not _has_rows(self.name, segment):
+                continue
+            if id(partition) not in self._replica_reasons:
+                continue
+            if not self.filters.limits(offset_column).has(segment.base_offset):
+                continue
+            if id(partition) not in bases:
+                bases[id(partition)] = _live_bases(partition)
+            if self._asked_offsets.has_any(*_offsets(self.name, segment, bases[id(partition)])):
+                yield entry, bases[id(partition)]
 
 
 def _expected_bytes(
@@ -277,28 +280,6 @@ def _expected_bytes(
 def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
     task = split.segment_task
     return task.broker, task.topic, task.partition, split.offsets
-
-
-def _select_entries(
-    name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
-) -> Iterator[tuple[InventoryEntry, list[int]]]:
-    """Yields each segment that may have rows, with the base offsets of its log."""
-    offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
-    offset_range = _asked_offsets(name, filters)
-    bases: dict[int, list[int]] = {}
-    for entry in inventory.segments:
-        segment = entry.segment
-        partition = entry.partition
-        if name != "kafka_segments" and not _has_rows(name, segment):
-            continue
-        if id(partition) not in replica_ids:
-            continue
-        if not filters.limits(offset_column).has(segment.base_offset):
-            continue
-        if id(partition) not in bases:
-            bases[id(partition)] = _live_bases(partition)
-        if offset_range.has_any(*_offsets(name, segment, bases[id(partition)])):
-            yield entry, bases[id(partition)]
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:

@@ -34,6 +34,7 @@ from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.remote import address
 from kafkaviz.log.scans import HeaderScan, Hole
@@ -72,14 +73,12 @@ from kafkaviz.pipeline.read.rows import (
     statistics_of_read,
     table,
 )
-from kafkaviz.pipeline.read.tasks import SegmentSummary, SegmentTask, merge_splits
+from kafkaviz.pipeline.read.tasks import SegmentTask, merge_splits
 from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
 HEADER_COLUMNS = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
-WRONG = message("option.permissive_or_drop")
-UNREAD = message("option.permissive")
 
 
 class Malformed(KafkavizError):
@@ -88,11 +87,7 @@ class Malformed(KafkavizError):
 
 class SourceReader:
     def __init__(
-        self,
-        name: str,
-        schema: pa.Schema,
-        filters: PushedFilters,
-        options: SourceOptions,
+        self, name: str, schema: pa.Schema, filters: PushedFilters, options: SourceOptions
     ) -> None:
         """Creates a reader of the columns in `schema`. It may yield rows that `filters` exclude."""
         self._name = name
@@ -115,15 +110,12 @@ class SourceReader:
         }
         for split in splits:
             # a copy of the segment, so that cached index contents are freed with the copy
-            split = replace(
-                split,
-                segment_task=replace(
-                    split.segment_task, segment=replace(split.segment_task.segment)
-                ),
-            )
+            segment = replace(split.segment_task.segment)
+            split = replace(split, segment_task=replace(split.segment_task, segment=segment))
             try:
                 split = yield from self._follow_tail(split)
-                if self._is_undecided(split):
+                is_committed = self._options.isolation == READ_COMMITTED
+                if is_committed and split.transactions.stable_offset <= segment.base_offset:
                     continue
                 yield from self._report_truncation(split)
                 yield from readers.get(self._name, self._entries)(split)
@@ -155,20 +147,12 @@ class SourceReader:
         for problem in problems:
             if problem.path == own_path and problem.kind != MARKER:
                 continue  # reading the split itself will report the problem
-            what = str(message("errors.of_path", path=problem.path, problem=problem.what))
+            what = problem_text(problem)
             is_row = becomes_row(what, is_unread=problem.is_unread, mode=self._options.mode)
             if is_row and split.is_last:
-                yield problem_row(
-                    {**_partition_columns(segment_task), "problem": what}, self._schema
-                )
+                row = {**_partition_columns(segment_task), "problem": what}
+                yield problem_row(row, self._schema)
         return replace(split, transactions=transactions)
-
-    def _is_undecided(self, split: SourceSplit) -> bool:
-        stable_offset = split.transactions.stable_offset
-        return (
-            self._options.isolation == READ_COMMITTED
-            and stable_offset <= split.segment_task.segment.base_offset
-        )
 
     def _report_truncation(self, split: SourceSplit) -> Rows:
         log = split.segment_task.segment.log
@@ -184,37 +168,32 @@ class SourceReader:
 
     def _segment(self, split: SourceSplit) -> Rows:
         segment_task = split.segment_task
-        summary = (
-            merge_splits([scan.scan_segment(segment_task)])
-            if reads_log(self._name, self._schema)
-            else None
-        )
-        row = _partition_columns(segment_task)
-        row |= {
-            "base_offset": segment_task.segment.base_offset,
-            "state": segment_task.segment.state,
-            **file_columns(segment_task.segment),
+        segment = segment_task.segment
+        summary = None
+        if reads_log(self._name, self._schema):
+            summary = merge_splits([scan.scan_segment(segment_task)])
+        row = {
+            **_partition_columns(segment_task),
+            "base_offset": segment.base_offset,
+            "state": segment.state,
+            **file_columns(segment),
             "replica_reason": split.replica_reason,
         }
         if summary:
             statistics = statistics_of_read(segment_task, summary)
-            row |= {name: getattr(statistics, name) for name in STATISTICS_COLUMNS} | {
-                "problem": _join_problems(summary) or None
-            }
+            problems = "; ".join(map(problem_text, summary.problems))
+            row |= {name: getattr(statistics, name) for name in STATISTICS_COLUMNS}
+            row["problem"] = problems or None
             if summary.problems and self._options.mode != PERMISSIVE:
-                yield from self._problem(
-                    segment_task,
-                    _join_problems(summary),
-                    is_unread=any(problem.is_unread for problem in summary.problems),
-                )
+                is_unread = any(problem.is_unread for problem in summary.problems)
+                yield from self._problem(segment_task, problems, is_unread=is_unread)
                 return
         yield problem_row(row, self._schema)
 
     def _entries(self, split: SourceSplit) -> Rows:
         segment = split.segment_task.segment
-        entries = (
-            segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots
-        ).entries
+        is_offset_index = self._name == "kafka_offset_index"
+        entries = (segment.offset_slots if is_offset_index else segment.time_slots).entries
         yield from self._table(split, entry_columns(entries[self._row_mask(entries)]))
 
     def _batches(self, split: SourceSplit) -> Rows:
@@ -229,9 +208,8 @@ class SourceReader:
                     continue
                 if entries is None:
                     entries = yield from self._sorted_entries(split)
-                columns = batch_columns(
-                    batches, entry_slots(batches, entries_between(entries, batches))
-                )
+                slots = entry_slots(batches, entries_between(entries, batches))
+                columns = batch_columns(batches, slots)
                 if "crc_valid" in self._schema.names:
                     columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
                 for name in BATCH_TIMES.names:
@@ -259,12 +237,9 @@ class SourceReader:
             last_offset=known_offsets.most,
         ) as points:
             parts = self._walk(split, points)
-            is_decided = is_read_committed or "aborted" in self._schema.names
-            decided = (
-                self._decide(split, points, parts)
-                if is_decided
-                else zip(parts, repeat(split.transactions))
-            )
+            decided = zip(parts, repeat(split.transactions))
+            if is_read_committed or "aborted" in self._schema.names:
+                decided = self._decide(split, points, parts)
             for batches, transactions in decided:
                 if isinstance(batches, Message):
                     yield from self._problem(split.segment_task, str(batches))
@@ -277,15 +252,11 @@ class SourceReader:
                     batches = batches[~transactions.are_aborted(batches)]
                 for item in records.records(points.read, batches, selection):
                     if isinstance(item, UnreadableBatch):
-                        yield from self._problem(
-                            split.segment_task,
-                            f"{archive.display_text(log_segment.log.path)}, {item.what}",
-                            item,
-                        )
+                        what = f"{archive.display_text(log_segment.log.path)}, {item.what}"
+                        yield from self._problem(split.segment_task, what, item)
                     else:
-                        yield from self._table(
-                            split, self._record_columns(item, batches, transactions)
-                        )
+                        columns = self._record_columns(item, batches, transactions)
+                        yield from self._table(split, columns)
 
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
@@ -363,22 +334,12 @@ class SourceReader:
             return records.consumer_columns(columns)
         if "timestamp" in self._schema.names:
             columns = {**columns, "timestamp": records.timestamps(columns["timestamp_ms"])}
-        return self._add_aborted(columns, batches, transactions)
-
-    def _add_aborted(
-        self, columns: Columns, batches: np.ndarray, transactions: UncommittedTransactions
-    ) -> Columns:
         if "aborted" not in self._schema.names:
             return columns
         owners = np.searchsorted(batches["position"], columns["batch_position"])
-        return {
-            **columns,
-            "aborted": numpy_column(
-                transactions.are_aborted(batches)[owners],
-                BOOL,
-                transactions.are_open(batches)[owners],
-            ),
-        }
+        is_aborted = transactions.are_aborted(batches)[owners]
+        is_open = transactions.are_open(batches)[owners]
+        return {**columns, "aborted": numpy_column(is_aborted, BOOL, is_open)}
 
     # ---- finding the batches in a .log
 
@@ -391,7 +352,9 @@ class SourceReader:
         if start is None:
             return
         start, stop = self._narrow(points, start, stop, self._bounds.offsets & split.offsets)
-        scan = HeaderScan(points, start, stop, self._chunk_bytes(points, start))
+        reads_all = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
+        chunk = CHUNK_BYTES if reads_all else chunk_bytes(points, start)
+        scan = HeaderScan(points, start, stop, chunk)
         holes = []
         for part in scan:
             if isinstance(part, Hole):
@@ -421,27 +384,19 @@ class SourceReader:
                 stop = start
         return start, stop
 
-    def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
-        everything = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
-        return CHUNK_BYTES if everything else chunk_bytes(points, start)
-
     def _may_hold(self, batches: np.ndarray, offsets: NumberRange) -> np.ndarray:
         times_ms = self._bounds.times_ms
         mask = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
         if not times_ms.is_limited:
             return mask
         newest = batches["max_timestamp_ms"]
-        lateness_ms = self._lateness_ms
+        late_ms = self._options.late_ms
+        lateness_ms = late_ms if isinstance(late_ms, int) else inf
         appended = is_log_append_time(batches) & (batches["magic"] >= 1)
         hidden = has_delete_horizon(batches) | ((batches["magic"] < 2) & (codec(batches) != 0))
         oldest = np.where(hidden, -inf, batches["base_timestamp_ms"] - lateness_ms)
         oldest = np.where(appended, newest, oldest)
         return mask & (newest >= times_ms.least) & (oldest <= times_ms.most)
-
-    @property
-    def _lateness_ms(self) -> float:
-        late_ms = self._options.late_ms
-        return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
         """Returns the entries of the .index, sorted by position.
@@ -479,25 +434,18 @@ class SourceReader:
 
     def _hole(self, split: SourceSplit, hole: Hole) -> Rows:
         segment = split.segment_task.segment.with_log()
-        size_bytes = hole.stop - hole.start
-        if (
-            segment.state == "active"
-            and hole.stop == segment.log.size_bytes
-            and _is_preallocated(segment, hole)
-        ):
+        is_at_end = segment.state == "active" and hole.stop == segment.log.size_bytes
+        if is_at_end and _is_preallocated(segment, hole):
             return
-        what = str(
-            message(
-                "corrupt.no_whole_batch",
-                path=segment.log.path,
-                byte=hole.start,
-                size=size_bytes,
-                reason=hole.reason,
-            )
+        what = message(
+            "corrupt.no_whole_batch",
+            path=segment.log.path,
+            byte=hole.start,
+            size=hole.stop - hole.start,
+            reason=hole.reason,
         )
-        yield from self._problem(
-            split.segment_task, what, UnreadableBatch(hole.start, UNKNOWN, what)
-        )
+        unreadable = UnreadableBatch(hole.start, UNKNOWN, str(what))
+        yield from self._problem(split.segment_task, str(what), unreadable)
 
     def _problem(
         self,
@@ -510,10 +458,8 @@ class SourceReader:
         if not becomes_row(what, is_unread=is_unread, mode=self._options.mode):
             return
         row: dict[str, Any] = {**_partition_columns(segment_task), "problem": what}
-        row |= dict.fromkeys(
-            ("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",),
-            segment_task.segment.base_offset,
-        )
+        base_column = "base_offset" if self._name == "kafka_segments" else "segment_base_offset"
+        row[base_column] = segment_task.segment.base_offset
         if trouble:
             row |= dict.fromkeys(("position", "batch_position"), trouble.position)
         yield problem_row(row, self._schema)
@@ -559,14 +505,15 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
         Malformed: `mode` is FAILFAST, or it is DROPMALFORMED and `is_unread` is true.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
-        raise Malformed(
-            message(
-                "errors.with_advice", problem=verbatim(what), advice=UNREAD if is_unread else WRONG
-            )
-        )
+        advice = message("option.permissive" if is_unread else "option.permissive_or_drop")
+        raise Malformed(message("errors.with_advice", problem=verbatim(what), advice=advice))
     if mode == DROPMALFORMED:
         LOG.warning("%s", what)
     return mode == PERMISSIVE
+
+
+def problem_text(problem: Problem) -> str:
+    return str(message("errors.of_path", path=problem.path, problem=problem.what))
 
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
@@ -592,17 +539,14 @@ def split_bounds(split: SourceSplit, points: EntryPoints) -> tuple[int | None, i
         None as the first value: the split has no such batch and is skipped.
     """
     size_bytes = split.segment_task.log_bytes
-    start = (
-        0
-        if split.number == 0
-        else points.find_first(split.edge(split.number), split.edge(split.number + 1))
-    )
+
+    def first_batch(number: int) -> int | None:
+        return points.find_first(split.edge(number), split.edge(number + 1))
+
+    start = first_batch(split.number) if split.number else 0
     if start is None:
         return None, 0
-    starts = (
-        points.find_first(split.edge(number), split.edge(number + 1))
-        for number in range(split.number + 1, split.count)
-    )
+    starts = map(first_batch, range(split.number + 1, split.count))
     return start, next((position for position in starts if position is not None), size_bytes)
 
 
@@ -623,10 +567,3 @@ def _begins_after(batch: np.void | None, timestamp_ms: float) -> bool:
         batch["max_timestamp_ms"] if is_log_append_time(batch) else batch["base_timestamp_ms"]
     )
     return bool(first_ms > timestamp_ms)
-
-
-def _join_problems(summary: SegmentSummary) -> str:
-    return "; ".join(
-        str(message("errors.of_path", path=problem.path, problem=problem.what))
-        for problem in summary.problems
-    )

@@ -39,25 +39,20 @@ from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import consumer_options
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
-from kafkaviz.pipeline.datasource.offset_ranges import (
-    OffsetRanges,
-    check_stable,
-    is_split,
-    offset_ranges,
-)
+from kafkaviz.pipeline.datasource.offset_ranges import OffsetRanges, check_stable, offset_ranges
 from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters, describe_filters
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_plan import (
+    SourcePlan,
     SourceSplit,
     describe_splits,
     option_filters,
-    remote_gaps,
-    tasks,
 )
 from kafkaviz.pipeline.datasource.source_reader import (
     SourceReader,
     becomes_row,
     problem_row,
+    problem_text,
     reads_log,
 )
 from kafkaviz.pipeline.datasource.source_schema import (
@@ -144,8 +139,8 @@ class SourceQuery:
         ranges = None
         if isinstance(options, ConsumerOptions):
             ranges = _subscribed_ranges(disk_inventory, self.filters, options)
-        gaps = remote_gaps(request.name, disk_inventory, self.filters, options, ranges)
-        rows += [row for gap in gaps for row in self._gap_rows(*gap)]
+        source_plan = SourcePlan(request.name, disk_inventory, self.filters, options, ranges)
+        rows += [row for gap in source_plan.remote_gaps() for row in self._gap_rows(*gap)]
 
         def decide(broker: str, partition: Partition) -> UncommittedTransactions:
             offsets = self.filters.limits("offset")
@@ -164,15 +159,9 @@ class SourceQuery:
         needs_transactions = request.name in RECORD_FORMATS and (
             options.isolation == READ_COMMITTED or ABORTED.name in request.schema.names
         )
-        read_tasks = tasks(
-            request.name,
-            disk_inventory,
-            self.filters,
+        read_tasks = source_plan.tasks(
             reads_log=reads_log(request.name, request.schema),
-            options=options,
             transactions_of=decide if needs_transactions else None,
-            offset_ranges=ranges,
-            is_split=is_split(options),
         )
         if options.explain:
             LOG.warning("%s", self._describe_plan(disk_inventory, read_tasks))
@@ -198,11 +187,9 @@ class SourceQuery:
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
-        count = len(segments)
-        all_segments = disk_inventory.segment_count
         return (
-            f"{self.request.name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
-            f"{len(read_tasks)} tasks; {describe_filters(self.filters)}"
+            f"{self.request.name}: {len(segments)} of {disk_inventory.segment_count} segments, "
+            f"{log_bytes} bytes of .log, {len(read_tasks)} tasks; {describe_filters(self.filters)}"
         )
 
     def _open(self, directory: str) -> Broker:
@@ -218,10 +205,7 @@ class SourceQuery:
         ):
             what = message("errors.archive_on_cluster")
             raise CannotOpen(
-                directory,
-                what,
-                message("errors.unpack_for_workers"),
-                kind="archive",
+                directory, what, message("errors.unpack_for_workers"), kind="archive"
             )
         try:
             store = self.request.options.tiered
@@ -248,12 +232,9 @@ class SourceQuery:
             LOG.warning("%s: %s", address.display(problem.path), problem.what)
             return []
         is_read = self.request.options.renamed or name.state == "current" or broker.is_lone
-        is_selected = (
-            is_read
-            and self.filters.has_topic(name.topic)
-            and self.filters.has_partition(name.partition)
-        )
-        return self._rows(broker_name, name, problem) if is_selected else []
+        filters = self.filters
+        is_asked = filters.has_topic(name.topic) and filters.has_partition(name.partition)
+        return self._rows(broker_name, name, problem) if is_read and is_asked else []
 
     def _gap_rows(self, broker_name: str, partition: Partition, gap: RemoteGap) -> list[dict]:
         if gap.last_offset is None:
@@ -266,7 +247,7 @@ class SourceQuery:
         return [first | row for row in self._rows(broker_name, partition.name, problem)]
 
     def _rows(self, broker: str, name: PartitionName, problem: Problem) -> list[dict]:
-        what = str(message("errors.of_path", path=problem.path, problem=problem.what))
+        what = problem_text(problem)
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
         if becomes_row(what, is_unread=problem.is_unread, mode=self.request.options.mode):
             return [row]
@@ -306,19 +287,13 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
         BadOption: the option paths is not a JSON list of texts.
         CannotOpen: neither option names a directory.
     """
+    path = option_values.get("path")
+    paths = [path] if path else []
     if option_values.get("paths"):
         paths = _parse_paths(option_values["paths"])
-    elif option_values.get("path"):
-        paths = [option_values["path"]]
-    else:
-        paths = []
     if not paths:
-        raise CannotOpen(
-            "load()",
-            message("errors.names_no_directory"),
-            message("errors.give_a_load"),
-            kind="missing",
-        )
+        what = message("errors.names_no_directory")
+        raise CannotOpen("load()", what, message("errors.give_a_load"), kind="missing")
     return [_local_path(directory) for directory in paths]
 
 
@@ -383,11 +358,8 @@ def _refuse_many_alternatives(pattern: str) -> None:
         elif character == "}" and open_braces:
             count *= open_braces.pop()
         if count > MAX_ALTERNATIVES:
-            raise CannotOpen(
-                excerpt(pattern),
-                message("errors.too_many_alternatives", limit=MAX_ALTERNATIVES),
-                kind="large",
-            )
+            what = message("errors.too_many_alternatives", limit=MAX_ALTERNATIVES)
+            raise CannotOpen(excerpt(pattern), what, kind="large")
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
@@ -419,8 +391,7 @@ def _local_path(directory: str) -> str:
         CannotOpen: the address belongs to an unsupported store.
     """
     scheme, _, rest = directory.partition(":")
-    if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
-        return directory
-    if address.parse(directory):
+    is_uri = scheme.isalnum() and len(scheme) >= 2 and rest.startswith("/")
+    if not is_uri or address.parse(directory):
         return directory
     return unquote(urlsplit(directory).path)

@@ -121,22 +121,16 @@ OPTION_PREFIX = "option."  # TableCatalog.OPTION_PREFIX
 METADATA_KEY = "kafkaviz.options"
 SECRETS = "kafka."  # prefix of consumer options, which may be passwords; only one has an effect
 ISOLATION_LEVEL = "kafka.isolation.level"
-MAX_SHOWN = 200  # an error shows a value up to this length
 
 
 class BadOption(KafkavizError):
     """An invalid option of the data source."""
 
     def __init__(self, what: Message) -> None:
-        super().__init__(
-            what.with_values(
-                **{
-                    name: f"{value[:MAX_SHOWN]}…"
-                    for name, value in what.values
-                    if isinstance(value, str) and len(value) > MAX_SHOWN
-                }
-            )
-        )
+        shortened = {
+            name: units.excerpt(value) for name, value in what.values if isinstance(value, str)
+        }
+        super().__init__(what.with_values(**shortened))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +192,7 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
     if unknown:
         raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))
     late = values.get("late_ms")
+    replicas = values.get("replicas")
     problems = parse_bool("problems", values.get("problems", "false"))
     mode = parse_choice(
         "mode", values.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES
@@ -211,18 +206,14 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
             _parse_range("partitions", text) for text in _parse_names(values.get("partitions", ""))
         ),
         offsets=_parse_range("offsets", values["offsets"]) if "offsets" in values else ALL,
-        timestamps=_parse_times("timestamps", values["timestamps"])
-        if "timestamps" in values
-        else ALL,
+        timestamps=_parse_times(values["timestamps"]) if "timestamps" in values else ALL,
         payload=parse_bool("payload", values.get("payload", "false")),
         problems=problems,
         mode=mode,
         isolation=parse_choice(
             "isolation", values.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)
         ),
-        replicas=parse_choice("replicas", values["replicas"], REPLICAS)
-        if "replicas" in values
-        else None,
+        replicas=None if replicas is None else parse_choice("replicas", replicas, REPLICAS),
         late_ms=late if late in (None, ANY) else parse_number("late_ms", late, 0),
         renamed=parse_bool("renamed", values.get("renamed", "false")),
         task_bytes=parse_number(
@@ -301,28 +292,27 @@ def _parse_range(option: str, text: str) -> NumberRange:
     return _build_range(option, text, *(int(end[:40]) if end else None for end in (first, last)))
 
 
-def _parse_times(option: str, text: str) -> NumberRange:
+def _parse_times(text: str) -> NumberRange:
     """Parses "FROM/TO", "FROM/" or "/TO": milliseconds since 1970, or ISO 8601 times.
 
     A range in the form of `_parse_range` is allowed too.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
-        return _parse_range(option, text)
+        return _parse_range("timestamps", text)
     first, slash, last = (end.strip() for end in text.partition("/"))
     if not slash or not (first or last):
-        raise BadOption(message("option.no_times", option=option, value=text))
-    return _build_range(
-        option, text, *(_parse_timestamp(option, end) if end else None for end in (first, last))
-    )
+        raise BadOption(message("option.no_times", option="timestamps", value=text))
+    ends = (_parse_timestamp(end) if end else None for end in (first, last))
+    return _build_range("timestamps", text, *ends)
 
 
-def _parse_timestamp(option: str, text: str) -> int:
+def _parse_timestamp(text: str) -> int:
     if re.fullmatch("-?[0-9]{1,40}", text):
         return int(text)
     try:
         return units.timestamp_ms(text)
     except (ValueError, OverflowError):
-        raise BadOption(message("option.no_time", option=option, value=text)) from None
+        raise BadOption(message("option.no_time", option="timestamps", value=text)) from None
 
 
 def _build_range(option: str, text: str, first: int | None, last: int | None) -> NumberRange:

@@ -130,10 +130,8 @@ class TailState:
             try:
                 self._read_segment(segment, last_offset)
             except TransactionFault as fault:
-                what = message(
-                    "errors.marker_not_taken",
-                    reason=fault.message or message("errors.marker_unreadable"),
-                )
+                reason = fault.message or message("errors.marker_unreadable")
+                what = message("errors.marker_not_taken", reason=reason)
                 self.problems.append(Problem(segment.log.path, what, MARKER))
                 self._leave_segment()
             except CannotOpen as fault:

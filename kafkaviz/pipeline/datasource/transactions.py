@@ -102,19 +102,16 @@ class UncommittedTransactions:
         Batches with markers do not count as part of a transaction.
         """
         mask = np.zeros(len(batches), bool)
+        if not len(self.aborted):
+            return mask
         transactional = _is_in_transaction(batches)
-        for producer_id in (
-            np.unique(batches["producer_id"][transactional]) if len(self.aborted) else ()
-        ):
+        for producer_id in np.unique(batches["producer_id"][transactional]):
             entries = self.aborted[self.aborted["producer_id"] == producer_id]
             rows = np.flatnonzero(transactional & (batches["producer_id"] == producer_id))
-            place = (
-                np.searchsorted(entries["first_offset"], batches["base_offset"][rows], "right") - 1
-            )
+            offsets = batches["base_offset"][rows]
+            place = np.searchsorted(entries["first_offset"], offsets, "right") - 1
             if len(entries):
-                mask[rows] = (place >= 0) & (
-                    batches["base_offset"][rows] <= entries["last_offset"][place]
-                )
+                mask[rows] = (place >= 0) & (offsets <= entries["last_offset"][place])
         return mask
 
     def are_open(self, batches: np.ndarray) -> np.ndarray:
