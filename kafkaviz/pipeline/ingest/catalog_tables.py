@@ -223,11 +223,10 @@ class _TablesWriter:
         self._writers["checked"].add_table(tables.checked)
         times = column([health.plan.now_ms] * tables.retention.num_rows, LONG)
         self._writers["retention"].add_table(set_column(tables.retention, "now_ms", times))
-        for offset, text in zip(
-            *(tables.checked[key].to_pylist() for key in ("base_offset", "json")), strict=True
-        ):
-            if offset is None:
-                health.add_steps(health.path_of(health.plan.broker.partition(directory)), text)
+        for row in tables.checked.select(["base_offset", "json"]).to_pylist():
+            if row["base_offset"] is None:
+                path = health.path_of(health.plan.broker.partition(directory))
+                health.add_steps(path, row["json"])
 
     def _write_findings(
         self, name: str, findings: Iterable[Finding], copied: Sequence[str]
@@ -244,14 +243,11 @@ class _TablesWriter:
                 for broker, directory, code in zip(*columns, strict=True)
             ]
             copied_rows = rows.filter(column(is_kept, BOOL))
+            numbers = range(copied_rows.num_rows)
+            rows_key = partial(_row_key, copied_rows)
             row = 0
             while finding is not None:
-                place = bisect_left(
-                    range(copied_rows.num_rows),
-                    sort_key(finding),
-                    row,
-                    key=partial(_row_key, copied_rows),
-                )
+                place = bisect_left(numbers, sort_key(finding), row, key=rows_key)
                 if place == copied_rows.num_rows:
                     break
                 writer.add_table(copied_rows.slice(row, place - row))
@@ -307,7 +303,7 @@ class _TablesWriter:
             The partition's disk use.
         """
         partition = entries.partition
-        facts = checks.facts(entries.broker, entries.partition)
+        facts = checks.facts(entries.broker, partition)
         stored = self._inputs.stored
         earlier = stored.checked(entries.broker, entries.stored.directory) if stored else {}
         results = []
@@ -321,11 +317,10 @@ class _TablesWriter:
             if is_read(entry) and text is not None:
                 rows.append(_checked_row(owner, key, checks.digest(entry), text))
             results.append(checks.result(entry, text))
-        health.add_findings(
-            broker_health.partition_findings(
-                partition, facts, results, lambda: health.plan.transactional_ids
-            )
+        findings = broker_health.partition_findings(
+            partition, facts, results, lambda: health.plan.transactional_ids
         )
+        health.add_findings(findings)
         for log in broker_health.partition_retention(health.plan, partition, results):
             self._writers["retention"].add(retention_rows(entries.broker, log))
         load = self._inputs.loads.get(entries.number)
@@ -380,10 +375,8 @@ class _BrokerHealth:
         """Adds the start-up steps in one directory. `text`: JSON, or None if they are unknown."""
         if text is None:
             self._steps = None
-        elif self._steps is not None and (steps := finding_rows.steps_from_json(text)):
-            self._steps.append((directory, steps))
         elif self._steps is not None:
-            self._steps.append((directory, ()))
+            self._steps.append((directory, finding_rows.steps_from_json(text)))
 
     def finish(self) -> tuple[Restart | None, Iterable[Finding]]:
         """Returns the predicted start-up and all findings, most severe first."""
@@ -431,15 +424,10 @@ def _fill_segment_bytes(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, use_threads=False)
-            owners = zip(
-                *(rows[name].to_pylist() for name in ("broker", "topic", "partition")), strict=True
-            )
-            values: dict[tuple, tuple[int | None, str]] = {}
-            columns = [
-                values.get(owner) or values.setdefault(owner, limits.find(*owner))
-                for owner in owners
-            ]
+            columns = (rows[name].to_pylist() for name in ("broker", "topic", "partition"))
+            owners = list(zip(*columns, strict=True))
+            found = {owner: limits.find(*owner) for owner in set(owners)}
             for place, name in enumerate(LIMIT_COLUMNS):
-                values_of_rows = [value[place] for value in columns]
-                rows = set_column(rows, name, column(values_of_rows, SEGMENTS.field(name).type))
+                values = [found[owner][place] for owner in owners]
+                rows = set_column(rows, name, column(values, SEGMENTS.field(name).type))
             yield rows

@@ -23,8 +23,9 @@ import os
 import shutil
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -126,7 +127,7 @@ class CatalogTransaction:
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
         self._runs: dict[str, dict[tuple[Path, str], RowRuns]] = {
-            table: {} for table in TASK_TABLES
+            table: defaultdict(RowRuns) for table in TASK_TABLES
         }
         self._layouts = {table: TableLayout() for table in TASK_TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
@@ -142,11 +143,8 @@ class CatalogTransaction:
         try:
             (self.staging / CURRENT).symlink_to(self.run.name)
         except OSError:
-            raise CannotOpen(
-                self.path,
-                message("errors.no_symbolic_links"),
-                message("errors.give_folder_elsewhere"),
-            ) from None
+            advice = message("errors.give_folder_elsewhere")
+            raise CannotOpen(self.path, message("errors.no_symbolic_links"), advice) from None
         return self.staging
 
     def keep(self, spans: Spans) -> None:
@@ -162,12 +160,8 @@ class CatalogTransaction:
 
     def _count(self, folder: Path, spans: Spans) -> None:
         for table, table_spans in spans.items():
-            table_runs = self._runs[table]
             for span in table_spans:
-                runs = table_runs.get((folder, span.file))
-                if runs is None:
-                    runs = table_runs[folder, span.file] = RowRuns()
-                runs.add(span)
+                self._runs[table][folder, span.file].add(span)
 
     def lay_out(self) -> list[MergeTask]:
         """Decides which file each kept or added row goes to.
@@ -186,7 +180,7 @@ class CatalogTransaction:
                 for (folder, file), runs in table_runs.items()
             ]
             self._layouts[table] = plan_layout(table, sources)
-        self._runs = {table: {} for table in TASK_TABLES}
+            table_runs.clear()
         return [task for layout in self._layouts.values() for task in layout.merges]
 
     def moved(self, spans: Spans) -> Spans:
@@ -300,8 +294,13 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
                 path, message("errors.holds_other_files"), message("errors.give_new_folder")
             )
     with _hold_lock(path):
-        transaction = CatalogTransaction(path, _read_old(path))
-        _sweep(path)
+        old = None
+        with suppress(CannotOpen):
+            old = read(path)
+        transaction = CatalogTransaction(path, old)
+        for folder in path.glob(f"{RUN}*"):
+            if folder != _current(path):
+                shutil.rmtree(folder, ignore_errors=True)
         try:
             yield transaction
         finally:
@@ -337,28 +336,9 @@ def _lock(path: Path, file: TextIO) -> None:
             file.seek(0)
             holder = file.read().strip()
         if holder != str(os.getpid()) or time.monotonic() > waits_until:
-            raise CatalogBusy(
-                message(
-                    "errors.catalog_busy",
-                    path=path,
-                    process=holder or message("common.unknown"),
-                )
-            )
+            process = holder or message("common.unknown")
+            raise CatalogBusy(message("errors.catalog_busy", path=path, process=process))
         time.sleep(0.1)
-
-
-def _read_old(path: Path) -> Catalog | None:
-    try:
-        return read(path)
-    except CannotOpen:
-        return None
-
-
-def _sweep(path: Path) -> None:
-    current = _current(path)
-    for folder in path.glob(f"{RUN}*"):
-        if folder != current:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _current(path: Path) -> Path | None:

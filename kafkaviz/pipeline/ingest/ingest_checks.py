@@ -51,19 +51,14 @@ class LogStartup:
     def digest(self) -> str:
         """A digest of everything that decides what broker start-up does to this log."""
         log = self.log
+        inputs = (log.config, log.recovery_point, log.log_start_offset, log.stray)
         files = [
             (file.name, file.size_bytes, file.mtime_ns)
             for file in next_start.log_files(log.partition)
         ]
-        inputs = (
-            log.config,
-            log.recovery_point,
-            log.log_start_offset,
-            log.stray,
-            self.clean,
-            self.release,
+        return check_cache.digest_of(
+            str(log.partition.path), *inputs, self.clean, self.release, *files
         )
-        return check_cache.digest_of(str(log.partition.path), *inputs, *files)
 
 
 class DirectoryLoad(NamedTuple):
@@ -95,12 +90,10 @@ class LoadResult:
 def load_log(load: LogStartup) -> LoadResult:
     """Predicts what broker start-up does to a log, without changing any file."""
     try:
-        return LoadResult(
-            load.number,
-            encode(next_start.restart_steps(load.log, clean=load.clean, release=load.release)),
-        )
+        steps = next_start.restart_steps(load.log, clean=load.clean, release=load.release)
     except KafkavizError:
         return LoadResult(load.number, None)
+    return LoadResult(load.number, encode(steps))
 
 
 class IngestChecks:
