@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analysis.inferred_settings import (
-    ChunkedEvidence,
-    IntervalEvidence,
-    interval_evidence,
-)
+from kafkaviz.analysis.inferred_settings import ChunkedEvidence, IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.broker import open_broker

@@ -60,11 +60,7 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     is_read,
 )
 from kafkaviz.pipeline.ingest.spools import SortedSpool
-from kafkaviz.pipeline.ingest.stored_rows import (
-    NO_SEGMENTS,
-    StoredPartition,
-    StoredRows,
-)
+from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredPartition, StoredRows
 from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,

@@ -50,12 +50,7 @@ from kafkaviz.pipeline.ingest.run import (
 from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.ingest.stored_rows import NO_SEGMENTS, StoredRows, UnchangedDirectories
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
-from kafkaviz.pipeline.read.inventory import (
-    Inventory,
-    InventoryEntry,
-    PartitionEntries,
-    inventory,
-)
+from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries, inventory
 from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentTask, is_whole, merge_splits
 from kafkaviz.pipeline.spark import session
 

@@ -50,11 +50,7 @@ from kafkaviz.pipeline.read.inventory import (
     PartitionEntries,
     has_same_content,
 )
-from kafkaviz.pipeline.read.rows import (
-    STATISTICS_COLUMNS,
-    SegmentStatistics,
-    partition_columns,
-)
+from kafkaviz.pipeline.read.rows import STATISTICS_COLUMNS, SegmentStatistics, partition_columns
 from kafkaviz.units import replace_surrogates
 
 Owner = tuple[str, str]  # broker, and directory as returned by `storable_name`

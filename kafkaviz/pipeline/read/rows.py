@@ -27,12 +27,7 @@ from kafkaviz.format.batch import (
     is_log_append_time,
     is_transactional,
 )
-from kafkaviz.format.legacy_messages import (
-    APPEND_TIME,
-    CREATE_TIME,
-    NO_TIMESTAMP,
-    TIMESTAMP_TYPES,
-)
+from kafkaviz.format.legacy_messages import APPEND_TIME, CREATE_TIME, NO_TIMESTAMP, TIMESTAMP_TYPES
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
