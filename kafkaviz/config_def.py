@@ -331,11 +331,7 @@ def _value_in(by_release: ByRelease, release: Release) -> Value:
 
 
 def _parse_value(name: str, text: str, kind: str) -> Value:
-    """Parses a text as Kafka's ConfigDef.parseType does.
-
-    Raises:
-        RefusedSetting: parseType refuses the text; the reason is worded as in Kafka.
-    """
+    """Parses a text as Kafka's ConfigDef.parseType does, or raises its refusal."""
     content = text.strip()
     if kind == "list":
         return re.sub(r"\s*,\s*", ",", content)

@@ -48,21 +48,13 @@ def has(extra: str) -> bool:
 
 
 def require(extra: str, *packages: str) -> None:
-    """Checks that packages of an extra are installed; by default all.
-
-    Raises:
-        MissingPackages: some are not installed.
-    """
+    """Raises MissingPackages unless packages of an extra, by default all, are installed."""
     if missing := _missing(packages or PACKAGES[extra]):
         raise MissingPackages(extra, missing)
 
 
 def require_package(name: str) -> None:
-    """Checks that a package is installed. The package must not belong to an extra of kafkaviz.
-
-    Raises:
-        MissingPackages: the package is not installed.
-    """
+    """Raises MissingPackages unless a package is installed. No extra of kafkaviz installs it."""
     if missing := _missing((name,)):
         raise MissingPackages("", missing)
 

@@ -93,11 +93,7 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """Returns the Kafka timestamp of an ISO 8601 time. Without a zone, the time is in UTC.
-
-    Raises:
-        ValueError: the text is not such a time.
-    """
+    """Returns the Kafka timestamp of an ISO 8601 time, or raises a ValueError. Default zone: UTC."""
     time = datetime.fromisoformat(text.strip())
     if not time.tzinfo:
         time = time.replace(tzinfo=UTC)

@@ -288,11 +288,7 @@ def text(release: Release) -> str:
 
 
 def parse(version: str) -> Release:
-    """Returns the numbers of a release: (3, 9) for "3.9", (4, 3, 1) for "4.3.1".
-
-    Raises:
-        KafkavizError: the text is not a release, or the release is unknown.
-    """
+    """Returns (4, 3, 1) for "4.3.1". Raises a KafkavizError if the release is unknown."""
     parts = version.strip().split(".")
     if not 2 <= len(parts) <= 4 or not all(
         part.isascii() and part.isdigit() and len(part) < 4 for part in parts

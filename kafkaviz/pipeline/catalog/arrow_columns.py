@@ -60,13 +60,9 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 def numpy_column(
     values: np.ndarray, kind: pa.DataType, is_absent: np.ndarray | None = None
 ) -> pa.Array:
-    """Returns a column from an array of bools or numbers.
+    """Returns a column from an array of bools or numbers. `is_absent` masks the null rows.
 
-    Args:
-        is_absent: mask of the null rows.
-
-    Raises:
-        OverflowError: a number does not fit into the type.
+    Raises an OverflowError if a number does not fit into the type.
     """
     if kind == BOOL:
         return _build(kind, len(values), [_bits(values)], is_absent)
@@ -78,11 +74,7 @@ def numpy_column(
 
 
 def repeated_texts(texts: Sequence[str | None], counts: Sequence[int]) -> pa.Array:
-    """Returns a column in which text n is repeated `counts[n]` times; None becomes null.
-
-    Raises:
-        OverflowError: the texts take more than 2 GiB.
-    """
+    """Repeats text n `counts[n]` times; None becomes null. Raises an OverflowError above 2 GiB."""
     encoded = [None if text is None else text.encode() for text in texts]
     return _repeated(STRING, encoded, counts)
 
@@ -90,13 +82,7 @@ def repeated_texts(texts: Sequence[str | None], counts: Sequence[int]) -> pa.Arr
 def list_column(
     items: pa.Array, counts: np.ndarray, is_absent: np.ndarray | None = None
 ) -> pa.ListArray:
-    """Returns a column of lists.
-
-    Args:
-        items: the items of all lists, in order.
-        counts: the number of items in each list.
-        is_absent: mask of the null rows.
-    """
+    """Returns a column of lists. List n has the next `counts[n]` items, or is null if absent."""
     mask = None if is_absent is None else numpy_column(is_absent, BOOL)
     starts = numpy_column(np.append(0, np.cumsum(counts)), INT)
     return pa.ListArray.from_arrays(starts, items, mask=mask)

@@ -191,11 +191,7 @@ def read(path: Path | str) -> Catalog:
 
 
 def read_info(path: Path) -> CatalogInfo:
-    """Reads _catalog.json.
-
-    Raises:
-        CannotOpen: the file is missing or invalid, or has an unsupported format.
-    """
+    """Reads _catalog.json. Raises CannotOpen if it is missing, invalid or of another format."""
     try:
         document = json.loads((path / NAME).read_bytes())
         if document["format"] not in READ_FORMATS:

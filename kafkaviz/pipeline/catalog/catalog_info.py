@@ -329,13 +329,10 @@ def to_row(stored: StampRow) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
-    """Parses a row that `to_row` returned.
+    """Parses a row that `to_row` returned. Raises a ValueError if the row is invalid.
 
     Args:
         info: the catalog's description, written by the same ingest.
-
-    Raises:
-        ValueError: the row is invalid.
     """
     try:
         document = json.loads(row["json"])
@@ -367,14 +364,11 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
     """Returns where a segment's rows are. None: the segment must be read again.
 
     It must be read again if a file has changed, or was unreadable when the row was written.
+    Raises a ValueError if the text is invalid.
 
     Args:
         text: column `json` of the segment's row in table `stamps`.
         stored: the segment in its present state.
-        info: the catalog's description, written by the same ingest.
-
-    Raises:
-        ValueError: the text is invalid.
     """
     files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
     if not text.startswith(files) or not text.endswith(READABLE):
@@ -396,9 +390,8 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
     """Replaces the row ranges in a segment's row of table `stamps`.
 
     Args:
-        text: column `json` of the segment's row in table `stamps`.
+        text: column `json` of the row.
         move: converts old row ranges to new ones.
-        info: the catalog's description, written by the same ingest.
     """
     start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
     spans, end = DECODER.raw_decode(text, start)

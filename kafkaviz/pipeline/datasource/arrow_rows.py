@@ -137,11 +137,7 @@ class ArrowRows:
 def open_rows(
     name: str, source: Source | Iterable[Source], options: Mapping[str, OptionValue]
 ) -> ArrowRows:
-    """Returns the rows of a format; see kafkaviz.pipeline.records.
-
-    Raises:
-        BadOption: an option or a column does not exist, or a value is invalid.
-    """
+    """Returns the rows of a format; see kafkaviz.pipeline.records."""
     sources = [source] if isinstance(source, Source) else list(source)
     return ArrowRows(
         name,

@@ -198,11 +198,7 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
 
 
 def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
-    """Parses the options of kafka_files.
-
-    Raises:
-        BadOption: an option is unknown, a value is invalid, or two options contradict each other.
-    """
+    """Parses the options of kafka_files. Raises a BadOption for wrong and contradictory options."""
     lower_values = {name.lower(): text for name, text in values.items()}
     for name in values:
         _refuse_unknown(name)

@@ -78,11 +78,7 @@ def is_split(options: SourceOptions) -> bool:
 def check_stable(
     options: SourceOptions, key: TopicPartition, transactions: UncommittedTransactions
 ) -> None:
-    """Reports data loss if kafka_files requests offsets after the last stable offset.
-
-    Raises:
-        DataLoss: failOnDataLoss is true.
-    """
+    """Reports data loss if kafka_files requests offsets after the last stable offset."""
     if not isinstance(options, ConsumerOptions):
         return
     end = options.ending.value_of(key)
@@ -150,11 +146,7 @@ def _within_log(
 
 
 def report_data_loss(what: Message, options: ConsumerOptions) -> None:
-    """Reports missing records with an error, or with a line in the log.
-
-    Raises:
-        DataLoss: failOnDataLoss is true.
-    """
+    """Raises DataLoss about missing records, or logs them if failOnDataLoss is false."""
     if options.fails_on_data_loss:
         advice = message("option.data_loss_is_no_error")
         raise DataLoss(message("errors.with_advice", problem=what, advice=advice))

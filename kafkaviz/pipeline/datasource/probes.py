@@ -85,11 +85,7 @@ MAX_REASON = 300  # most characters shown of Spark's error about a Python that d
 
 
 def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
-    """Checks that Spark plans the session's queries with a Python that has kafkaviz.
-
-    Raises:
-        KafkavizError: the Python does not have kafkaviz, or Spark cannot run it.
-    """
+    """Raises a KafkavizError unless Spark plans queries with a Python that has kafkaviz."""
     process = message("errors.process_of_server" if is_connect else "errors.process_of_driver")
     source = _probe()
     spark.dataSource.register(source)

@@ -201,11 +201,7 @@ class KafkaSource(DataSource):
 
     @one_line_errors()
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """Returns a reader that reads the columns in `schema`.
-
-        Raises:
-            BadOption: a column in `schema` is unknown, or its type differs from the format's type.
-        """
+        """Returns a reader of these columns. Raises a BadOption for a wrong name or type."""
         values = self._given_options(schema)
         options = self.parse_options(values)
         available = self.available_columns(options)

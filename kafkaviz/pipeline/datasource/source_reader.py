@@ -97,11 +97,7 @@ class SourceReader:
         self._bounds = row_bounds(name, filters)
 
     def read(self, splits: Sequence[SourceSplit]) -> Rows:
-        """Yields the rows of the splits, in order.
-
-        Raises:
-            Malformed: data is unreadable, and option `mode` does not allow to continue.
-        """
+        """Yields the rows of the splits. Raises Malformed if `mode` demands it."""
         readers = {
             "kafka_segments": self._segment,
             "kafka_batches": self._batches,

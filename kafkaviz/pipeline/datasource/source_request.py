@@ -170,11 +170,7 @@ class SourceQuery:
         )
 
     def read(self, task: ReadTask) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of a planned task, as Arrow batches.
-
-        Raises:
-            Malformed: data is unreadable, and option `mode` does not allow to continue.
-        """
+        """Yields the rows of a task. Raises Malformed if `mode` demands it."""
         request = self.request
         file_system.use_credentials(dict(request.credentials))
         if request.options.explain:

@@ -183,11 +183,7 @@ NAMES = tuple(field.name for field in fields(SourceOptions))
 
 
 def parse_options(values: Mapping[str, str]) -> SourceOptions:
-    """Parses the options of a format.
-
-    Raises:
-        BadOption: an option is unknown, or a value is invalid.
-    """
+    """Parses the options of a format. Raises a BadOption for unknown and invalid options."""
     unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
     if unknown:
         raise BadOption(message("option.unknown", name=unknown[0], names=NAMES))

@@ -72,11 +72,7 @@ def transaction_tail(
     open_since: Mapping[int, int] | None = None,
     end_offset: int | None = None,
 ) -> TransactionTail:
-    """Returns the part of a log after offset `since`, where a producer snapshot was taken.
-
-    Args:
-        end_offset: the log end offset, if known.
-    """
+    """Returns the part of a log after `since`, the offset of a producer snapshot."""
     ends = [*(segment.base_offset for segment in partition.live[1:]), end_offset or inf]
     segments = tuple(
         segment

@@ -144,11 +144,7 @@ class ObservedTransactions:
         self._last_offset = -inf
 
     def take(self, read: ReadInto, batches: np.ndarray) -> None:
-        """Adds the next batches, and reads the markers among them.
-
-        Raises:
-            TransactionFault: a marker cannot be read.
-        """
+        """Adds the next batches. Raises a TransactionFault if a marker cannot be read."""
         if not len(batches):
             return
         self._first_offset = min(self._first_offset, int(batches["base_offset"][0]))
@@ -166,11 +162,7 @@ class ObservedTransactions:
                 self._transactions.take_marker(producer_id, offset, kind, batch_number=row)
 
     def have_ended(self, ignored: Container[int]) -> bool:
-        """Returns whether every transaction that the added batches began has ended.
-
-        Args:
-            ignored: the producers whose transactions may still be open.
-        """
+        """Returns whether all transactions have ended, except those of `ignored` producers."""
         return all(producer_id in ignored for producer_id in self._transactions.begins)
 
     def correct(

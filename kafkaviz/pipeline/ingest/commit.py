@@ -133,11 +133,7 @@ class CatalogTransaction:
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
-        """Creates the folder that tasks write to, with a subfolder per table.
-
-        Raises:
-            CannotOpen: the file system does not support symbolic links.
-        """
+        """Creates the folder that tasks write to. Raises CannotOpen if links cannot be created."""
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
         try:
@@ -206,11 +202,7 @@ class CatalogTransaction:
         problems: Sequence[Problem] = (),
         suffixes: Mapping[str, int] | None = None,
     ) -> CatalogInfo:
-        """Replaces the catalog with everything that was kept, added and written.
-
-        Args:
-            suffixes: the number of segments per file suffix, such as "deleted".
-        """
+        """Replaces the catalog with everything that was kept, added and written."""
         old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         for table, layout in self._layouts.items():
             self._new_files[table] |= {task.name: task.rows for task in layout.merges}

@@ -125,11 +125,7 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether checks must read a segment. The rows of the segment are already known.
-
-        Args:
-            checked: the stored results of the segment's directory.
-        """
+        """Returns whether checks must read a segment. The rows of the segment are already known."""
         if not is_read(entry):
             return False
         earlier = checked.get((entry.stored.base_offset, entry.stored.suffix))

@@ -179,11 +179,7 @@ def write_rows(path: Path, table: str, parts: Iterable[pa.Table]) -> None:
 
 
 def slice_rows(path: Path, runs: Sequence[Run]) -> Iterator[pa.Table]:
-    """Yields rows of a Parquet file, one row group at a time.
-
-    Args:
-        runs: the runs of rows, in order.
-    """
+    """Yields the rows in these runs of a Parquet file, one row group at a time."""
     with pq.ParquetFile(path) as file:
         first_row = 0
         for group in range(file.num_row_groups):

@@ -154,11 +154,7 @@ def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
-    """Yields one task per segment. The task reads the whole segment.
-
-    Args:
-        decoded: the splits that other tasks have decoded, by segment number.
-    """
+    """Yields one task per segment. `decoded` has the splits that other tasks have decoded."""
     for number, segment_task in enumerate(segment_tasks):
         splits = decoded.get(segment_task.number, ())
         # for a decoded segment, most of the work is done already

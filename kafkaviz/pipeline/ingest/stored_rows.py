@@ -280,11 +280,7 @@ class StoredRows:
         return None
 
     def findings(self) -> Iterator[pa.Table]:
-        """Yields table `findings` of the old catalog, one part after the other.
-
-        Raises:
-            CannotOpen: the table cannot be read.
-        """
+        """Yields parts of table `findings` of the old catalog. Raises CannotOpen."""
         for batch in self._catalog.batches("findings", rows_at_once=FINDINGS_AT_ONCE):
             yield pa.Table.from_batches([batch])
 

@@ -121,12 +121,7 @@ def write(
     *,
     is_partial: bool = False,
 ) -> ResultFile:
-    """Writes summaries to a new file. The rows must already be written.
-
-    Args:
-        digests: the digests by segment number.
-        is_partial: whether some splits of a segment are in other files.
-    """
+    """Writes summaries to a new file, after their rows. `digests` is by segment number."""
     rows: list[dict[str, Any]] = [
         {
             "digest": digests[summary.number],
@@ -177,11 +172,7 @@ class SummaryFiles:
     def add(
         self, files: Iterable[ResultFile], is_used: Callable[[int], bool] = lambda _number: True
     ) -> None:
-        """Adds result files.
-
-        Args:
-            is_used: returns whether the results of a segment (given by number) are used.
-        """
+        """Adds result files. `is_used` tells by a segment's number whether its results are used."""
         self._files += [(file, is_used) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:

@@ -164,11 +164,7 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
 
 
 def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | None = None) -> bool:
-    """Returns whether a catalog is complete and was read from exactly these files.
-
-    Args:
-        level: the level at which the files must have been checked. None: checked or not.
-    """
+    """Returns whether a catalog is complete and matches these files; see `Inventory.matches`."""
     is_current = inventory(brokers).matches(catalog, level)
     return is_current and not missing_files(catalog.path, catalog.info)
 

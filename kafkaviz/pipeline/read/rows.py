@@ -281,9 +281,6 @@ def segment_rows(
     """Returns a directory's rows of table `segments`, without column segment_bytes.
 
     Also infers segment.bytes from the rolls in the directory, and stores the value in `limits`.
-
-    Args:
-        statistics: the statistics of each segment.
     """
     live = _live(entries, statistics)
     facts = [
@@ -385,11 +382,7 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """Infers segment.bytes from the rolls of a copied directory, and adds it to `limits`.
-
-    Args:
-        rows: rows of table `segments`, copied from the previous catalog.
-    """
+    """Infers segment.bytes from rolls in the copied rows of a directory in table `segments`."""
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return
     facts = []

@@ -148,11 +148,7 @@ class BatchRows(BatchObserver[None]):
         self._checked: np.ndarray | None = None
 
     def take_checked(self, rows: np.ndarray) -> None:
-        """Takes the check results of the batches that `observe` gets next.
-
-        Args:
-            rows: rows of format.deep_scan.CHECKED_BATCH.
-        """
+        """Takes the check results (CHECKED_BATCH) of the batches that `observe` gets next."""
         self._checked = rows
 
     def observe(self, batches: np.ndarray) -> None:

@@ -154,11 +154,7 @@ class IngestTask:
 def pack_by_cost(
     items: Iterable[tuple[Item, int]], target_cost: int
 ) -> Iterator[tuple[list[Item], int]]:
-    """Groups consecutive items. A group costs at most `target_cost`, or holds a single item.
-
-    Yields:
-        A group, and the group's cost.
-    """
+    """Yields (group, cost) for consecutive items. Only single items cost more than the target."""
     group: list[Item] = []
     group_cost = 0
     for item, cost in items:
@@ -372,11 +368,7 @@ class SegmentSummary:
 
 
 def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
-    """Merges the summaries of all splits of a segment.
-
-    Returns:
-        The merged summary. None: the scan of a split did not end where the next split begins.
-    """
+    """Merges the summaries of a segment's splits. None: one did not end where the next begins."""
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):
         return None

@@ -122,12 +122,7 @@ STARTED_WITHIN_S = 300
 
 
 def archive_options(cache: Path, java: Path) -> str:
-    """Returns the JVM options to use the archive of Spark's classes; "" if there is none.
-
-    Args:
-        cache: the user's cache folder.
-        java: the java launcher that Spark starts.
-    """
+    """Returns the JVM options to use the archive of Spark's classes; "" if there is none."""
     archive = _archive_path(cache, java)
     # with this, Java prints nothing if the archive does not fit
     return f"-XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""

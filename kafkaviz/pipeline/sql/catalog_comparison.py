@@ -240,11 +240,7 @@ class CatalogPair:
 
 
 def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
-    """Opens the catalogs in two folders.
-
-    Raises:
-        CannotOpen: a folder has no catalog, or the catalog has several brokers.
-    """
+    """Opens two catalogs. Raises CannotOpen for a missing catalog, or one of several brokers."""
     pair = CatalogPair(catalog.read(a), catalog.read(b))
     for side_catalog in pair.catalogs:
         if (count := len(side_catalog.info.sources)) != 1:
@@ -281,11 +277,7 @@ def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
 
 
 def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
-    """Returns the same rows as `compare_catalogs`, computed on Spark.
-
-    Raises:
-        CannotOpen: files of a catalog are missing or damaged.
-    """
+    """Returns the same rows, and raises the same errors, as `compare_catalogs`. Uses Spark."""
     logs = spark.createDataFrame(compared_logs(pair))
     logs.coalesce(1).createOrReplaceTempView("compared_logs")  # the data is small: no shuffle
     for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
