@@ -49,190 +49,141 @@ def _since(release: Release, description: str, reference: str = "") -> Behaviour
     return Behaviour(description, ((release, None),), reference)
 
 
+# one row per behaviour
+# fmt: off
 # How a log is written
 RECORD_BATCHES = _since((0, 11), "record batches of magic 2, and transactions", "KIP-98")
 ZSTD = _since((2, 1), "batches of zstd", "KIP-110")
 TIME_INDEX = _since((0, 10, 1), "a .timeindex beside each .index", "KIP-33")
 LAST_OFFSET_KEYS = _since(
-    (2, 0),
-    "an entry of the .index holds the last offset of what is indexed, not the first",
-    "KAFKA-6530",
-)
+    (2, 0), "an entry of the .index holds the last offset of what is indexed, not the first",
+    "KAFKA-6530")
 OFFSET_RANGE_CHECKED = _since(
-    (2, 0), "an offset too far from the base offset is refused, and its segment split", "KAFKA-6264"
-)
+    (2, 0), "an offset too far from the base offset is refused, and its segment split",
+    "KAFKA-6264")
 ENTRY_PER_BATCH = Behaviour(
     "each batch of an append may get an index entry, not one the whole append",
-    (((3, 9, 1), (4, 0)), ((4, 0, 1), None)),
-    "KAFKA-806",
-)
+    (((3, 9, 1), (4, 0)), ((4, 0, 1), None)), "KAFKA-806")
 INDEXES_UNMAPPED = Behaviour(
     "an index that is resized gives its old map back at once, not when Java collects it",
-    (((3, 9, 2), (4, 0)), ((4, 0, 2), (4, 1)), ((4, 1, 1), None)), "KAFKA-19390",
-)  # fmt: skip
+    (((3, 9, 2), (4, 0)), ((4, 0, 2), (4, 1)), ((4, 1, 1), None)), "KAFKA-19390")
 SHALLOW_TIME_OFFSETS = _since(
-    (3, 7), "a leader's time entry holds the last offset of its batch, not the record's own"
-)
+    (3, 7), "a leader's time entry holds the last offset of its batch, not the record's own")
 FUTURE_REFUSED = _since(
-    (4, 0), "a record more than an hour ahead of the broker's clock is refused", "KIP-937"
-)
+    (4, 0), "a record more than an hour ahead of the broker's clock is refused", "KIP-937")
 MARKER_RAISES_EPOCH = _since(
-    (4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890"
-)
+    (4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890")
 ABORTS_BY_OFFSET = _since(
     (3, 0),
     "a broker names the producer of an open transaction, so its first offset is enough to abort it",
-    "KIP-664",
-)
+    "KIP-664")
 # How it is searched
 WARM_SEARCH = _since((2, 1), "an index is searched by warm-section-first search", "KAFKA-6432")
 BATCH_BASE_METADATA = _since(
-    (4, 0),
-    "a fetch tells the base offset of the batch it found, not what was asked for",
-    "KAFKA-17803",
-)
+    (4, 0), "a fetch tells the base offset of the batch it found, not what was asked for",
+    "KAFKA-17803")
 DEEP_MAX_TIMESTAMP = _since(
-    (3, 8), "the record of the largest timestamp is read from its batch", "KAFKA-16310"
-)
+    (3, 8), "the record of the largest timestamp is read from its batch", "KAFKA-16310")
 BASE_OFFSET_SCAN = _since(
-    (4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989"
-)
+    (4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989")
 STREAMED_TIME_SEARCH = _since(
     (4, 4),
-    "a search for a timestamp decompresses a batch record by record, and stops at the one it finds",
-)
+    "a search for a timestamp decompresses a batch record by record, and stops at the one it finds")
 MAX_TIMESTAMP_QUERY = _since(
-    (3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734"
-)
+    (3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734")
 EARLIEST_LOCAL_QUERY = _since(
-    (3, 5), "list-offsets answers where the local part of a log starts", "KIP-405"
-)
+    (3, 5), "list-offsets answers where the local part of a log starts", "KIP-405")
 LATEST_TIERED_QUERY = _since(
-    (3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005"
-)
+    (3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005")
 EARLIEST_PENDING_QUERY = _since(
-    (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023"
-)
+    (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023")
 # Faults that one release has and another mends
 OFFSETS_GIVEN_TWICE = Behaviour(
     "an append that fails at its time index entry leaves its batch in the .log, and the next one "
-    "gets the same offsets",
-    (((2, 3), (4, 0, 1)),),
-    "KAFKA-19407",
-)
+    "gets the same offsets", (((2, 3), (4, 0, 1)),), "KAFKA-19407")
 MOVED_LOG_CLOSED = Behaviour(
     "a log is closed when its copy in another log directory replaces it, though a flush may follow",
-    (((1, 1), (4, 0, 2)), ((4, 1), (4, 1, 2))),
-    "KAFKA-19571",
-)
+    (((1, 1), (4, 0, 2)), ((4, 1), (4, 1, 2))), "KAFKA-19571")
 # The files of a broker directory
 LOG_START_CHECKPOINT = _since(
-    (0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107"
-)
+    (0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107")
 TOPIC_IDS = _since((2, 8), "partition.metadata names the id of the topic", "KIP-516")
 KRAFT_READY = _since(
     (3, 3),
     "KRaft is ready for production; from here on a simulated broker has its files, not ZooKeeper's",
-    "KIP-833",
-)
+    "KIP-833")
 DIRECTORY_IDS = _since((3, 7), "meta.properties names an id of the directory", "KIP-858")
 CLEAN_SHUTDOWN_EPOCH = _since((3, 7), ".kafka_cleanshutdown holds the broker's epoch", "KIP-966")
 LOCK_REMOVED = _since((3, 8), "a stop removes the .lock")
 # How a follower finds where its log diverges from the leader's
 TRUNCATION_ON_FETCH = _since(
-    (2, 7),
-    "a fetch says the epoch of the follower's end, and its answer where the logs part",
-    "KIP-595",
-)
+    (2, 7), "a fetch says the epoch of the follower's end, and its answer where the logs part",
+    "KIP-595")
 # How a log is closed
 TRIMMED_BEFORE_CLOSE = _since(
     (4, 4),
     "a clean stop trims the indexes of active segments before it closes any, those of "
-    "__cluster_metadata-0 not; a close trims none",
-    "KAFKA-20979",
-)
+    "__cluster_metadata-0 not; a close trims none", "KAFKA-20979")
 # How a log is cleaned
 EMPTY_BATCH_AT_ROUND_END = Behaviour(
     "the cleaner keeps an emptied batch that ends the cleaned part, for its offset",
-    (((3, 9, 2), (4, 0)), ((4, 0), (4, 4))),
-)
+    (((3, 9, 2), (4, 0)), ((4, 0), (4, 4))))
 EMPTY_BATCH_AT_WATERMARK = _since(
-    (4, 4), "the cleaner keeps an emptied batch for its offset if it ends at the high watermark"
-)
+    (4, 4), "the cleaner keeps an emptied batch for its offset if it ends at the high watermark")
 # How long a log is retained
 TIERED_STORAGE = _since(
-    (3, 6), "segments may go to a remote tier, and local limits count", "KIP-405"
-)
+    (3, 6), "segments may go to a remote tier, and local limits count", "KIP-405")
 TIERED_COPY_STOPPED = _since(
-    (3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950"
-)
+    (3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950")
 COPY_LAG = _since(
-    (4, 4), "remote.copy.lag.ms and remote.copy.lag.bytes delay the upload of a segment", "KIP-1241"
-)
+    (4, 4), "remote.copy.lag.ms and remote.copy.lag.bytes delay the upload of a segment",
+    "KIP-1241")
 # Which remote segments are deleted
 REMOTE_VISITED_TWICE = Behaviour(
-    "remote retention counts a segment once for each of its leader epochs",
-    (((3, 6), (3, 6, 1)),),
-    "KAFKA-15479",
-)
+    "remote retention counts a segment once for each of its leader epochs", (((3, 6), (3, 6, 1)),),
+    "KAFKA-15479")
 REMOTE_OVERLAPS_FIT = _since(
-    (3, 7, 1),
-    "a remote segment fits a log that has lost the segment's first leader epochs",
-    "KAFKA-16511",
-)
+    (3, 7, 1), "a remote segment fits a log that has lost the segment's first leader epochs",
+    "KAFKA-16511")
 REMOTE_COPIES_COUNTED = Behaviour(
-    "retention.bytes counts remote segments whose copy did not finish",
-    (((3, 6), (3, 8, 1)),),
-    "KAFKA-17062",
-)
+    "retention.bytes counts remote segments whose copy did not finish", (((3, 6), (3, 8, 1)),),
+    "KAFKA-17062")
 REMOTE_LARGE_LIMIT = _since(
     (3, 9, 1),
     "a retention.ms above the current time limits nothing; before, it stops remote retention",
-    "KAFKA-17995",
-)
+    "KAFKA-17995")
 REMOTE_DELETIONS_RETRIED = _since(
     (4, 0),
     "a remote segment whose deletion failed is deleted again, and retention.bytes does not count "
-    "it",
-    "KAFKA-17428",
-)
+    "it", "KAFKA-17428")
 REMOTE_TIME_STRICT = _since(
-    (4, 3), "a remote segment that is exactly as old as retention.ms stays", "KAFKA-20091"
-)
+    (4, 3), "a remote segment that is exactly as old as retention.ms stays", "KAFKA-20091")
 REMOTE_SIZE_DOUBLED = Behaviour(
     "retention.bytes may count local segments twice until a new leader knows what was copied",
-    (((3, 6), (3, 7)), ((3, 9), (4, 3, 2))),
-    "KAFKA-20732",
-)
+    (((3, 6), (3, 7)), ((3, 9), (4, 3, 2))), "KAFKA-20732")
 # How a broker starts on a directory
 INDEXES_TRUSTED = _since(
-    (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283"
-)
+    (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283")
 ABORTED_TXN_RANGE = _since(
     (4, 4),
     "an entry of the .txnindex of any version but 0 is refused; before, one whose first byte is "
-    "from 1 to 127",
-)
+    "from 1 to 127")
 SWAPPED_INDEXES = _since(
-    (3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew"
-)
+    (3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew")
 BOOTSTRAP_CHECKPOINT = _since((3, 3), "a start reads bootstrap.checkpoint, which formatting wrote")
 BOOTSTRAP_SNAPSHOT = _since(
     (4, 4),
     "formatting puts its records into the first snapshot of the metadata log, and writes no "
-    "bootstrap.checkpoint",
-    "KAFKA-19648",
-)
+    "bootstrap.checkpoint", "KAFKA-19648")
 STRAYS_RENAMED = _since(
     (3, 7),
     "a KRaft broker renames directories of replicas that it should not have, as it loads them",
-    "KAFKA-14616",
-)
+    "KAFKA-14616")
 KRAFT_ONLY = _since((4, 0), "there is no ZooKeeper", "KIP-500")
 STORAGE_IN_JAVA = _since(
     (4, 0),
-    "the classes of a log are Java's: its exceptions have other names, and print lists another way",
-)
+    "the classes of a log are Java's: its exceptions have other names, and print lists another way")
+# fmt: on
 
 # The first metadata.version of each release, from MetadataVersion.featureLevel in 4.4.0. The level
 # of 4.5, which is in development, is the last that 4.4.0 knows.
