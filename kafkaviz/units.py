@@ -93,7 +93,7 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """Returns the Kafka timestamp of an ISO 8601 time, or raises a ValueError. Default zone: UTC."""
+    """Returns the timestamp of an ISO 8601 time, by default in UTC. Raises a ValueError."""
     time = datetime.fromisoformat(text.strip())
     if not time.tzinfo:
         time = time.replace(tzinfo=UTC)
