@@ -140,22 +140,18 @@ class Setting:
         return value * factor if isinstance(value, int) and factor != 1 and value >= 0 else value
 
     def _check(self, name: str, text: str, value: Value, minimum: Value) -> None:
+        reason = None
+        most = self.maximum
         if self.exception_value is not None:
-            if value != self.exception_value and not minimum <= value <= self.maximum:
-                raise RefusedSetting(
-                    name,
-                    text,
-                    message(
-                        "setting.between_or_equal",
-                        least=minimum,
-                        most=self.maximum,
-                        besides=self.exception_value,
-                    ),
-                )
+            if value != self.exception_value and not minimum <= value <= most:
+                key = "setting.between_or_equal"
+                reason = message(key, least=minimum, most=most, besides=self.exception_value)
         elif minimum is not None and not value >= minimum:  # written this way, NaN is refused
-            raise RefusedSetting(name, text, message("setting.at_least", least=minimum))
-        elif self.maximum is not None and value > self.maximum:
-            raise RefusedSetting(name, text, message("setting.at_most", most=self.maximum))
+            reason = message("setting.at_least", least=minimum)
+        elif most is not None and value > most:
+            reason = message("setting.at_most", most=most)
+        if reason:
+            raise RefusedSetting(name, text, reason)
         items = value.split(",") if self.kind == "list" and value else [value]
         for item in items if self.choices and value != "" else ():
             if item not in self.choices:

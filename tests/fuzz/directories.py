@@ -245,7 +245,7 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
             for number, (task_segment, segment) in enumerate(segments)
         ]
         scanned = scan(
-            IngestTask(0, tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)), staging
+            IngestTask(tuple(SegmentSplit(task, 0, task.log_bytes) for task in tasks)), staging
         )
         expect(len(scanned) == len(tasks), "a segment has no summary")
 

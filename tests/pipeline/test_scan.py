@@ -76,7 +76,7 @@ def checked_tasks_of(directory: Path) -> list[SegmentTask]:
 
 def together(segment_tasks: list[SegmentTask]) -> IngestTask:
     return IngestTask(
-        0, tuple(split for task in tasks_per_segment(segment_tasks) for split in task.splits)
+        tuple(split for task in tasks_per_segment(segment_tasks) for split in task.splits)
     )
 
 
@@ -240,7 +240,7 @@ def test_stretches_are_together_the_whole(clean, staging):
     positions = replace(segment_task.segment).offset_index["position"][[100, 101, 200]].tolist()
     edges = [0, *positions, segment_task.log_bytes]
     tasks = [
-        IngestTask(number, (SegmentSplit(segment_task, edges[number], edges[number + 1]),))
+        IngestTask((SegmentSplit(segment_task, edges[number], edges[number + 1]),))
         for number in range(4)
     ]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
@@ -261,8 +261,8 @@ def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     )
     cut = int(replace(segment_task.segment).offset_index["position"][100]) + beside
     tasks = [
-        IngestTask(0, (SegmentSplit(segment_task, 0, cut),)),
-        IngestTask(1, (SegmentSplit(segment_task, cut, segment_task.log_bytes),)),
+        IngestTask((SegmentSplit(segment_task, 0, cut),)),
+        IngestTask((SegmentSplit(segment_task, cut, segment_task.log_bytes),)),
     ]
     assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
 
@@ -276,8 +276,8 @@ def test_a_log_torn_in_its_middle_is_not_read_after_that(tmp_path, staging):
     log.write_bytes(content)
     (segment_task,) = segment_tasks_of(directory)
     tasks = [
-        IngestTask(0, (SegmentSplit(segment_task, 0, 3000),)),
-        IngestTask(1, (SegmentSplit(segment_task, 3000, 5000),)),
+        IngestTask((SegmentSplit(segment_task, 0, 3000),)),
+        IngestTask((SegmentSplit(segment_task, 3000, 5000),)),
     ]
     assert merge_splits([summary for task in tasks for summary in scan(task, staging)]) is None
     (uncut,) = scan(together([segment_task]), staging)
@@ -376,8 +376,8 @@ def test_every_file_is_reported_once(tmp_path, staging):
     for file_info in (segment_task.segment.index, segment_task.segment.log):
         file_info.path.unlink()
     tasks = [
-        IngestTask(0, (SegmentSplit(segment_task, 0, 3000),)),
-        IngestTask(1, (SegmentSplit(segment_task, 3000, 5000),)),
+        IngestTask((SegmentSplit(segment_task, 0, 3000),)),
+        IngestTask((SegmentSplit(segment_task, 3000, 5000),)),
     ]
     summaries = [
         replace(summary, end_position=summary.stop)

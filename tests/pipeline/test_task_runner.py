@@ -188,9 +188,7 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
     ]
     splits = list(tasks_per_segment(segment_tasks))
     tasks = [
-        IngestTask(
-            number, tuple(split.splits[0] for split in splits[number::8]), plan_module.MIN_BYTES
-        )
+        IngestTask(tuple(split.splits[0] for split in splits[number::8]), plan_module.MIN_BYTES)
         for number in range(8)
     ]
     results = task_runner(spark, "a run").run(list(map(pack, tasks)), tmp_path)

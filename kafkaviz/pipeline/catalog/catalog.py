@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 NAME = CATALOG_FILE
 ROWS_AT_ONCE = 1024  # most rows of a table that are read at once
+HEALTH_TABLES = ("findings", "restart_steps", "retention", "partitions")
 FULL_INGEST = message("errors.full_ingest")
 
 
@@ -117,23 +118,17 @@ class Catalog:
 
         broker_filter = [("broker", "==", broker)]
         while True:
-            info, findings = self._read("findings", filters=broker_filter)
-            others = [
-                self._read(name, filters=broker_filter)
-                for name in ("restart_steps", "retention", "partitions")
-            ]
-            if all(other_info == info for other_info, _ in others):
+            tables = [self._read(name, filters=broker_filter) for name in HEALTH_TABLES]
+            info, _ = tables[0]
+            if all(table_info == info for table_info, _ in tables):
                 break
         source = next((candidate for candidate in info.sources if candidate.broker == broker), None)
         if source is None or source.checked is None:
-            raise CannotOpen(
-                self.path,
-                message("errors.no_findings_of", broker=broker),
-                message("errors.ingest_with_findings"),
-                kind="missing",
-            )
+            what = message("errors.no_findings_of", broker=broker)
+            advice = message("errors.ingest_with_findings")
+            raise CannotOpen(self.path, what, advice, kind="missing")
         try:
-            return stored_health(source.checked, findings, *(table for _, table in others))
+            return stored_health(source.checked, *(table for _, table in tables))
         except ValueError:
             raise CannotOpen(
                 self.path / "findings", message("errors.unknown_findings"), FULL_INGEST

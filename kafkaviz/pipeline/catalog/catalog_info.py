@@ -213,11 +213,9 @@ def _parse_source_check(document: Mapping) -> SourceCheck:
     version = ensure_type(str, document["assumed_version"])
     if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}", version):
         raise ValueError("a version has no number")
+    traces = from_plain(tuple[Message, ...], document["traces"])
     return SourceCheck(
-        AssumedRelease(
-            tuple(map(int, version.split("."))),
-            from_plain(tuple[Message, ...], document["traces"]),
-        ),
+        AssumedRelease(tuple(map(int, version.split("."))), traces),
         ensure_type(bool | None, document["clean"]),
         ensure_type(bool | None, document["starts"]),
         CheckLevel(document["level"]),
@@ -314,7 +312,7 @@ def owner_columns(broker: str, directory: str) -> dict[str, Any]:
 def to_row(stored: StampRow) -> dict[str, Any]:
     owner = owner_columns(stored.broker, stored.directory)
     if isinstance(stored, StoredDirectory):
-        return owner | {"base_offset": None, "suffix": "", "json": directory_text(stored)}
+        return {**owner, "base_offset": None, "suffix": "", "json": directory_text(stored)}
     document = {
         "directory": stored.directory,
         "files": stored.files,
@@ -325,7 +323,7 @@ def to_row(stored: StampRow) -> dict[str, Any]:
         "unreadable": stored.unreadable,
     }
     key = {"base_offset": stored.base_offset, "suffix": stored.suffix}
-    return owner | key | {"json": _to_text(document)}
+    return {**owner, **key, "json": _to_text(document)}
 
 
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:

@@ -277,12 +277,7 @@ class TimeIndexSource(KafkaSource):
 
 
 SOURCES = (
-    SegmentsSource,
-    BatchesSource,
-    RecordsSource,
-    FilesSource,
-    OffsetIndexSource,
-    TimeIndexSource,
+    SegmentsSource, BatchesSource, RecordsSource, FilesSource, OffsetIndexSource, TimeIndexSource
 )
 assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORMAT}
 

@@ -60,13 +60,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.run import TaskResult
 
 __all__ = [
-    "Ingest",
-    "IngestError",
-    "IngestResult",
-    "JobCancelled",
-    "Progress",
-    "ingest",
-    "start_ingest",
+    "Ingest", "IngestError", "IngestResult", "JobCancelled", "Progress", "ingest", "start_ingest"
 ]
 
 

@@ -140,8 +140,8 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
             if not divided:
                 yield segment_task, cost
 
-    for number, (splits, cost) in enumerate(_group_splits(undivided(), min(share, MAX_BYTES))):
-        yield IngestTask(number, tuple(splits), cost)
+    for splits, cost in _group_splits(undivided(), min(share, MAX_BYTES)):
+        yield IngestTask(tuple(splits), cost)
     yield from decode_tasks
 
 
@@ -155,13 +155,12 @@ def tasks_per_segment(
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
     """Yields one task per segment. `decoded` has the splits that other tasks have decoded."""
-    for number, segment_task in enumerate(segment_tasks):
+    for segment_task in segment_tasks:
         splits = decoded.get(segment_task.number, ())
         # for a decoded segment, most of the work is done already
         cost = segment_task.log_bytes if splits else _task_cost(segment_task)
-        yield IngestTask(
-            number, (SegmentSplit(segment_task, 0, segment_task.log_bytes, splits),), cost
-        )
+        split = SegmentSplit(segment_task, 0, segment_task.log_bytes, splits)
+        yield IngestTask((split,), cost)
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:

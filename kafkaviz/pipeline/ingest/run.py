@@ -19,7 +19,10 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
-from kafkaviz.pipeline.ingest.plan import PackedTask
+from kafkaviz.pipeline.ingest import plan
+from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
+from kafkaviz.pipeline.ingest.plan import AdviceTask, PackedTask, StartupTask, Task
+from kafkaviz.pipeline.read.tasks import DecodedSplit, DecodeTask, decode, pack_by_cost
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,9 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kafkaviz.analysis.batching.advice import BatchingAnswer
-    from kafkaviz.pipeline.ingest.plan import Task
     from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
-    from kafkaviz.pipeline.read.tasks import DecodedSplit
 
     TaskResult = ResultFile | DecodedSplit | LoadFile | BatchingAnswer | str
 
@@ -45,7 +46,7 @@ class TaskRunner(Protocol):
 
     cores: int
 
-    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
+    def run(self, tasks: Sequence[PackedTask], staging: Path) -> list["TaskResult"]:
         """Runs the tasks and returns their results, in order.
 
         Args:
@@ -92,13 +93,11 @@ class ContextRunner:
         self._group = group
         self._counts: list[int] = []  # number of tasks in each Spark partition
 
-    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        from kafkaviz.pipeline.ingest.plan import MIN_BYTES
-        from kafkaviz.pipeline.read.tasks import pack_by_cost
+    def run(self, tasks: Sequence[PackedTask], staging: Path) -> list["TaskResult"]:
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
         costs = ((task, task.cost) for task in tasks)
-        parts = [part for part, _ in pack_by_cost(costs, MIN_BYTES)]
+        parts = [part for part, _ in pack_by_cost(costs, plan.MIN_BYTES)]
         self._counts += map(len, parts)
         self._context.setJobGroup(self._group, "kafkaviz", interruptOnCancel=True)
         rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
@@ -133,7 +132,7 @@ class ConnectRunner:
         self._ended = 0
         self._is_cancelled = False
 
-    def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
+    def run(self, tasks: Sequence[PackedTask], staging: Path) -> list["TaskResult"]:
         session: Any = self._spark
         session.addTag(self._group)
         session.registerProgressHandler(self._note)
@@ -147,7 +146,7 @@ class ConnectRunner:
             session.removeTag(self._group)
         return list(chain.from_iterable(parts))
 
-    def _query(self, tasks: Sequence["PackedTask"], staging: Path) -> Iterable[Any]:
+    def _query(self, tasks: Sequence[PackedTask], staging: Path) -> Iterable[Any]:
         if self._is_cancelled:
             raise JobCancelled(message("errors.run_cancelled"))
         packed = tuple(tasks)
@@ -175,7 +174,7 @@ class ConnectRunner:
 
 
 def _runner_of_rows(
-    staging: Path, tasks: tuple["PackedTask", ...]
+    staging: Path, tasks: tuple[PackedTask, ...]
 ) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
     def run_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
@@ -188,14 +187,11 @@ def _runner_of_rows(
     return run_rows
 
 
-def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
+def run_task(task: Task, staging: Path) -> Sequence["TaskResult"]:
     from kafkaviz.analysis.batching.advice import answer_topic
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
-    from kafkaviz.pipeline.ingest.merge_files import MergeTask, merge
-    from kafkaviz.pipeline.ingest.plan import AdviceTask, StartupTask
     from kafkaviz.pipeline.read.scan import scan
-    from kafkaviz.pipeline.read.tasks import DecodeTask, decode
 
     if isinstance(task, AdviceTask):
         return [answer_topic(task.topic, task.quota)]
@@ -212,7 +208,7 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
 
 
 def _run_all(
-    staging: Path, parts: Iterable[Iterable["PackedTask"]]
+    staging: Path, parts: Iterable[Iterable[PackedTask]]
 ) -> Iterator[Sequence["TaskResult"]]:
     return (run_task(task.unpack(), staging) for part in parts for task in part)
 

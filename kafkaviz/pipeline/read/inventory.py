@@ -344,11 +344,7 @@ def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
 
     Some of these entries affect broker start-up. A folder is yielded as ("name/", (0, 0)).
     """
-    with (
-        suppress(CannotOpen),
-        file.translate_os_errors(path),
-        os.scandir(path) as entries,
-    ):
+    with suppress(CannotOpen), file.translate_os_errors(path), os.scandir(path) as entries:
         for entry in entries:
             if file.is_directory(entry):
                 yield from [] if names.parse_directory(entry.name) else [(f"{entry.name}/", (0, 0))]
@@ -376,11 +372,7 @@ def _build_entry(
     suffix = "" if segment.is_in_use else segment.state
     files = {f"{partition.directory}/{file.name}": _stamp(file) for file in segment.files}
     stored = StoredSegment(
-        broker=name,
-        directory=key,
-        base_offset=segment.base_offset,
-        suffix=suffix,
-        files=files,
+        broker=name, directory=key, base_offset=segment.base_offset, suffix=suffix, files=files
     )
     return InventoryEntry(number, name, partition, segment, stored)
 

@@ -142,7 +142,6 @@ class SegmentSplit:
 class IngestTask:
     """The splits that one Spark task reads, in order."""
 
-    number: int
     splits: tuple[SegmentSplit, ...]
     cost: int = 0
 
