@@ -30,17 +30,10 @@ class MissingPackages(KafkavizError):
     """
 
     def __init__(self, extra: str, packages: tuple[str, ...]) -> None:
-        what = f"'{DISTRIBUTION}[{extra}]'" if extra else " ".join(packages)
-        super().__init__(
-            message(
-                "errors.missing_packages",
-                n=len(packages),
-                packages=packages,
-                install=f"pip install {what}",
-            )
-        )
+        install = "pip install " + (f"'{DISTRIBUTION}[{extra}]'" if extra else " ".join(packages))
+        key = "errors.missing_packages"
+        super().__init__(message(key, n=len(packages), packages=packages, install=install))
         self.extra = extra
-        self.packages = packages
 
 
 def has(extra: str) -> bool:

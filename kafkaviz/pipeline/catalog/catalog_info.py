@@ -17,7 +17,7 @@ by one, without holding all of them in memory.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -255,7 +255,8 @@ SPANS = ',"spans":'
 READABLE = '"unreadable":false}'
 
 
-class FirstBatch(NamedTuple):
+@dataclass(frozen=True)
+class FirstBatch:
     """The first batch of a segment. It shows why Kafka rolled the previous segment."""
 
     size_bytes: int
@@ -317,7 +318,7 @@ def to_row(stored: StampRow) -> dict[str, Any]:
         "directory": stored.directory,
         "files": stored.files,
         "spans": _spans_json(stored.spans),
-        "first_batch": stored.first_batch,
+        "first_batch": stored.first_batch and astuple(stored.first_batch),
         "codecs": stored.codecs,
         "problems": problems_json(stored.problems),
         "unreadable": stored.unreadable,

@@ -143,10 +143,6 @@ def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
     return max(epoch, leader.epoch)
 
 
-def _log_end_offset(replica: _Replica, _cluster: _Cluster) -> int:
-    return replica.epochs.log_end_offset
-
-
 def _is_leader(replica: _Replica, cluster: _Cluster) -> bool:
     leader = cluster.leader(replica.partition)
     if leader is None or leader.epoch is None:
@@ -154,15 +150,11 @@ def _is_leader(replica: _Replica, cluster: _Cluster) -> bool:
     return leader.leader == replica.node_id and leader.epoch >= replica.epochs.latest_election
 
 
-def _log_start_offset(replica: _Replica, _cluster: _Cluster) -> int:
-    return replica.epochs.log_start_offset
-
-
 CRITERIA: dict[ReplicaReason, Callable[[_Replica, _Cluster], int]] = {
     ReplicaReason.LATEST_EPOCH: _latest_epoch,
-    ReplicaReason.LAST_END: _log_end_offset,
+    ReplicaReason.LAST_END: lambda replica, _cluster: replica.epochs.log_end_offset,
     ReplicaReason.LEADER: _is_leader,
-    ReplicaReason.LAST_START: _log_start_offset,
+    ReplicaReason.LAST_START: lambda replica, _cluster: replica.epochs.log_start_offset,
 }
 
 

@@ -71,7 +71,6 @@ from kafkaviz.pipeline.read.rows import (
     SegmentBytes,
     SegmentStatistics,
     codec_names,
-    first_batch,
     note_stored_rolls,
     partition_row,
     segment_rows,
@@ -268,7 +267,8 @@ class _TablesWriter:
         statistics: list[SegmentStatistics] = []
         stamps: list[StoredSegment] = []
         for entry in entries.segments:
-            summary = self._summary(entry)
+            parts = [part for _, parts in self._summaries.take(entry.number) for part in parts]
+            summary = merge_splits(parts) if parts else None
             if summary is not None:
                 texts[entry.number] = summary.check_json
             if not self._inputs.has_new_rows(entry.number):
@@ -335,15 +335,11 @@ class _TablesWriter:
         stored = self._inputs.stored
         return stored.partition(entries.broker, entries.stored.directory) if stored else NO_SEGMENTS
 
-    def _summary(self, entry: InventoryEntry) -> SegmentSummary | None:
-        parts = [part for _, parts in self._summaries.take(entry.number) for part in parts]
-        return merge_splits(parts) if parts else None
-
     def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
         return replace(
             entry.stored,
             spans=self._transaction.moved(summary.spans),
-            first_batch=first_batch(summary),
+            first_batch=summary.content.first_batch,
             codecs=codec_names(summary.content.codecs),
             problems=summary.problems,
             unreadable=bool(summary.problems) and not is_readable(entry.segment),

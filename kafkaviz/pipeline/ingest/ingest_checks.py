@@ -113,10 +113,6 @@ class IngestChecks:
             self._digests = {}
         return self._facts[1]
 
-    def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """Returns `facts` for a segment's checks. None: the segment is unused or has no .log."""
-        return self.facts(entry.broker, entry.partition) if is_read(entry) else None
-
     def digest(self, entry: InventoryEntry) -> str:
         facts = self.facts(entry.broker, entry.partition)
         state = entry.segment.state

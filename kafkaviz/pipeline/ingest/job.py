@@ -27,6 +27,7 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     LoadResult,
     LogStartup,
     is_load_known,
+    is_read,
     is_still_valid,
 )
 from kafkaviz.pipeline.ingest.merge_files import merge
@@ -232,13 +233,14 @@ class IngestWork:
         return map(self.task, self.entries)
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
+        owner = entry.broker, entry.partition
         return SegmentTask(
             number=entry.number,
             broker=entry.broker,
             topic=entry.partition.topic,
             partition=entry.partition.partition,
             segment=entry.segment,
-            facts=self.checks.task_facts(entry) if self.checks else None,
+            facts=self.checks.facts(*owner) if self.checks and is_read(entry) else None,
             skips_rows=self.states[entry.number] == READ_FOR_CHECKS,
             needs_sweep=self.checks is not None,
         )

@@ -210,20 +210,9 @@ def statistics_of_read(
             **{name: content[name] for name in STATISTICS_COLUMNS if name in content},
             "valid_bytes": summary.end_position,
             "torn_bytes": entry.segment.with_log().log.size_bytes - summary.end_position,
-            "first_batch": first_batch(summary),
+            "first_batch": summary.content.first_batch,
         }
     return SegmentStatistics(**values)
-
-
-def first_batch(summary: SegmentSummary) -> FirstBatch | None:
-    content = summary.content
-    if not content.batches:
-        return None
-    return FirstBatch(
-        cast(int, content.first_batch_bytes),
-        cast(int, content.first_batch_max_timestamp_ms),
-        cast(int, content.first_batch_last_offset),
-    )
 
 
 Live = list[tuple[InventoryEntry, SegmentStatistics]]

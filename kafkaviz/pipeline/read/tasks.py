@@ -18,7 +18,7 @@ segment instead. The result is the same.
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -35,7 +35,7 @@ from kafkaviz.format.walk import MAX_ROWS, BatchObserver, WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog.catalog_info import RowRange
+from kafkaviz.pipeline.catalog.catalog_info import FirstBatch, RowRange
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 
 FOLDER = "decoded"
@@ -227,9 +227,7 @@ class BatchStatistics:
     last_offset: int | None = None
     min_timestamp_ms: int | None = None
     max_timestamp_ms: int | None = None
-    first_batch_bytes: int | None = None
-    first_batch_max_timestamp_ms: int | None = None
-    first_batch_last_offset: int | None = None
+    first_batch: FirstBatch | None = None
     codecs: int = 0  # bit n is set if any batch has the codec with id n
 
 
@@ -246,9 +244,7 @@ def content(batches: np.ndarray) -> BatchStatistics:
         last_offset=int(batches["last_offset"][-1]),
         min_timestamp_ms=_smallest_timestamp(_earliest_ms(batches).tolist()),
         max_timestamp_ms=_most(batches["max_timestamp_ms"][~no_timestamp(batches)].tolist()),
-        first_batch_bytes=int(first["size_bytes"]),
-        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
-        first_batch_last_offset=int(first["last_offset"]),
+        first_batch=FirstBatch(*(int(first[field.name]) for field in fields(FirstBatch))),
         codecs=int(np.bitwise_or.reduce(1 << codec(batches).astype(np.int64))),
     )
 
@@ -288,9 +284,7 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
         last_offset=parts[-1].last_offset,
         min_timestamp_ms=_smallest_timestamp(part.min_timestamp_ms for part in parts),
         max_timestamp_ms=_most(part.max_timestamp_ms for part in parts),
-        first_batch_bytes=first.first_batch_bytes,
-        first_batch_max_timestamp_ms=first.first_batch_max_timestamp_ms,
-        first_batch_last_offset=first.first_batch_last_offset,
+        first_batch=first.first_batch,
         codecs=reduce(or_, (part.codecs for part in parts)),
     )
 
@@ -375,16 +369,13 @@ def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
         table: tuple(part.spans[table] for part in summaries if table in part.spans)
         for table in TASK_TABLES
     }
+    problems = {problem.path: problem for summary in summaries for problem in summary.problems}
     return SegmentSummary(
         content=merge(summary.content for summary in summaries),
         evidence=reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),
         slots=summaries[0].slots,
         end_position=summaries[-1].end_position,
         spans={table: ranges for table, ranges in spans.items() if ranges},
-        problems=tuple(
-            {
-                problem.path: problem for summary in summaries for problem in summary.problems
-            }.values()
-        ),
+        problems=tuple(problems.values()),
         check_json=summaries[0].check_json,
     )
