@@ -42,46 +42,32 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?
 
 
 class Synonym(NamedTuple):
-    """The topic setting that a topic or broker name stands for.
+    """The topic setting that a topic or broker name stands for."""
 
-    Attributes:
-        name: the name of the topic setting.
-        factor: multiplies a value to get the topic's unit: 3600000 from hours to ms.
-    """
-
-    name: str
-    factor: int
+    name: str  # the name of the topic setting
+    factor: int  # multiplies a value to get the topic's unit: 3600000 from hours to ms
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that topics have, or that only brokers have.
-
-    Attributes:
-        kind: "int", "long", "double", "boolean", "string" or "list".
-        defaults: the value if none is set, by release.
-        broker_name: the broker's name for the setting; "log." means "log." plus `name`; None if
-            there is none. For several names or another unit, the tuple that `broker_names` returns.
-        minimum: the least value for a topic, by release.
-        maximum: the largest value for a topic.
-        broker_minimum: the least value under a broker's name, by release, if it differs.
-        since: the first release that knows the setting.
-        until: the first release that does not know it any more.
-        backport: a range (since, until) of older releases that know it too.
-    """
+    """A setting that topics have, or that only brokers have."""
 
     name: str
-    kind: str
-    defaults: ByRelease
+    kind: str  # "int", "long", "double", "boolean", "string" or "list"
+    defaults: ByRelease  # the value if none is set, by release
+    # the broker's name for the setting; "log." means "log." plus `name`; None if there is none. For
+    # several names or another unit, the tuple that `broker_names` returns.
     broker_name: str | tuple[tuple[str, int], ...] | None = "log."
     _: KW_ONLY
-    minimum: ByRelease = None
-    maximum: Value = None
+    minimum: ByRelease = None  # the least value for a topic, by release
+    maximum: Value = None  # the largest value for a topic
     exception_value: Value = None  # a value allowed outside the limits
     choices: tuple[str, ...] = ()  # for a list: the choices for each item
+    # the least value under a broker's name, by release, if it differs
     broker_minimum: ByRelease = None
-    since: Release = ANY
-    until: Release | None = None
+    since: Release = ANY  # the first release that knows the setting
+    until: Release | None = None  # the first release that does not know it any more
+    # a range (since, until) of older releases that know it too
     backport: tuple[Release, Release] | None = None
 
     @property

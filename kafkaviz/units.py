@@ -124,14 +124,10 @@ def duration(ms: float | None) -> str:
 
 
 class OtherUnit(NamedTuple):
-    """A timestamp that is plausible in a unit other than milliseconds.
-
-    Attributes:
-        timestamp_ms: the time in milliseconds, if that unit was meant.
-    """
+    """A timestamp that is plausible in a unit other than milliseconds."""
 
     unit: str
-    timestamp_ms: int
+    timestamp_ms: int  # the time in milliseconds, if that unit was meant
 
 
 def other_unit(timestamp_ms: int) -> OtherUnit | None:

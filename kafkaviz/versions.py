@@ -23,17 +23,12 @@ SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.1", "4.0", "3.9", "3.6", "3.0", "2.8"
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A behaviour that some releases have and others do not.
-
-    Attributes:
-        ranges: the releases with the behaviour, oldest first, as pairs: the first release with it,
-            and the next release without it or None.
-        reference: Kafka's issue or proposal for the change.
-    """
+    """A behaviour that some releases have and others do not."""
 
     description: str
+    # oldest first, as pairs: the first release with it, and the next without it or None
     ranges: tuple[tuple[Release, Release | None], ...]
-    reference: str = ""
+    reference: str = ""  # Kafka's issue or proposal for the change
 
     @property
     def first_release(self) -> Release:

@@ -42,15 +42,11 @@ Stamp = tuple[int, int]  # of a file: size in bytes, and modification time in ns
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """How a broker was checked, and whether its next start-up is predicted to succeed.
-
-    `clean`: whether the broker was shut down cleanly. `starts`: whether it will start. None means
-    unknown.
-    """
+    """How a broker was checked, and whether its next start-up is predicted to succeed."""
 
     assumed_release: AssumedRelease  # the release whose start is predicted
-    clean: bool | None = None
-    starts: bool | None = None
+    clean: bool | None = None  # whether the broker was shut down cleanly; None: unknown
+    starts: bool | None = None  # whether the broker will start; None: unknown
     level: CheckLevel = CheckLevel.RECORDS
 
 

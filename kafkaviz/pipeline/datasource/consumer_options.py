@@ -118,18 +118,11 @@ class DataLoss(KafkavizError):
 
 @dataclass(frozen=True)
 class OffsetLimit:
-    """Where reading starts, or where it ends: an offset or a time for each partition.
+    """Where reading starts, or where it ends: an offset or a time for each partition."""
 
-    Attributes:
-        option: the option that sets the limit.
-        is_timestamp: whether the values are times (ms since 1970) instead of offsets.
-        value: the value for every partition, if `by_partition` is None.
-        by_partition: the value for each partition.
-    """
-
-    option: str
-    is_timestamp: bool
-    value: int = EARLIEST
+    option: str  # the option that sets the limit
+    is_timestamp: bool  # whether the values are times (ms since 1970) instead of offsets
+    value: int = EARLIEST  # the value for every partition, if `by_partition` is None
     by_partition: Mapping[TopicPartition, int] | None = None
 
     def value_of(self, topic_partition: TopicPartition) -> int:
@@ -138,15 +131,11 @@ class OffsetLimit:
 
 @dataclass(frozen=True)
 class Subscription:
-    """The topics and partitions that a query reads.
+    """The topics and partitions that a query reads."""
 
-    Attributes:
-        topics: the names of the topics. None: `pattern` selects the topics.
-        partitions: the partitions in option assign. None: all partitions of the topics.
-    """
-
-    topics: frozenset[str] | None = None
+    topics: frozenset[str] | None = None  # None: `pattern` selects the topics
     pattern: re.Pattern[str] | None = None
+    # in option assign; None: all partitions of the topics
     partitions: frozenset[TopicPartition] | None = None
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:

@@ -52,19 +52,12 @@ ALL = NumberRange()
 
 @dataclass(frozen=True)
 class PushedFilters:
-    """The limits of a query.
+    """The limits of a query."""
 
-    Attributes:
-        patterns: the topic patterns in option topics. Empty: all topics.
-        partitions: the partition numbers in option partitions. Empty: all.
-        topics: the sets of topics in filters. A topic must be in each set.
-        numbers: limits by column name.
-    """
-
-    patterns: tuple[str, ...] = ()
-    partitions: tuple[NumberRange, ...] = ()
-    topics: tuple[frozenset[str], ...] = ()
-    numbers: Mapping[str, NumberRange] = field(default_factory=dict)
+    patterns: tuple[str, ...] = ()  # the topic patterns in option topics; empty: all topics
+    partitions: tuple[NumberRange, ...] = ()  # the numbers in option partitions; empty: all
+    topics: tuple[frozenset[str], ...] = ()  # the topics of each filter; one must be in each
+    numbers: Mapping[str, NumberRange] = field(default_factory=dict)  # by column name
 
     def limits(self, column: str) -> NumberRange:
         return self.numbers.get(column, ALL)

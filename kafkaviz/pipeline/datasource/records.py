@@ -49,17 +49,13 @@ class UnreadableBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """Which records and columns are requested.
-
-    Attributes:
-        payload: whether to return keys, values and headers.
-        header_columns: the requested columns from the batch header: timestamp_type, leader_epoch,
-            producer_id, producer_epoch, is_transactional.
-    """
+    """Which records and columns are requested."""
 
     offsets: NumberRange = ALL
     times_ms: NumberRange = ALL
-    payload: bool = False
+    payload: bool = False  # whether to return keys, values and headers
+    # from the batch header: timestamp_type, leader_epoch, producer_id, producer_epoch,
+    # is_transactional
     header_columns: tuple[str, ...] = ()
 
 

@@ -36,21 +36,18 @@ FILE_COST_BYTES = 4096  # the cost, in bytes, of a segment whose .log is not rea
 
 @dataclass(frozen=True, kw_only=True)
 class SourceSplit:
-    """One of `count` equal parts of a segment's .log. The first part includes the indexes.
-
-    Attributes:
-        following: the next segment, if it may hold markers that end transactions of this segment.
-        is_last: whether this is the last split of the splits whose tasks read the same part of the
-            log, `transactions.tail`. Only this split reports that part's unreadable bytes.
-    """
+    """One of `count` equal parts of a segment's .log. The first part includes the indexes."""
 
     segment_task: SegmentTask
     number: int = 0
     count: int = 1
     transactions: UncommittedTransactions = NO_TRANSACTIONS
+    # the next segment, if it may hold markers that end transactions of this segment
     following: LogSegment | None = None
     replica_reason: str | None = None  # a `ReplicaReason`, or None if all replicas are read
     offsets: NumberRange = ALL  # offsets of the rows, if each partition has its own range
+    # whether this is the last split whose task reads the same part of the log, `transactions.tail`;
+    # only this one reports that part's unreadable bytes
     is_last: bool = False
 
     def edge(self, number: int) -> int:
@@ -116,18 +113,14 @@ def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
 
 @dataclass(frozen=True)
 class SourcePlan:
-    """Plans the tasks of one query of a format.
+    """Plans the tasks of one query of a format."""
 
-    Attributes:
-        name: the name of the format.
-        offset_ranges: the ranges to read, ascending, by `id()` of the partition. Other partitions
-            are not read. None: all partitions are read.
-    """
-
-    name: str
+    name: str  # the name of the format
     inventory: Inventory
     filters: PushedFilters
     options: SourceOptions
+    # the ranges to read, ascending, by `id()` of the partition; other partitions are not read
+    # (None: all partitions are read)
     offset_ranges: OffsetRanges | None = None
 
     def tasks(

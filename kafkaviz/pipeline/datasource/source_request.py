@@ -79,35 +79,23 @@ class ReadTask:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:
-    """A query's request to a data source: the directories, options and columns.
+    """A query's request to a data source: the directories, options and columns."""
 
-    Attributes:
-        name: the name of the format.
-        directories: the directories and patterns to read.
-        schema: the requested columns, in the format's spelling.
-        is_local: whether the workers run on this machine.
-        credentials: environment variables for object stores. The processes that plan and read may
-            lack them.
-    """
-
-    name: str
+    name: str  # the name of the format
     options: SourceOptions
-    directories: tuple[str, ...]
-    schema: pa.Schema
-    is_local: bool = True
+    directories: tuple[str, ...]  # directories and patterns
+    schema: pa.Schema  # the requested columns, in the format's spelling
+    is_local: bool = True  # whether the workers run on this machine
+    # environment variables for object stores, which the processes that plan and read may lack
     credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 class SourceQuery:
-    """Plans a request in one process. Can be pickled, to read the tasks in other processes.
-
-    Attributes:
-        filters: the limits of the rows, from the options and from conditions that the caller has
-            added.
-    """
+    """Plans a request in one process. Can be pickled, to read the tasks in other processes."""
 
     def __init__(self, request: ReadRequest) -> None:
         self.request = request
+        # the limits of the rows, also from conditions that the caller adds later
         self.filters = option_filters(request.name, request.options)
 
     def open(self) -> Inventory:

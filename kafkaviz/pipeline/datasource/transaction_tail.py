@@ -32,22 +32,17 @@ MARKER = "marker"  # kind of a problem: a marker cannot be read, although the .l
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionTail:
-    """The part of a topic-partition's log after a producer snapshot.
+    """The part of a topic-partition's log after a producer snapshot."""
 
-    Attributes:
-        since: the offset of the snapshot. -1: the tail is the whole log.
-        open_since: the first offset of each transaction that is open at `since`, by producer.
-        segments: the segments of the tail. If there are too many to send, only the last segment.
-        partition: used to list the segments that were not sent. None: all segments were sent.
-        first_base: the base offset of the first segment of the tail.
-        key: identifies the tail and the query in the cache of a process.
-    """
-
-    since: int = field(compare=False)
+    since: int = field(compare=False)  # the offset of the snapshot; -1: the tail is the whole log
+    # the first offset of each transaction that is open at `since`, by producer
     open_since: Mapping[int, int] = field(compare=False)
+    # if there are too many to send, only the last segment of the tail
     segments: tuple[LogSegment, ...] = field(compare=False)
+    # used to list the segments that were not sent; None: all were sent
     partition: Partition | None = field(default=None, compare=False)
-    first_base: int = field(default=0, compare=False)
+    first_base: int = field(default=0, compare=False)  # the base offset of the tail's first segment
+    # identifies the tail and the query in the cache of a process
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
@@ -92,14 +87,10 @@ def transaction_tail(
 
 
 class TailState:
-    """The transactions in the part of a `TransactionTail` that was read so far.
-
-    Attributes:
-        problems: the unreadable ranges, in which there may be markers.
-    """
+    """The transactions in the part of a `TransactionTail` that was read so far."""
 
     def __init__(self, tail: TransactionTail) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[Problem] = []  # the unreadable ranges, which may have markers
         self._since = self._end_offset = tail.since
         self._transactions = OpenTransactions(tail.open_since)
         # position in the first of `_segments`; -1 before any of it is read

@@ -45,17 +45,13 @@ NO_ABORTED = np.empty(0, ABORTED)
 
 @dataclass(frozen=True)
 class UncommittedTransactions:
-    """The known aborted and open transactions of a topic-partition.
+    """The known aborted and open transactions of a topic-partition."""
 
-    Attributes:
-        aborted: rows of `ABORTED`, sorted by producer, then by first offset.
-        open: the first offset of each open transaction, by producer.
-        tail: the part of the log that must still be read to find other transactions. None: there is
-            no such part.
-    """
-
+    # rows of `ABORTED`, sorted by producer, then by first offset
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
+    # the first offset of each open transaction, by producer
     open: dict[int, int] = field(default_factory=dict)
+    # the part of the log that must still be read to find other transactions
     tail: TransactionTail | None = None
 
     @property

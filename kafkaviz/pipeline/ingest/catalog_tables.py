@@ -91,30 +91,24 @@ class TableInputs:
     """The data from which `write_tables` writes the tables of a catalog.
 
     The number of a directory or segment is its position in the inventory.
-
-    Attributes:
-        stored: the old catalog's rows, or None if no row may be kept.
-        checks: None if the segments are not checked.
-        summaries: yields (segment number, summaries of the segment's splits) for each segment that
-            was read, by ascending number.
-        first_segments: maps the number of a directory to the number of its first segment. Lacks
-            directories whose rows are copied from the old catalog.
-        loads: maps the number of a directory to its log, if the next broker start-up loads the log.
-        load_results: yields what broker start-up does to each log, by ascending number of the log.
-        has_new_rows: takes a segment's number. True: a task has read the segment and written its
-            rows. False: the old catalog has the rows.
-        settings: maps the name of a broker to its settings.
     """
 
     inventory: Inventory
-    stored: StoredRows | None
-    checks: IngestChecks | None
+    stored: StoredRows | None  # the old catalog's rows; None: no row may be kept
+    checks: IngestChecks | None  # None: the segments are not checked
+    # yields (segment number, summaries of its splits) for each segment that was read, ascending
     summaries: Callable[[], Iterator[tuple[int, list[SplitSummary]]]]
+    # the number of a directory's first segment, by directory number, except for directories whose
+    # rows are copied from the old catalog
     first_segments: Mapping[int, int]
+    # the log of a directory, by directory number, if the next broker start-up loads the log
     loads: Mapping[int, DirectoryLoad]
+    # yields what broker start-up does to each log, by ascending number of the log
     load_results: Callable[[], Iterator[LoadResult]]
+    # takes a segment's number; True: a task has read the segment and written its rows, False: the
+    # old catalog has the rows
     has_new_rows: Callable[[int], bool]
-    settings: dict[str, Settings]
+    settings: dict[str, Settings]  # by the name of a broker
 
 
 def write_tables(transaction: CatalogTransaction, inputs: TableInputs) -> CatalogInfo:
@@ -144,12 +138,7 @@ CHECK_WRITERS = ("findings", "restart_steps", "retention", "checked")
 
 
 class _TablesWriter:
-    """Writes the tables while iterating over all directories once.
-
-    Attributes:
-        problems: files of segments that could not be read.
-        suffixes: the number of segments per file suffix, such as "deleted".
-    """
+    """Writes the tables while iterating over all directories once."""
 
     def __init__(
         self,
@@ -166,8 +155,8 @@ class _TablesWriter:
         self._directories = 0  # number of directories written so far
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
         self._load_results = Cursor(inputs.load_results(), lambda result: result.number)
-        self.problems: list[Problem] = []
-        self.suffixes: Counter[str] = Counter()
+        self.problems: list[Problem] = []  # files of segments that could not be read
+        self.suffixes: Counter[str] = Counter()  # number of segments per suffix, such as "deleted"
 
     def write_broker(self, name: str) -> SourceCheck | None:
         """Writes all rows of a broker.

@@ -114,16 +114,12 @@ class RowWriter:
 
 
 class CatalogTransaction:
-    """The catalog's folder while one ingest holds the lock; see `catalog_transaction`.
-
-    Attributes:
-        old: the present catalog. None: there is none, or it cannot be read.
-        leftovers: the staging folders of killed ingests.
-    """
+    """The catalog's folder while one ingest holds the lock; see `catalog_transaction`."""
 
     def __init__(self, path: Path, old: Catalog | None) -> None:
         self.path = path
-        self.old = old
+        self.old = old  # the present catalog; None: there is none, or it cannot be read
+        # the staging folders of killed ingests
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
         self._runs: dict[str, dict[tuple[Path, str], RowRuns]] = {

@@ -62,29 +62,19 @@ class LogStartup:
 
 
 class DirectoryLoad(NamedTuple):
-    """A log that the next broker start-up loads. Takes less memory than a `LogStartup`.
+    """A log that the next broker start-up loads. Takes less memory than a `LogStartup`."""
 
-    Attributes:
-        number: the number of the log, among all logs that this run loads.
-        digest: the value of `LogStartup.digest`.
-        is_known: whether an earlier run has stored what start-up does to the log.
-    """
-
-    number: int
-    digest: str
-    is_known: bool
+    number: int  # the number of the log, among all logs that this run loads
+    digest: str  # the value of `LogStartup.digest`
+    is_known: bool  # whether an earlier run has stored what start-up does to the log
 
 
 @dataclass(frozen=True)
 class LoadResult:
-    """The predicted effect of broker start-up on a log.
-
-    Attributes:
-        text: the start-up steps as JSON. None: a file of the log cannot be read.
-    """
+    """The predicted effect of broker start-up on a log."""
 
     number: int
-    text: str | None
+    text: str | None  # the start-up steps as JSON; None: a file of the log cannot be read
 
 
 def load_log(load: LogStartup) -> LoadResult:

@@ -186,6 +186,9 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
             )
 
 
+# The states of a segment. UNCHANGED: the old catalog has its rows and findings. READ: this run reads
+# it. RESUMED: a killed run has read it. *_FOR_CHECKS: the same, but only for findings, because the
+# old catalog has the rows.
 UNCHANGED, READ, READ_FOR_CHECKS, RESUMED, RESUMED_FOR_CHECKS = range(5)
 TO_READ = (READ, READ_FOR_CHECKS)
 
@@ -195,21 +198,15 @@ class IngestWork:
     """The segments to read, and the logs whose start-up must be predicted.
 
     Iterating yields the tasks of the segments, and computes them again each time.
-
-    Attributes:
-        states: a state per segment. `UNCHANGED`: the old catalog has rows and findings. `READ`:
-            this run reads the segment. `RESUMED`: a killed run has read the segment.
-            `READ_FOR_CHECKS`, `RESUMED_FOR_CHECKS`: as `READ` and `RESUMED`, but only for findings,
-            because the old catalog has the rows.
-        first_segments: the number of a directory's first segment, by directory number. Directories
-            with copied rows are left out.
-        loads: the log that the next broker start-up loads, by directory number.
     """
 
     inventory: Inventory
     checks: IngestChecks | None
-    states: bytearray = field(default_factory=bytearray)
+    states: bytearray = field(default_factory=bytearray)  # a state (`UNCHANGED`, ...) per segment
+    # the number of a directory's first segment, by directory number; directories with copied rows
+    # are left out
     first_segments: dict[int, int] = field(default_factory=dict)
+    # the log that the next broker start-up loads, by directory number
     loads: dict[int, DirectoryLoad] = field(default_factory=dict)
 
     @property
@@ -328,11 +325,7 @@ def _find_changes(
 
 
 class SegmentRun:
-    """Runs the tasks of an ingest on Spark, and holds their results.
-
-    Attributes:
-        summaries: the summaries of all segments that this run or a killed run has read.
-    """
+    """Runs the tasks of an ingest on Spark, and holds their results."""
 
     def __init__(
         self,
@@ -348,6 +341,7 @@ class SegmentRun:
         self._staging = transaction.staging
         self._runner: TaskRunner | None = None
         self._load_files: list[LoadFile] = []
+        # of all segments that this run or a killed run has read
         self.summaries = SummaryFiles(self._staging)
 
     def resume(self) -> None:

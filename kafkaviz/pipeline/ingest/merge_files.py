@@ -100,15 +100,10 @@ class MergeTask:
 
 @dataclass
 class TableLayout:
-    """Where the rows of a table are after this ingest.
+    """Where the rows of a table are after this ingest."""
 
-    Attributes:
-        unchanged: the files that stay unchanged.
-        merges: the files that must be written.
-    """
-
-    unchanged: list[RowSource] = field(default_factory=list)
-    merges: list[MergeTask] = field(default_factory=list)
+    unchanged: list[RowSource] = field(default_factory=list)  # the files that stay unchanged
+    merges: list[MergeTask] = field(default_factory=list)  # the files that must be written
     _starts: dict[str, list[int]] = field(default_factory=dict)  # first row of each run, by file
     _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # new place of each run
 

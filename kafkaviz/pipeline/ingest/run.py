@@ -38,13 +38,9 @@ TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them tog
 
 
 class TaskRunner(Protocol):
-    """Runs the tasks of one ingest.
+    """Runs the tasks of one ingest."""
 
-    Attributes:
-        cores: how many tasks can run at the same time. On Spark Connect, this number is a guess.
-    """
-
-    cores: int
+    cores: int  # how many tasks can run at the same time; on Spark Connect a guess
 
     def run(self, tasks: Sequence[PackedTask], staging: Path) -> list["TaskResult"]:
         """Runs the tasks and returns their results, in order.
@@ -219,20 +215,16 @@ class IngestError(KafkavizError):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The progress of an ingest.
-
-    Attributes:
-        state: "starting", "reading" or "writing"; at the end "done", "fresh" (nothing to do),
-            "failed" or "cancelled".
-        done_bytes: the .log bytes of the tasks that have ended. Spark reports only how many tasks
-            have ended. So tasks are assumed to end in the order in which they start.
-    """
+    """The progress of an ingest."""
 
     done_tasks: int = 0
     total_tasks: int = 0
+    # the .log bytes of the tasks that have ended; Spark tells only their number, so tasks are
+    # assumed to end in the order in which they start
     done_bytes: int = 0
     total_bytes: int = 0
     bytes_per_s: float | None = None
+    # "starting", "reading", "writing", "done", "fresh" (nothing to do), "failed" or "cancelled"
     state: str = "starting"
     error: Message | None = None
 

@@ -86,29 +86,21 @@ UNSTEADY_CODES = (
 
 
 class DirectoryTables(NamedTuple):
-    """The rows of one directory in five tables of the old catalog.
-
-    Attributes:
-        stamps: one row for the directory, then one row per segment.
-    """
+    """The rows of one directory in five tables of the old catalog."""
 
     partitions: pa.Table
     segments: pa.Table
-    stamps: pa.Table
+    stamps: pa.Table  # one row for the directory, then one row per segment
     checked: pa.Table
     retention: pa.Table
 
 
 class _Rows(NamedTuple):
-    """The first row and the row count of a directory in a table.
-
-    Attributes:
-        number: the number of directories that come before this one in the table.
-    """
+    """The first row and the row count of a directory in a table."""
 
     first_row: int
     rows: int
-    number: int
+    number: int  # the number of directories that come before this one in the table
 
 
 class _RowGroup(NamedTuple):

@@ -71,28 +71,19 @@ LOADS = pa.schema([("number", pa.int64()), ("text", pa.string())])
 
 @dataclass(frozen=True)
 class ResultFile:
-    """A file with segment summaries.
-
-    Attributes:
-        first_number: the number of the first segment in the file.
-        is_partial: whether some splits of a segment are in other files.
-    """
+    """A file with segment summaries."""
 
     name: str
-    first_number: int
-    is_partial: bool = False
+    first_number: int  # the number of the first segment in the file
+    is_partial: bool = False  # whether some splits of a segment are in other files
 
 
 @dataclass(frozen=True)
 class LoadFile:
-    """A file with the predicted start-up of logs.
-
-    Attributes:
-        first_number: the number of the first log in the file.
-    """
+    """A file with the predicted start-up of logs."""
 
     name: str
-    first_number: int
+    first_number: int  # the number of the first log in the file
 
 
 def digest(segment_task: SegmentTask) -> str:

@@ -42,34 +42,25 @@ SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPE
 
 @dataclass(frozen=True)
 class InventoryEntry:
-    """A segment in its present state.
+    """A segment in its present state."""
 
-    Attributes:
-        number: the number of the segment in the inventory.
-        stored: the segment as a catalog stores it, without the results of reading its files.
-    """
-
-    number: int
+    number: int  # the number of the segment in the inventory
     broker: str
     partition: Partition
     segment: Segment
+    # as a catalog stores the segment, without the results of reading its files
     stored: StoredSegment
 
 
 @dataclass(frozen=True)
 class PartitionEntries:
-    """A partition directory in its present state, with its segments.
+    """A partition directory in its present state, with its segments."""
 
-    Attributes:
-        number: the number of the directory in the inventory.
-        stored: the files that belong to no segment, as a catalog stores them.
-    """
-
-    number: int
+    number: int  # the number of the directory in the inventory
     broker: str
     partition: Partition
     segments: tuple[InventoryEntry, ...]
-    stored: StoredDirectory
+    stored: StoredDirectory  # the files that belong to no segment, as a catalog stores them
 
 
 @dataclass(frozen=True)

@@ -224,14 +224,10 @@ class SegmentBytes:
 
     This is the configured value, or else the value inferred from rolls, or else the release's
     default.
-
-    Attributes:
-        settings: the settings of each broker, by the broker's name.
-        inferred_bytes: the values inferred from rolls, by (broker, topic, partition). The key with
-            partition None has the first value inferred for the topic.
     """
 
-    settings: Mapping[str, Settings]
+    settings: Mapping[str, Settings]  # the settings of each broker, by the broker's name
+    # inferred from rolls, by (broker, topic, partition); with partition None: the topic's first one
     inferred_bytes: dict[tuple[str, str, int | None], int] = field(default_factory=dict)
 
     def note(

@@ -61,38 +61,28 @@ class DecodeTask:
 
 @dataclass(frozen=True)
 class DecodedSplit:
-    """The result of decoding a split.
-
-    Attributes:
-        file: the name of the file with the decoded batches. None: the split has a fault.
-        end: the position where the batches ended, and why. None: the split has a fault.
-    """
+    """The result of decoding a split."""
 
     number: int
     start: int
     stop: int
+    # the name of the file with the decoded batches; None: the split has a fault
     file: str | None = None
-    end: WalkEnd | None = None
+    end: WalkEnd | None = None  # where the batches ended, and why; None: the split has a fault
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTask:
-    """A segment that an ingest reads, and the work to do with its data.
+    """A segment that an ingest reads, and the work to do with its data."""
 
-    Attributes:
-        number: the number of the segment in this ingest.
-        facts: the properties of the partition on which the checks depend. None: no checks.
-        skips_rows: True: no rows are written, because the catalog has them already.
-        needs_sweep: True: the cost of lookups is estimated for many values of index.interval.bytes.
-    """
-
-    number: int
+    number: int  # the number of the segment in this ingest
     broker: str
     topic: str
     partition: int
     segment: Segment
-    facts: PartitionFacts | None = None
-    skips_rows: bool = False
+    facts: PartitionFacts | None = None  # what the checks depend on; None: no checks
+    skips_rows: bool = False  # no rows are written, because the catalog has them already
+    # the cost of lookups is estimated for many values of index.interval.bytes
     needs_sweep: bool = False
 
     @property
@@ -119,14 +109,12 @@ class SegmentSplit:
     """A byte range of a segment's .log.
 
     The task of the split at byte 0 also reads the indexes and runs the checks.
-
-    Attributes:
-        decoded: the decoded splits, if other tasks have decoded the batches.
     """
 
     segment_task: SegmentTask
     start: int
     stop: int
+    # the decoded splits, if other tasks have decoded the batches
     decoded: tuple[DecodedSplit, ...] = ()
 
     @property
@@ -323,24 +311,18 @@ class SlotCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitSummary:
-    """The results of reading a split, and where its rows were written.
-
-    Attributes:
-        end_position: the byte where the scan ended. None: there is no .log.
-        problems: the files that could not be read.
-        check_json: the result of the segment's checks (check_cache.to_json), in the first split
-            only.
-    """
+    """The results of reading a split, and where its rows were written."""
 
     number: int  # the number of the segment in this run
     start: int
     stop: int
-    end_position: int | None
+    end_position: int | None  # the byte where the scan ended; None: there is no .log
     content: BatchStatistics = field(default_factory=BatchStatistics)
     evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
     slots: SlotCounts = field(default_factory=SlotCounts)
     spans: Mapping[str, RowRange] = field(default_factory=dict)  # where the rows are, by table
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # the files that could not be read
+    # the result of the segment's checks (check_cache.to_json), in the first split only
     check_json: str | None = None
 
     @property

@@ -59,18 +59,12 @@ class QueryTooLong(KafkavizError):
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The result of a query.
+    """The result of a query."""
 
-    Attributes:
-        rows: the first rows, up to the requested number.
-        all_rows: the total number of rows. None: counting took too long.
-        cut_at: the length limit of a text, in characters. Longer texts were cut and end in "…". 0:
-            no text was cut.
-    """
-
-    rows: pa.Table
-    all_rows: int | None
+    rows: pa.Table  # the first rows, up to the requested number
+    all_rows: int | None  # the total number of rows; None: counting took too long
     seconds: float
+    # the length limit of a text, in characters; longer texts end in "…". 0: no text was cut
     cut_at: int = 0
 
     @property
