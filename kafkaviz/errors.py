@@ -69,10 +69,7 @@ class CorruptBytes(KafkavizError):
         self.kind = kind
 
     def after(self, start: int) -> "CorruptBytes":
-        """Returns the same fault with its position counted in a larger buffer.
-
-        The buffer of this fault begins there at byte `start`.
-        """
+        """Returns the same fault for a larger buffer, in which this one begins at byte `start`."""
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
@@ -178,11 +175,8 @@ def translate_os_errors(path: Path) -> Generator[None]:
             path, message("errors.not_there"), message("errors.check_the_path"), kind="missing"
         ) from None
     except PermissionError:
-        raise CannotOpen(
-            path,
-            message("errors.may_not_be_read"),
-            message("errors.copy_or_change_user"),
-            kind="permission",
-        ) from None
+        what = message("errors.may_not_be_read")
+        advice = message("errors.copy_or_change_user")
+        raise CannotOpen(path, what, advice, kind="permission") from None
     except OSError as error:
         raise CannotOpen(path, system_problem(error)) from None

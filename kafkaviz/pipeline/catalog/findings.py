@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -114,15 +115,13 @@ def stored_health(
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
     )
     partition_rows = partitions.to_pylist()
+    place_of = itemgetter("directory", "log_directory")
     offsets = {
-        (row["directory"], row["log_directory"]): {name: row[name] for name in OFFSET_COLUMNS}
-        for row in partition_rows
+        place_of(row): {name: row[name] for name in OFFSET_COLUMNS} for row in partition_rows
     }
     logs = tuple(
         _parse_log(list(rows), offsets.get(place, {}))
-        for place, rows in groupby(
-            retention.to_pylist(), key=lambda row: (row["directory"], row["log_directory"])
-        )
+        for place, rows in groupby(retention.to_pylist(), key=place_of)
     )
     return StoredHealth(
         check.assumed_release,

@@ -67,43 +67,23 @@ STRATEGIES = (ERROR, NO_MATCH_LATEST)
 # options that the other formats also have
 READ_OPTIONS = ("columns", "mode", "replicas", "tiered", "task_bytes", "explain")
 OPTIONS = (
-    *SUBSCRIPTIONS,
-    "startingOffsets",
-    "endingOffsets",
-    "startingTimestamp",
-    "endingTimestamp",
-    "startingOffsetsByTimestamp",
-    "endingOffsetsByTimestamp",
-    "startingOffsetsByTimestampStrategy",
-    "failOnDataLoss",
-    "minPartitions",
-    "maxRecordsPerPartition",
-    "includeHeaders",
-    "includeReplica",
-    *READ_OPTIONS,
-)
+    *SUBSCRIPTIONS, "startingOffsets", "endingOffsets", "startingTimestamp", "endingTimestamp",
+    "startingOffsetsByTimestamp", "endingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy", "failOnDataLoss", "minPartitions",
+    "maxRecordsPerPartition", "includeHeaders", "includeReplica", *READ_OPTIONS,
+)  # fmt: skip
 # Options for streams, for a consumer's timeouts and for its group. They do not change the rows of a
 # batch query.
 IDLE_OPTIONS = (
-    "groupidprefix",
-    "fetchoffset.numretries",
-    "fetchoffset.retryintervalms",
-    "kafkaconsumer.polltimeoutms",
-    "maxoffsetspertrigger",
-    "minoffsetspertrigger",
+    "groupidprefix", "fetchoffset.numretries", "fetchoffset.retryintervalms",
+    "kafkaconsumer.polltimeoutms", "maxoffsetspertrigger", "minoffsetspertrigger",
     "maxtriggerdelay",
-)
+)  # fmt: skip
 CONSUMER_PREFIX = "kafka."
-REFUSED_CONSUMER_OPTIONS = tuple(  # options that Spark's own source also refuses
-    f"{CONSUMER_PREFIX}{name}"
-    for name in (
-        "auto.offset.reset",
-        "key.deserializer",
-        "value.deserializer",
-        "enable.auto.commit",
-        "interceptor.classes",
-    )
-)
+REFUSED_CONSUMER_OPTIONS = (  # options that Spark's own source also refuses
+    "kafka.auto.offset.reset", "kafka.key.deserializer", "kafka.value.deserializer",
+    "kafka.enable.auto.commit", "kafka.interceptor.classes",
+)  # fmt: skip
 PARTITIONS_EXAMPLE = '{"topicA":[0,1],"topicB":[2,4]}'
 OFFSETS_EXAMPLE = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
 TIMESTAMPS_EXAMPLE = '{"topicA":{"0":1000,"1":1000},"topicB":{"0":2000}}'

@@ -252,10 +252,7 @@ def _expected_bytes(
     """Estimates how many bytes of a .log hold the requested offsets.
 
     The last offset of the newest segment is unknown (infinity). This segment is assumed to have as
-    many bytes per offset as the segment before.
-
-    Args:
-        last: the last offset of the segment.
+    many bytes per offset as the segment before. `last` is the last offset of the segment.
     """
     base_offset = entry.segment.base_offset
     first = max(base_offset, offset_range.least)

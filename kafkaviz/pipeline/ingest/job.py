@@ -179,16 +179,13 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
     )
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
-            raise CannotOpen(
-                catalog_path,
-                message("errors.inside_inspected", path=path),
-                message("errors.give_folder_elsewhere"),
-            )
+            what = message("errors.inside_inspected", path=path)
+            raise CannotOpen(catalog_path, what, message("errors.give_folder_elsewhere"))
 
 
-# The states of a segment. UNCHANGED: the old catalog has its rows and findings. READ: this run reads
-# it. RESUMED: a killed run has read it. *_FOR_CHECKS: the same, but only for findings, because the
-# old catalog has the rows.
+# The states of a segment. UNCHANGED: the old catalog has its rows and findings. READ: this run
+# reads it. RESUMED: a killed run has read it. *_FOR_CHECKS: the same, but only for findings,
+# because the old catalog has the rows.
 UNCHANGED, READ, READ_FOR_CHECKS, RESUMED, RESUMED_FOR_CHECKS = range(5)
 TO_READ = (READ, READ_FOR_CHECKS)
 
@@ -271,7 +268,7 @@ def find_work(
     disk_inventory: Inventory,
     stored: StoredRows | None,
     checks: IngestChecks | None,
-    keep: Callable[[Spans], None] | None = None,
+    keep: Callable[[Spans], None] = lambda _spans: None,
 ) -> IngestWork:
     """Finds the segments that must be read, for rows, for findings or for both.
 
@@ -292,9 +289,8 @@ def find_work(
             _find_changes(work, entries, load, stored, keep)
             continue
         work.states += bytes([UNCHANGED]) * len(spans)
-        if keep:
-            for segment_spans in spans:
-                keep(segment_spans)
+        for segment_spans in spans:
+            keep(segment_spans)
     return work
 
 
@@ -303,7 +299,7 @@ def _find_changes(
     entries: PartitionEntries,
     load: LogStartup | None,
     stored: StoredRows | None,
-    keep: Callable[[Spans], None] | None,
+    keep: Callable[[Spans], None],
 ) -> None:
     owner = (entries.broker, entries.stored.directory)
     checks = work.checks
@@ -316,8 +312,7 @@ def _find_changes(
         else:
             must_check = checks is not None and checks.must_read(entry, checked)
             state = READ_FOR_CHECKS if must_check else UNCHANGED
-            if keep:
-                keep(old_segment.spans)
+            keep(old_segment.spans)
         work.states.append(state)
     if load is not None:
         is_known = is_load_known(load, checked)

@@ -165,15 +165,12 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
     for broker in brokers:
         path = tuple(directory.path.resolve() for directory in broker.log_directories)
         if earlier := by_path.get(path):
-            partitions = {
-                partition.directory: partition
-                for partition in (*earlier.partitions, *broker.partitions)
-            }
-            broker = (
-                replace(earlier, partitions=tuple(partitions[name] for name in sorted(partitions)))
-                if broker.is_lone
-                else earlier
-            )
+            if broker.is_lone:
+                partitions = (*earlier.partitions, *broker.partitions)
+                by_name = {partition.directory: partition for partition in partitions}
+                in_order = tuple(by_name[name] for name in sorted(by_name))
+                earlier = replace(earlier, partitions=in_order)
+            broker = earlier
         by_path[path] = broker
     return [by_path[path] for path in sorted(by_path)]
 

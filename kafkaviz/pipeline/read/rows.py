@@ -159,14 +159,9 @@ def _convert(column: pa.Array | np.ndarray, kind: pa.DataType) -> pa.Array:
 
 SEGMENT_BYTES = "segment.bytes"
 ROLL_COLUMNS = [
-    "base_offset",
-    "state",
-    "log_bytes",
-    "max_timestamp_ms",
-    "offset_entries",
-    "time_entries",
+    "base_offset", "state", "log_bytes", "max_timestamp_ms", "offset_entries", "time_entries",
     "roll_reason",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

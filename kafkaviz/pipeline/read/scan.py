@@ -121,11 +121,11 @@ class RowFile:
             return
         owners, parts, slots, uncompressed_bytes = zip(*self._waiting, strict=True)
         rows = np.concatenate(parts)
-        columns = (
-            batch_columns(rows, np.concatenate(slots), np.concatenate(uncompressed_bytes))
-            if self.name == "batches"
-            else entry_columns(rows)
-        )
+        if self.name == "batches":
+            sizes = np.concatenate(uncompressed_bytes)
+            columns = batch_columns(rows, np.concatenate(slots), sizes)
+        else:
+            columns = entry_columns(rows)
         if self._writer is None:
             import pyarrow.parquet as pq  # most readers write no Parquet, and it takes 14 MB
 

@@ -49,10 +49,7 @@ class NoJava(KafkavizError):
 def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
     """Returns the java launcher that Spark will start, and sets JAVA_HOME accordingly.
 
-    This must be called before the JVM starts.
-
-    Args:
-        cache: the folder for the launcher.
+    This must be called before the JVM starts. The launcher is written to a folder of `cache`.
 
     Raises:
         NoJava: this machine has no suitable Java. The message names the release to install, and the

@@ -39,13 +39,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DAMAGE_CODES = (
-    "batch-crc-mismatch",
-    "batch-bad-length",
-    "batch-bad-magic",
-    "batch-record-count",
-    "record-malformed",
-    "decompress-failed",
-)
+    "batch-crc-mismatch", "batch-bad-length", "batch-bad-magic", "batch-record-count",
+    "record-malformed", "decompress-failed",
+)  # fmt: skip
 
 
 class CatalogRelation(StrEnum):
@@ -85,17 +81,15 @@ COMPARED_LOGS = pa.schema(
     ]
 )
 # the batches of both sides, each with the number of the log that it is in
-BATCHES_SQL = """
-SELECT /*+ BROADCAST(compared_logs) */ number, 0 AS side, base_offset >> 16 AS block,
+BATCHES_SQL = " UNION ALL ".join(
+    f"""
+SELECT /*+ BROADCAST(compared_logs) */ number, {number} AS side, base_offset >> 16 AS block,
   base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
-FROM a_batches JOIN compared_logs
-  ON a_batches.topic = topic_a AND a_batches.partition = compared_logs.partition
-UNION ALL
-SELECT /*+ BROADCAST(compared_logs) */ number, 1 AS side, base_offset >> 16 AS block,
-  base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
-FROM b_batches JOIN compared_logs
-  ON b_batches.topic = topic_b AND b_batches.partition = compared_logs.partition
+FROM {side}_batches JOIN compared_logs
+  ON {side}_batches.topic = topic_{side} AND {side}_batches.partition = compared_logs.partition
 """
+    for number, side in enumerate(SIDES)
+)
 BLOCKS_SQL = """
 SELECT number, block, side, COUNT(*) AS batches,
   MIN(base_offset) AS first_offset, MAX(last_offset) AS last_offset,
@@ -377,7 +371,7 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 
 
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
-    """Returns an SQL condition that is false for batches of renamed directories.
+    """Returns an SQL condition that is false for batches of renamed directories, or "".
 
     A deleted topic's directory is renamed to end in -delete. If the topic was created again,
     batches of both topics have the same name in table `batches`, which has no directory column.
@@ -385,9 +379,6 @@ def _condition(side_catalog: Catalog, file: str, row: str) -> str:
     Args:
         file: an SQL expression for the name of a row's Parquet file. It depends on the engine.
         row: an SQL expression for the number of a row in its Parquet file.
-
-    Returns:
-        "" if no batch must be excluded.
     """
     ranges = " OR ".join(
         f"({file} = '{rows.file}' AND {row} BETWEEN {rows.first_row}"

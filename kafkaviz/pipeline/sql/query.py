@@ -263,12 +263,8 @@ class Query(Job[QueryResult, None]):
                 continue
             if "wrong" in head:
                 what, advice, start, stop = head["wrong"]
-                raise sql.QueryError(
-                    Message.from_json(what),
-                    Message.from_json(advice) if advice else None,
-                    start,
-                    stop,
-                )
+                advice = advice and Message.from_json(advice)
+                raise sql.QueryError(Message.from_json(what), advice, start, stop)
             if "too_large" in head:
                 worker.end()  # an idle process would keep the memory of a large query
                 raise QueryTooLarge(environment.positive_number(MEMORY, MEMORY_MIB))

@@ -210,11 +210,8 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
     body = sink.getvalue()
     if len(body) > MAX_BYTES:
         raise MemoryError
-    return {
-        "all_rows": all_rows,
-        "seconds": seconds,
-        "cut_at": most if _is_cut(result, most) else 0,
-    }, body
+    cut_at = most if _is_cut(result, most) else 0
+    return {"all_rows": all_rows, "seconds": seconds, "cut_at": cut_at}, body
 
 
 def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
