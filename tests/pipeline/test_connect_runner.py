@@ -39,7 +39,7 @@ class ConnectSession:
         return self
 
     def mapInArrow(self, function: Callable, schema: str) -> "ConnectSession":
-        assert schema == "number long, results binary"
+        assert schema == "number long, result binary"
         self.function = function
         return self
 
@@ -131,6 +131,6 @@ def test_a_task_runs_from_its_pickled_copy(tasks, tmp_path: Path):
     (first, second) = run_rows([pa.RecordBatch.from_pydict({"id": [3, 1]})])
     rows = [batch.to_pylist()[0] for batch in (first, second)]
     assert [row["number"] for row in rows] == [3, 1]
-    results = [pickle.loads(row["results"])[0] for row in rows]
+    results = [pickle.loads(row["result"]) for row in rows]
     summaries = [summary for result in results for summary in task_results.read(tmp_path, result)]
     assert [summary.number for summary in summaries] == [3, 1]

@@ -1079,7 +1079,7 @@ def test_a_worker_that_does_not_start_is_not_awaited(monkeypatch):
     monkeypatch.setattr(query, "MODULE", "no.such.module")
     for _ in range(3):
         worker = pool.take(over)
-        with pytest.raises(query.WorkerEnded):
+        with pytest.raises(query.WorkerLost):
             worker.ask({})
         pool.give_back(worker)
     monkeypatch.setenv(query.MEMORY, "-1")

@@ -284,6 +284,6 @@ def test_a_reply_that_is_cut_or_too_large_ends_its_worker(output, monkeypatch):
         kill=lambda: steps.append("kill"), wait=lambda: steps.append("wait")
     )
     worker._input, worker._output = io.BytesIO(), io.BytesIO(output)
-    with pytest.raises(query.WorkerEnded):
+    with pytest.raises(query.WorkerLost):
         worker.ask({})
     assert steps == ["kill", "wait"]

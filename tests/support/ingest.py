@@ -41,9 +41,8 @@ class InProcessRunner:
 
     def run(self, tasks: list, staging: Path) -> list:
         return [
-            result
+            ingest_run.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
             for task in tasks
-            for result in ingest_run.run_task(pickle.loads(pickle.dumps(task)).unpack(), staging)
         ]
 
     def count_ended(self) -> int:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -99,7 +98,7 @@ class ContextRunner:
         rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
         with workers_with_kafkaviz(self._context):
             rdd.id()  # after this, Spark knows which Python and environment the job uses
-        return list(chain.from_iterable(rdd.collect()))
+        return rdd.collect()
 
     def count_ended(self) -> int:
         """Returns how many tasks have ended, assuming that Spark ends them in order."""
@@ -133,28 +132,25 @@ class ConnectRunner:
         session.addTag(self._group)
         session.registerProgressHandler(self._note)
         try:
-            parts = [
-                self._query(tasks[first : first + TASKS_PER_QUERY], staging)
+            return [
+                result
                 for first in range(0, len(tasks), TASKS_PER_QUERY)
+                for result in self._query(tasks[first : first + TASKS_PER_QUERY], staging)
             ]
         finally:
             session.removeProgressHandler(self._note)
             session.removeTag(self._group)
-        return list(chain.from_iterable(parts))
 
-    def _query(self, tasks: Sequence[PackedTask], staging: Path) -> Iterable[Any]:
+    def _query(self, tasks: Sequence[PackedTask], staging: Path) -> Iterator["TaskResult"]:
         if self._is_cancelled:
             raise JobCancelled(message("errors.run_cancelled"))
-        packed = tuple(tasks)
-        rows = (
-            self._spark.range(0, len(tasks), 1, len(tasks))
-            .mapInArrow(_runner_of_rows(staging, packed), "number long, results binary")
-            .collect()
-        )
+        run_rows = _runner_of_rows(staging, tuple(tasks))
+        numbers = self._spark.range(0, len(tasks), 1, len(tasks))
+        rows = numbers.mapInArrow(run_rows, "number long, result binary").collect()
         self._ended_before += len(tasks)
         self._ended = 0
-        by_number = {row["number"]: row["results"] for row in rows}
-        return chain.from_iterable(pickle.loads(by_number[number]) for number in range(len(tasks)))
+        by_number = {row["number"]: row["result"] for row in rows}
+        return (pickle.loads(by_number[number]) for number in range(len(tasks)))
 
     def _note(self, stages: Iterable[Any] | None, **_more: object) -> None:
         self._ended = sum(stage.num_completed_tasks for stage in stages or ())
@@ -177,35 +173,33 @@ def _runner_of_rows(
 
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                results = pickle.dumps(list(run_task(tasks[number].unpack(), staging)))
-                yield pa.RecordBatch.from_pydict({"number": [number], "results": [results]})
+                result = pickle.dumps(run_task(tasks[number].unpack(), staging))
+                yield pa.RecordBatch.from_pydict({"number": [number], "result": [result]})
 
     return run_rows
 
 
-def run_task(task: Task, staging: Path) -> Sequence["TaskResult"]:
+def run_task(task: Task, staging: Path) -> "TaskResult":
     from kafkaviz.analysis.batching.advice import answer_topic
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
     from kafkaviz.pipeline.read.scan import scan
 
     if isinstance(task, AdviceTask):
-        return [answer_topic(task.topic, task.quota)]
+        return answer_topic(task.topic, task.quota)
     if isinstance(task, StartupTask):
-        return [task_results.write_loads(map(load_log, task.loads), staging)]
+        return task_results.write_loads(map(load_log, task.loads), staging)
     if isinstance(task, MergeTask):
-        return [merge(task, staging)]
+        return merge(task, staging)
     if isinstance(task, DecodeTask):
-        return [decode(task, staging)]
+        return decode(task, staging)
     segment_tasks = {part.segment_task.number: part.segment_task for part in task.splits}
     is_partial = any(part.is_partial for part in task.splits)
     digests = {number: task_results.digest(part) for number, part in segment_tasks.items()}
-    return [task_results.write(scan(task, staging), digests, staging, is_partial=is_partial)]
+    return task_results.write(scan(task, staging), digests, staging, is_partial=is_partial)
 
 
-def _run_all(
-    staging: Path, parts: Iterable[Iterable[PackedTask]]
-) -> Iterator[Sequence["TaskResult"]]:
+def _run_all(staging: Path, parts: Iterable[Iterable[PackedTask]]) -> Iterator["TaskResult"]:
     return (run_task(task.unpack(), staging) for part in parts for task in part)
 
 

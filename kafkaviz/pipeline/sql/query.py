@@ -75,10 +75,6 @@ class QueryResult:
 # ---- the processes that run queries
 
 
-class WorkerEnded(KafkavizError):
-    pass
-
-
 class Worker:
     def __init__(self) -> None:
         arguments = [
@@ -112,7 +108,7 @@ class Worker:
             The values of the reply, and an Arrow stream.
 
         Raises:
-            WorkerEnded: the process has ended. It is killed if the reply is truncated or too large.
+            WorkerLost: the process has ended. It is killed if the reply is truncated or too large.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -124,9 +120,9 @@ class Worker:
             body = self._output.read(size)
             if len(body) < size:
                 raise EOFError
-        except (OSError, ValueError, EOFError) as fault:
+        except (OSError, ValueError, EOFError):
             self.end()
-            raise WorkerEnded(message("errors.worker_ended")) from fault
+            raise WorkerLost(message("errors.query_process_ended")) from None
         return head, body
 
     def end(self) -> None:
@@ -251,10 +247,7 @@ class Query(Job[QueryResult, None]):
                 "text": self.text,
                 "most_rows": self._most_rows,
             }
-            try:
-                head, body = worker.ask(request)
-            except WorkerEnded:
-                raise WorkerLost(message("errors.query_process_ended")) from None
+            head, body = worker.ask(request)
             if "lost_files" in head:
                 previous = info
                 info = catalog.read_info(self._path)
