@@ -7,7 +7,7 @@ index.interval.bytes.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from kafkaviz.format.deep_scan import NONE as NO_FAULT
 from kafkaviz.format.walk import BatchObserver, observe_scan
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.scans import BatchWalk, SharedScan
-from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
+from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import DICTIONARY, TABLES, TASK_TABLES
 from kafkaviz.pipeline.read import check_cache
@@ -58,16 +58,16 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
         return [
-            _scan_split(
+            _SplitScan(
                 split, files, DecodedWalk(split.decoded, staging) if split.decoded else None
-            )
+            ).summary()
             for split in task.splits
         ]
 
 
 def scan_segment(segment_task: SegmentTask) -> SplitSummary:
     """Reads an entire segment and returns its summary. Writes no rows and runs no checks."""
-    return _scan_split(SegmentSplit(segment_task, 0, segment_task.log_bytes), {})
+    return _SplitScan(SegmentSplit(segment_task, 0, segment_task.log_bytes), {}).summary()
 
 
 class RowFile:
@@ -168,145 +168,118 @@ def _uncompressed_bytes(batches: np.ndarray, checked: np.ndarray | None) -> np.n
     return np.where(is_read & (checked["fault"] == NO_FAULT), checked["records_bytes"], NONE)
 
 
-def _scan_split(
-    split: SegmentSplit, files: Mapping[str, RowFile], first_walk: BatchWalk | None = None
-) -> SplitSummary:
+class _SplitScan:
     """Reads a split, and for the first split of a segment also the indexes.
 
     A segment with `is_checked` or `needs_sweep` has only one split.
-
-    Args:
-        first_walk: the batches of the split, if other tasks have decoded them.
     """
-    segment_task = split.segment_task
-    problems = []
-    if segment_task.skips_rows:
-        return SplitSummary(
-            number=segment_task.number,
-            start=split.start,
-            stop=split.stop,
-            end_position=None,
-            check_json=_check(segment_task, None, first_walk),
-        )
-    # a copy of the segment, so that cached index contents are freed with the copy
-    segment = replace(segment_task.segment)
-    # a .deleted, .cleaned or .swap file repeats rows of another file
-    files = files if segment.is_in_use else {}
-    first_rows = {name: file.rows for name, file in files.items()}
-    offsets = _index(segment, "offset_slots", problems)
-    slots = SlotCounts()
-    if split.start == 0:
-        slots = _slots(segment_task, segment, offsets, files, problems)
-    observers = _Observers(segment_task, _sort_by_position(offsets), files)
-    end, check_json = _read_log(split, segment, observers, problems, first_walk)
-    if observers.sweeper and (sums := observers.sweeper.result()).batches:
-        files["sweep"].add(segment_task, sums.sweep())
-    spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
-    return SplitSummary(
-        number=segment_task.number,
-        start=split.start,
-        stop=split.stop,
-        end_position=end,
-        content=observers.statistics.result(),
-        evidence=observers.gaps.result(),
-        slots=slots,
-        spans=spans,
-        problems=tuple(problems),
-        check_json=check_json,
-    )
 
-
-class _Observers:
     def __init__(
-        self, segment_task: SegmentTask, entries: np.ndarray, files: Mapping[str, RowFile]
+        self, split: SegmentSplit, files: Mapping[str, RowFile], first_walk: BatchWalk | None = None
     ) -> None:
-        self.statistics = BatchStatisticsBuilder()
-        self.gaps = ChunkedEvidence(entries)
-        self.sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
-        self.all: list[BatchObserver[Any]] = [self.statistics, self.gaps]
-        if self.sweeper:
-            self.all.append(self.sweeper)
-        self.rows: BatchRows | None = None
-        if "batches" in files:
-            self.rows = BatchRows(files["batches"], segment_task, entries)
-            self.all.append(self.rows)
+        """Prepares to read. `first_walk` has the batches, if other tasks have decoded them."""
+        self._split = split
+        self._segment_task = split.segment_task
+        # a copy of the segment, so that cached index contents are freed with the copy
+        self._segment = replace(split.segment_task.segment)
+        # a .deleted, .cleaned or .swap file repeats rows of another file
+        self._files = files if self._segment.is_in_use else {}
+        self._first_walk = first_walk
+        self._problems: list[Problem] = []
+        self._statistics = BatchStatisticsBuilder()
 
+    def summary(self) -> SplitSummary:
+        split = self._split
+        segment_task = self._segment_task
+        files = self._files
+        summary = SplitSummary(
+            number=segment_task.number, start=split.start, stop=split.stop, end_position=None
+        )
+        if segment_task.skips_rows:
+            return replace(summary, check_json=self._check())
+        first_rows = {name: file.rows for name, file in files.items()}
+        offsets = self._index("offset_slots")
+        slots = self._slots(offsets) if split.start == 0 else SlotCounts()
+        entries = offsets.entries if offsets else np.empty(0, OFFSET_ENTRY)
+        entries = entries[np.argsort(entries["position"], kind="stable")]
+        gaps = ChunkedEvidence(entries)
+        observers: list[BatchObserver[Any]] = [self._statistics, gaps]
+        sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
+        if sweeper:
+            observers.append(sweeper)
+        rows = BatchRows(files["batches"], segment_task, entries) if "batches" in files else None
+        if rows:
+            observers.append(rows)
+        end, check_json = self._read_log(observers, rows)
+        if sweeper and (sums := sweeper.result()).batches:
+            files["sweep"].add(segment_task, sums.sweep())
+        spans = {name: file.span(first_rows[name]) for name, file in files.items()}
+        return replace(
+            summary,
+            end_position=end,
+            content=self._statistics.result(),
+            evidence=gaps.result(),
+            slots=slots,
+            spans={name: span for name, span in spans.items() if span},
+            problems=tuple(self._problems),
+            check_json=check_json,
+        )
 
-def _read_log(
-    split: SegmentSplit,
-    segment: Segment,
-    observers: _Observers,
-    problems: list[Problem],
-    first_walk: BatchWalk | None,
-) -> tuple[int | None, str | None]:
-    """Reads the batches of a split, and runs the segment's checks if required.
+    def _read_log(
+        self, observers: Sequence[BatchObserver[Any]], rows: BatchRows | None
+    ) -> tuple[int | None, str | None]:
+        """Reads the batches of a split, and runs the segment's checks if required.
 
-    Returns:
-        The byte where the scan ended (None: nothing could be read); and the check result as JSON
-        (None: the segment is not checked).
-    """
-    segment_task = split.segment_task
-    if not isinstance(segment, LogSegment):
-        return None, _check(segment_task)
-    if not segment_task.is_checked:
-        scan = segment.scan(split.start, split.stop, fill_wrapper_fields=True)
+        Returns:
+            The byte where the scan ended (None: nothing could be read); and the check result as
+            JSON (None: the segment is not checked).
+        """
+        segment = self._segment
+        if not isinstance(segment, LogSegment):
+            return None, self._check()
+        if not self._segment_task.is_checked:
+            scan = segment.scan(self._split.start, self._split.stop, fill_wrapper_fields=True)
+            try:
+                observe_scan(scan, *observers)
+            except KafkavizError as fault:
+                self._problems.append(Problem.from_fault(segment.log.path, fault))
+                return self._statistics.end_position, self._check()
+            return scan.end.position, self._check()
+        take_checked = rows.take_checked if rows else None
+        shared_scan = SharedScan(segment, *observers, take_checked=take_checked)
+        check_json = self._check(shared_scan)
         try:
-            observe_scan(scan, *observers.all)
+            return shared_scan.result(), check_json
         except KafkavizError as fault:
-            problems.append(Problem.from_fault(segment.log.path, fault))
-            return observers.statistics.end_position, _check(segment_task)
-        return scan.end.position, _check(segment_task)
-    take_checked = observers.rows.take_checked if observers.rows else None
-    shared_scan = SharedScan(segment, *observers.all, take_checked=take_checked)
-    check_json = _check(segment_task, shared_scan, first_walk)
-    try:
-        return shared_scan.result(), check_json
-    except KafkavizError as fault:
-        problems.append(Problem.from_fault(segment.log.path, fault))
-        return observers.statistics.end_position, check_json
+            self._problems.append(Problem.from_fault(segment.log.path, fault))
+            return self._statistics.end_position, check_json
 
+    def _check(self, observer: BatchObserver[Any] | None = None) -> str | None:
+        facts = self._segment_task.facts
+        if facts is None:
+            return None
+        segment = self._segment_task.segment
+        return check_cache.to_json(checks.check(segment, facts, observer, self._first_walk))
 
-def _check(
-    segment_task: SegmentTask,
-    observer: BatchObserver[Any] | None = None,
-    first_walk: BatchWalk | None = None,
-) -> str | None:
-    facts = segment_task.facts
-    if facts is None:
-        return None
-    return check_cache.to_json(checks.check(segment_task.segment, facts, observer, first_walk))
+    def _slots(self, offsets: Index | None) -> SlotCounts:
+        times = self._index("time_slots")
+        for name, index in (("offset_entries", offsets), ("time_entries", times)):
+            if index is not None and name in self._files:
+                self._files[name].add(self._segment_task, index.entries)
+        return SlotCounts(
+            len(offsets.entries) if offsets else None,
+            len(times.entries) if times else None,
+            offsets.unwritten_slots if offsets else None,
+            times.unwritten_slots if times else None,
+        )
 
-
-def _slots(
-    segment_task: SegmentTask,
-    segment: Segment,
-    offsets: Index | None,
-    files: Mapping[str, RowFile],
-    problems: list[Problem],
-) -> SlotCounts:
-    times = _index(segment, "time_slots", problems)
-    for name, index in (("offset_entries", offsets), ("time_entries", times)):
-        if index is not None and name in files:
-            files[name].add(segment_task, index.entries)
-    return SlotCounts(
-        len(offsets.entries) if offsets else None,
-        len(times.entries) if times else None,
-        offsets.unwritten_slots if offsets else None,
-        times.unwritten_slots if times else None,
-    )
-
-
-def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
-    file = segment.index if which == "offset_slots" else segment.timeindex
-    if file is None:
-        return None
-    try:
-        return getattr(segment, which)
-    except KafkavizError as fault:
-        problems.append(Problem.from_fault(file.path, fault))
-        return None
-
-
-def _sort_by_position(index: Index | None) -> np.ndarray:
-    entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
-    return entries[np.argsort(entries["position"], kind="stable")]
+    def _index(self, which: str) -> Index | None:
+        segment = self._segment
+        file = segment.index if which == "offset_slots" else segment.timeindex
+        if file is None:
+            return None
+        try:
+            return getattr(segment, which)
+        except KafkavizError as fault:
+            self._problems.append(Problem.from_fault(file.path, fault))
+            return None
