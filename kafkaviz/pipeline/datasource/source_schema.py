@@ -21,7 +21,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.messages import Message, message
 from kafkaviz.pipeline.catalog import schema
-from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
+from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 from kafkaviz.pipeline.datasource.records import HEADERS, TIMESTAMP
 from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
@@ -29,18 +29,15 @@ from kafkaviz.search.fetch import READ_COMMITTED, READ_UNCOMMITTED
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-RECORDS = pa.schema(
-    [
-        *PARTITION,
-        ("segment_base_offset", LONG),
-        ("batch_position", LONG),
-        ("offset", LONG),
-        ("timestamp_ms", LONG),
-        ("is_control", BOOL),  # a transaction marker or another record that consumers never get
-        ("key_size_bytes", INT),  # null if the key is null
-        ("value_size_bytes", INT),
-        ("header_count", INT),
-    ]
+RECORDS = schema.table_schema(
+    ("segment_base_offset", LONG),
+    ("batch_position", LONG),
+    ("offset", LONG),
+    ("timestamp_ms", LONG),
+    ("is_control", BOOL),  # a transaction marker or another record that consumers never get
+    ("key_size_bytes", INT),  # null if the key is null
+    ("value_size_bytes", INT),
+    ("header_count", INT),
 )
 # columns from the header of a record's batch, and the record's time in Spark's type
 RECORD_ORIGIN = pa.schema(
