@@ -256,8 +256,7 @@ _SYNONYMS = {
 def setting(name: str) -> Setting:
     """Returns the setting with a topic name (segment.ms) or broker name (log.roll.ms).
 
-    Raises:
-        RefusedSetting: no setting of a log has that name.
+    Raises RefusedSetting if no setting of a log has that name.
     """
     synonym = topic_name(name)
     definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)

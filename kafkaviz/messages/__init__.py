@@ -104,8 +104,7 @@ def message(key: str, /, **values: object) -> Message:
 
     The key is not looked up, so the call is as cheap as building a tuple.
 
-    Raises:
-        TypeError: a value has a type that messages cannot hold.
+    Raises a TypeError if a value has a type that messages cannot hold.
     """
     return Message(key, tuple((name, _plain(values[name])) for name in sorted(values)))
 
@@ -148,8 +147,7 @@ def render(value: object) -> str:
 def say(key: str, /, **values: object) -> str:
     """Returns the text of a key such as "workshop.next", in the reader's language.
 
-    Raises:
-        KeyError: English has no such text, or a place has no value.
+    Raises KeyError if English has no such text, or a place has no value.
     """
     return text_in(language(), key, **values)
 

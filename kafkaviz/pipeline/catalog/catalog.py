@@ -69,8 +69,7 @@ class Catalog:
     ) -> Iterator[pa.RecordBatch]:
         """Yields the rows of a table in order, as Arrow batches.
 
-        Raises:
-            CannotOpen: files of the table are missing or damaged, or the catalog was replaced.
+        Raises CannotOpen if files of the table are missing or damaged, or the catalog was replaced.
         """
         import pyarrow.parquet as pq
 
@@ -82,8 +81,7 @@ class Catalog:
     def stamps(self) -> Iterator[StampRow]:
         """Yields the rows of table `stamps`: the size and time of each file when it was read.
 
-        Raises:
-            CannotOpen: the table cannot be read, or a row is invalid.
+        Raises CannotOpen if the table cannot be read, or a row is invalid.
         """
         columns = ["broker", "base_offset", "suffix", "json"]
         with self._translate_faults("stamps"):

@@ -154,8 +154,7 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
 
     Columns broker and replica_reason are added if option includeReplica or columns requests them.
 
-    Raises:
-        BadOption: a column does not exist.
+    Raises a BadOption if a column does not exist.
     """
     available = [
         *COLUMNS,
@@ -261,8 +260,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
     \p{Alpha}, \Q..\E, (?<name>..), nested classes and their intersection, and look-behinds without
     a fixed length.
 
-    Raises:
-        BadOption: the pattern is invalid, or Python gives it another meaning.
+    Raises a BadOption if the pattern is invalid, or Python gives it another meaning.
     """
     try:
         if _has_class_operation(text):

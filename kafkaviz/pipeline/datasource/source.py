@@ -78,8 +78,7 @@ def register(spark: "SparkSession") -> None:
     workers with the Python of this process, because Spark's default is the first python3 on PATH.
     If the workers may have another Python, a query tests whether that Python has kafkaviz.
 
-    Raises:
-        KafkavizError: the Python of the workers does not have kafkaviz.
+    Raises a KafkavizError if the Python of the workers does not have kafkaviz.
     """
     # a session of Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))

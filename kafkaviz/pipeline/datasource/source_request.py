@@ -371,8 +371,7 @@ def _parse_paths(text: str) -> list[str]:
 def _local_path(directory: str) -> str:
     """Converts a file: URI to a path. Returns other addresses unchanged.
 
-    Raises:
-        CannotOpen: the address belongs to an unsupported store.
+    Raises CannotOpen if the address belongs to an unsupported store.
     """
     scheme, _, rest = directory.partition(":")
     is_uri = scheme.isalnum() and len(scheme) >= 2 and rest.startswith("/")

@@ -236,8 +236,7 @@ def select_columns(
 ) -> pa.Schema:
     """Returns the columns of a format that have these names, in this order. Without names: all.
 
-    Raises:
-        BadOption: a name is unknown, or it occurs twice.
+    Raises a BadOption if a name is unknown, or it occurs twice.
     """
     by_name = {field.name: field for field in available}
     names = match_case(names, by_name)

@@ -313,8 +313,7 @@ def _hold_lock(path: Path) -> Generator[None]:
 def _lock(path: Path, file: TextIO) -> None:
     """Locks the file. Waits up to 30 s if an earlier ingest of this process has the lock.
 
-    Raises:
-        CatalogBusy: another process has the lock.
+    Raises CatalogBusy if another process has the lock.
     """
     waits_until = time.monotonic() + WAIT_FOR_OWN_RUN_S
     while True:

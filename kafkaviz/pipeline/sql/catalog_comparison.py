@@ -245,8 +245,7 @@ def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
 def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
     """Compares the current logs of both catalogs with DuckDB. Returns one row per log.
 
-    Raises:
-        CannotOpen: files of a catalog are missing or damaged.
+    Raises CannotOpen if files of a catalog are missing or damaged.
     """
     import duckdb
 
