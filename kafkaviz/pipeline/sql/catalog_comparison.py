@@ -12,9 +12,9 @@ To avoid sorting and shuffling, each catalog gets a fingerprint per 2^16 offsets
 compared only where the fingerprints differ.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import RowRange, StoredSegment, from_row
 from kafkaviz.pipeline.catalog.schema import BATCHES
+from kafkaviz.pipeline.ingest.merge_files import RowRuns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -216,10 +217,11 @@ class CatalogPair:
     @property
     def unverified_sides(self) -> tuple[str, ...]:
         """The catalogs ("a", "b") with checksums that no ingest has verified."""
+        checked = [side_catalog.info.sources[0].checked for side_catalog in self.catalogs]
         return tuple(
             side
-            for side, side_catalog in zip(SIDES, self.catalogs, strict=True)
-            if _unverified(side_catalog)
+            for side, check in zip(SIDES, checked, strict=True)
+            if check is None or check.level is CheckLevel.HEADERS
         )
 
     @property
@@ -350,11 +352,6 @@ def _any_side(match: PartitionMatch) -> Partition:
     return partition
 
 
-def _unverified(side_catalog: Catalog) -> bool:
-    checked = side_catalog.info.sources[0].checked
-    return checked is None or checked.level is CheckLevel.HEADERS
-
-
 def _count_damage(side_catalog: Catalog) -> Counter[str]:
     checked = side_catalog.info.sources[0].checked
     codes = [*DAMAGE_CODES]
@@ -379,10 +376,13 @@ def _condition(side_catalog: Catalog, file: str, row: str) -> str:
         file: an SQL expression for the name of a row's Parquet file. It depends on the engine.
         row: an SQL expression for the number of a row in its Parquet file.
     """
+    runs: dict[str, RowRuns] = defaultdict(RowRuns)
+    for rows in _other_rows(side_catalog):
+        runs[rows.file].add(rows)
     ranges = " OR ".join(
-        f"({file} = '{rows.file}' AND {row} BETWEEN {rows.first_row}"
-        f" AND {rows.first_row + rows.rows - 1})"
-        for rows in _join_ranges(_other_rows(side_catalog))
+        f"({file} = '{name}' AND {row} BETWEEN {start} AND {end - 1})"
+        for name in sorted(runs)
+        for start, end in runs[name].joined()
     )
     return f"NOT ({ranges})" if ranges else ""
 
@@ -404,14 +404,3 @@ def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
         is_other = name is not None and name.state != "current"
         if is_other and isinstance(stored, StoredSegment):
             yield from stored.spans.get("batches", ())
-
-
-def _join_ranges(ranges: Iterable[RowRange]) -> list[RowRange]:
-    joined: list[RowRange] = []
-    for rows in sorted(ranges, key=lambda rows: (rows.file, rows.first_row)):
-        last = joined[-1] if joined else None
-        if last and last.file == rows.file and last.first_row + last.rows == rows.first_row:
-            joined[-1] = replace(last, rows=last.rows + rows.rows)
-        elif rows.rows:
-            joined.append(rows)
-    return joined
