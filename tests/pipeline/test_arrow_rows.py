@@ -36,15 +36,6 @@ def sorted_rows(table: pa.Table) -> list[str]:
 
 
 @pytest.fixture
-def broker_directory(tmp_path) -> Path:
-    directory = whole_logs.broker(tmp_path / "made")
-    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
-    for name in ("a-0", "b-0"):
-        whole_logs.write(directory / name, batches)
-    return directory
-
-
-@pytest.fixture
 def hurt(tmp_path) -> Path:
     """Returns a broker directory with a flipped byte in its second batch, and a torn tail."""
     directory = whole_logs.broker(tmp_path / "made")

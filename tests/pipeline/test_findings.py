@@ -30,7 +30,7 @@ from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.read import inventory
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds
-from tests.pipeline.file_access import opened_files, touch
+from tests.pipeline.file_access import close_file, opened_files, touch
 from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 
@@ -318,18 +318,7 @@ def test_a_checked_segment_is_read_in_one_piece(copied, in_process, out, monkeyp
 
 def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, out, monkeypatch):
     """Its neighbours have theirs; it is read once it can be, though its stamp is the same."""
-    closed, readable = broker / "a-0" / f"{10:020d}.log", {"now": False}
-    open_reader, access = file.reader, os.access
-
-    def reader(path: Path):
-        if path == closed and not readable["now"]:
-            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
-        return open_reader(path)
-
-    monkeypatch.setattr(file, "reader", reader)
-    monkeypatch.setattr(
-        os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode)
-    )
+    readable = close_file(broker / "a-0" / f"{10:020d}.log", monkeypatch)
     in_process(broker, catalog=out, findings=True)
     assert_health(out, broker)
     findings = catalog.read(out).health("made").findings

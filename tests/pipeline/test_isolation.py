@@ -255,13 +255,19 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory)
     assert read("kafka_batches", broker_directory).num_rows == 13
 
 
-def test_without_its_transaction_indexes_a_log_shows_the_same(clean, tmp_path):
-    """On a log of 4.3.1 the markers replace the .txnindex files."""
+def copy_payments(clean: Path, tmp_path: Path) -> Path:
+    """Returns a broker directory that was shut down cleanly, with only the log payments-0."""
     directory = tmp_path / "kafka"
     directory.mkdir()
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, directory / name)
     shutil.copytree(clean / "payments-0", directory / "payments-0")
+    return directory
+
+
+def test_without_its_transaction_indexes_a_log_shows_the_same(clean, tmp_path):
+    """On a log of 4.3.1 the markers replace the .txnindex files."""
+    directory = copy_payments(clean, tmp_path)
     expected = read("kafka_records", directory)["offset"].to_pylist()
     for path in (directory / "payments-0").glob("*.txnindex"):
         path.write_bytes(b"\1" + path.read_bytes()[1:])
@@ -365,11 +371,7 @@ def test_a_transaction_index_that_is_wrong_ends_the_query(clean, tmp_path):
     """A real broker's, 4.3.1: whatever is changed in it, no aborted record is a row. The other
     modes use the markers.
     """
-    directory = tmp_path / "kafka"
-    directory.mkdir()
-    for name in ("meta.properties", ".kafka_cleanshutdown"):
-        shutil.copy(clean / name, directory / name)
-    shutil.copytree(clean / "payments-0", directory / "payments-0")
+    directory = copy_payments(clean, tmp_path)
     expected = read("kafka_records", directory)["offset"].to_pylist()
     for path in sorted((directory / "payments-0").glob("*.txnindex")):
         data = path.read_bytes()

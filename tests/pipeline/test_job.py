@@ -23,7 +23,7 @@ from kafkaviz.pipeline.ingest import catalog_tables, job, merge_files
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.pipeline.read import inventory
 from tests.pipeline.catalog_rows import assert_catalog_holds, rows, stored_segments
-from tests.pipeline.file_access import opened_files, touch
+from tests.pipeline.file_access import close_file, opened_files, touch
 from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
 
 
@@ -386,18 +386,7 @@ def test_an_unreadable_description_is_replaced(broker, in_process, out, spoil, f
 def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, monkeypatch):
     """Its neighbours have their rows; it is read once it can be, though its stamp is the same."""
     closed = broker / "a-0" / f"{10:020d}.log"
-    readable = {"now": False}
-    open_reader, access = file.reader, os.access
-
-    def reader(path: Path):
-        if path == closed and not readable["now"]:
-            raise CannotOpen(path, message("errors.may_not_be_read"), kind="permission")
-        return open_reader(path)
-
-    monkeypatch.setattr(file, "reader", reader)
-    monkeypatch.setattr(
-        os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode)
-    )
+    readable = close_file(closed, monkeypatch)
     in_process(broker, catalog=out)
     assert catalog.read(out).info.problems == (Problem(closed, message("errors.may_not_be_read")),)
     (row,) = [

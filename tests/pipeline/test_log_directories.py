@@ -94,10 +94,16 @@ def test_directories_without_an_id_belong_together_unless_they_share_a_partition
     assert len(inventory(map(open_broker, (paths["a"], paths["c"]))).brokers) == 2
 
 
-def test_a_partition_in_two_directories_is_read_once(disks, tmp_path):
+def copy_twice(disks: Path, tmp_path: Path) -> tuple[Path, str]:
+    """Returns a copy in which two directories have the same partition, and the partition's name."""
     copied = Path(shutil.copytree(disks, tmp_path / "copy"))
     twice = partition_of(disks / "disk-b")
     shutil.copytree(copied / "disk-b" / twice, copied / "disk-c" / twice)
+    return copied, twice
+
+
+def test_a_partition_in_two_directories_is_read_once(disks, tmp_path):
+    copied, twice = copy_twice(disks, tmp_path)
     topic, number = twice.rsplit("-", 1)
     options = {
         "topics": topic,
@@ -121,9 +127,7 @@ def partition_of(directory: Path) -> str:
 def test_a_partition_in_two_directories_is_in_the_catalog_twice(disks, tmp_path, monkeypatch):
     """Each by its log directory, also in the next run."""
     without_spark(monkeypatch)
-    copied = Path(shutil.copytree(disks, tmp_path / "copy"))
-    twice = partition_of(disks / "disk-b")
-    shutil.copytree(copied / "disk-b" / twice, copied / "disk-c" / twice)
+    copied, twice = copy_twice(disks, tmp_path)
     out = tmp_path / "out"
     for content in (b"", b"\0" * 10):
         with next((copied / "disk-c" / twice).glob("*.log")).open("ab") as file:

@@ -24,15 +24,6 @@ START_MS = whole_logs.START_MS
 FILE_OF = {"kafka_offset_index": "index", "kafka_time_index": "timeindex"}
 
 
-@pytest.fixture
-def broker_directory(tmp_path) -> Path:
-    directory = whole_logs.broker(tmp_path / "made")
-    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
-    for name in ("a-0", "b-0"):
-        whole_logs.write(directory / name, batches)
-    return directory
-
-
 def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
