@@ -227,14 +227,16 @@ class IngestWork:
         return map(self.task, self.entries)
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
-        owner = entry.broker, entry.partition
+        facts = None
+        if self.checks and is_read(entry):
+            facts = self.checks.facts(entry.broker, entry.partition)
         return SegmentTask(
             number=entry.number,
             broker=entry.broker,
             topic=entry.partition.topic,
             partition=entry.partition.partition,
             segment=entry.segment,
-            facts=self.checks.facts(*owner) if self.checks and is_read(entry) else None,
+            facts=facts,
             skips_rows=self.states[entry.number] == READ_FOR_CHECKS,
             needs_sweep=self.checks is not None,
         )
