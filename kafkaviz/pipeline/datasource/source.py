@@ -276,8 +276,8 @@ class TimeIndexSource(KafkaSource):
 
 
 SOURCES = (
-    SegmentsSource, BatchesSource, RecordsSource, FilesSource, OffsetIndexSource, TimeIndexSource
-)
+    SegmentsSource, BatchesSource, RecordsSource, FilesSource, OffsetIndexSource, TimeIndexSource,
+)  # fmt: skip
 assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORMAT}
 
 

@@ -144,9 +144,7 @@ class SourcePlan:
         )
         has_own_tasks = is_split(self.options)
         runs = groupby(costs, key=lambda item: _range_key(item[0]) if has_own_tasks else None)
-        return [
-            group for _, run in runs for group, _ in pack_by_cost(run, self.options.task_bytes)
-        ]
+        return [group for _, run in runs for group, _ in pack_by_cost(run, self.options.task_bytes)]
 
     def remote_gaps(self) -> Iterator[tuple[str, Partition, RemoteGap]]:
         """Yields (broker name, partition, gap) for each gap that may hide requested offsets.

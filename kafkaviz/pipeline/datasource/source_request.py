@@ -188,9 +188,7 @@ class SourceQuery:
             archive.enclosing_archive(path) or (archive.is_archive(path) and not path.is_dir())
         ):
             what = message("errors.archive_on_cluster")
-            raise CannotOpen(
-                directory, what, message("errors.unpack_for_workers"), kind="archive"
-            )
+            raise CannotOpen(directory, what, message("errors.unpack_for_workers"), kind="archive")
         try:
             store = self.request.options.tiered
             broker = open_broker(path if store is None else join_tiered(path, store))

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.run import TaskResult
 
 __all__ = [
-    "Ingest", "IngestError", "IngestResult", "JobCancelled", "Progress", "ingest", "start_ingest"
-]
+    "Ingest", "IngestError", "IngestResult", "JobCancelled", "Progress", "ingest", "start_ingest",
+]  # fmt: skip
 
 
 def start_ingest(

@@ -113,9 +113,7 @@ def pack(task: Task) -> PackedTask:
     return PackedTask(task.cost, task.log_bytes, zlib.compress(pickle.dumps(task)))
 
 
-def load_tasks(
-    loads: Callable[[], Iterable["LogStartup"]], cores: int
-) -> Iterator[StartupTask]:
+def load_tasks(loads: Callable[[], Iterable["LogStartup"]], cores: int) -> Iterator[StartupTask]:
     """Yields start-up tasks that take about the same time each. Calls `loads` twice."""
     costs = array("q", map(_load_cost, loads()))
     target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)

@@ -81,8 +81,8 @@ CHECKED_COLUMNS = ["base_offset", "suffix", "digest", "json"]
 RETENTION_COLUMNS = ["until_ms", "now_ms", "limits_json"]
 # codes of findings that may change although no file does: by the clock, or by permissions
 UNSTEADY_CODES = (
-    "timestamp-in-future", "open-transaction", "hanging-transaction", "unreadable-file"
-)
+    "timestamp-in-future", "open-transaction", "hanging-transaction", "unreadable-file",
+)  # fmt: skip
 
 
 class DirectoryTables(NamedTuple):
