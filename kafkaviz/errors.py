@@ -7,7 +7,6 @@ The text of an error has three forms:
     error.what.render("zh")     the fault without its place
 """
 
-import copyreg
 import errno
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -34,7 +33,7 @@ class KafkavizError(Exception):
 
     def __reduce__(self) -> tuple:
         # Spark pickles errors. A subclass may have other parameters, so __init__ is not called.
-        return copyreg.__newobj__, (type(self), *self.args), vars(self)
+        return Exception.__new__, (type(self), *self.args), vars(self)
 
     def render(self, language: str) -> str:
         return self.message.render(language)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from itertools import groupby
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -115,13 +114,10 @@ def stored_health(
         None if check.starts is None else Restart(bool(check.clean), check.starts, restart_steps)
     )
     partition_rows = partitions.to_pylist()
-    place_of = itemgetter("directory", "log_directory")
-    offsets = {
-        place_of(row): {name: row[name] for name in OFFSET_COLUMNS} for row in partition_rows
-    }
+    offsets = {_place(row): {name: row[name] for name in OFFSET_COLUMNS} for row in partition_rows}
     logs = tuple(
         _parse_log(list(rows), offsets.get(place, {}))
-        for place, rows in groupby(retention.to_pylist(), key=place_of)
+        for place, rows in groupby(retention.to_pylist(), key=_place)
     )
     return StoredHealth(
         check.assumed_release,
@@ -130,6 +126,10 @@ def stored_health(
         logs,
         tuple(filter(None, map(_parse_share, partition_rows))),
     )
+
+
+def _place(row: dict) -> tuple[str, str]:
+    return row["directory"], row["log_directory"]
 
 
 def _owner(broker: str, directory: str | None, log_directory: str | None) -> dict:

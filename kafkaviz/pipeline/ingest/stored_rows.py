@@ -218,7 +218,7 @@ class StoredRows:
         segments = [from_row(row, self.info) for row in rows]
         values = self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
         values = values.select(STATISTICS_COLUMNS).to_pylist()
-        found = {}
+        found: dict[SegmentKey, tuple[StoredSegment, SegmentStatistics]] = {}
         for segment, row in zip(segments, values, strict=True):
             if isinstance(segment, StoredSegment) and self.has_rows(segment.spans):
                 statistics = SegmentStatistics(**row, first_batch=segment.first_batch)
