@@ -188,8 +188,8 @@ def read_info(path: Path) -> CatalogInfo:
     try:
         document = json.loads((path / NAME).read_bytes())
         if document["format"] not in READ_FORMATS:
-            found = str(document["format"])
-            what = message("errors.other_catalog_format", format=found, expected=FORMAT)
+            catalog_format = str(document["format"])
+            what = message("errors.other_catalog_format", format=catalog_format, expected=FORMAT)
             raise CannotOpen(path, what, message("errors.ingest_again"))
         return from_json(document)
     except FileNotFoundError:

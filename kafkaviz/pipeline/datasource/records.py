@@ -349,7 +349,7 @@ def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Col
 
     Control records are left out, because consumers do not get them. As in KafkaRecordToRowConverter
     of Spark 4.3, a record without a timestamp (-1 in Kafka) has the last millisecond of 1969. A
-    record without headers has null headers. `record_columns` are those that `records` yields.
+    record without headers has null headers. `records` yields the `record_columns`.
     """
     is_visible = ~np.asarray(record_columns["is_control"])
     visible = {

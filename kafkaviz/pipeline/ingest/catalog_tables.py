@@ -407,8 +407,8 @@ def _fill_segment_bytes(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
             rows = file.read_row_group(group, use_threads=False)
             columns = (rows[name].to_pylist() for name in ("broker", "topic", "partition"))
             owners = list(zip(*columns, strict=True))
-            found = {owner: limits.find(*owner) for owner in set(owners)}
+            owner_limits = {owner: limits.find(*owner) for owner in set(owners)}
             for place, name in enumerate(LIMIT_COLUMNS):
-                values = [found[owner][place] for owner in owners]
+                values = [owner_limits[owner][place] for owner in owners]
                 rows = set_column(rows, name, column(values, SEGMENTS.field(name).type))
             yield rows

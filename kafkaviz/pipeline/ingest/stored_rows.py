@@ -218,12 +218,12 @@ class StoredRows:
         segments = [from_row(row, self.info) for row in rows]
         values = self._segment_rows.slice(place.first_row - place.number, place.rows - 1)
         values = values.select(STATISTICS_COLUMNS).to_pylist()
-        found: dict[SegmentKey, tuple[StoredSegment, SegmentStatistics]] = {}
+        segments_by_key: dict[SegmentKey, tuple[StoredSegment, SegmentStatistics]] = {}
         for segment, row in zip(segments, values, strict=True):
             if isinstance(segment, StoredSegment) and self.has_rows(segment.spans):
                 statistics = SegmentStatistics(**row, first_batch=segment.first_batch)
-                found[segment.base_offset, segment.suffix] = segment, statistics
-        return StoredPartition(found)
+                segments_by_key[segment.base_offset, segment.suffix] = segment, statistics
+        return StoredPartition(segments_by_key)
 
     def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
         """Returns the stored check results of a directory and its segments."""
