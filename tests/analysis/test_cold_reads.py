@@ -6,7 +6,7 @@ import pytest
 from kafkaviz.analysis import sweep
 from kafkaviz.format.batch import BATCH
 from tests.analysis import arrays
-from tests.support.tuning import cold_reads
+from tests.support.tuning import cold_reads, quantile
 
 
 def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np.ndarray:
@@ -41,7 +41,7 @@ def test_the_table_of_the_model(mean_bytes, spread2, interval, mean, p99):
     """Lognormal sizes, read-ahead of 128 KiB."""
     reads = cold_reads(lognormal(mean_bytes, spread2), [interval])
     assert sweep.mean(reads.counts[0]) == pytest.approx(mean, rel=0.04)
-    assert abs(sweep.quantile(reads.counts[0], 0.99) - p99) <= (1 if p99 > 10 else 0)
+    assert abs(quantile(reads.counts[0], 0.99) - p99) <= (1 if p99 > 10 else 0)
 
 
 def test_large_batches_are_a_read_a_header():

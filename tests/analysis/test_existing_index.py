@@ -9,7 +9,6 @@ import pytest
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import lookup_costs
 from kafkaviz.analysis.segment import existing_index
-from kafkaviz.analysis.sweep import sweep_times
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, MeasurementBuilder
@@ -18,7 +17,7 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format.walk import observe_scan
 from kafkaviz.log.archives.archive import unpack_if_archive
 from tests.analysis import arrays
-from tests.support.tuning import cold_reads
+from tests.support.tuning import cold_reads, columns_of, sweep_times
 
 LEADER = {"user-profiles": (23, 38), "orders": (13, 13), "late-events": (4, 4)}
 FOLLOWER = {
@@ -49,7 +48,7 @@ def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool
     )
     observe_scan((batches[:middle], batches[middle:]), there)
     swept = there.result()
-    columns = sweep.Columns.from_batches(batches)
+    columns = columns_of(batches)
     return again, swept and swept.cost(columns, again)
 
 

@@ -182,8 +182,8 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
 
 def test_lookups_are_grouped_by_what_they_look_for(clean, capsys):
     """A batch's first offset, any offset, and a timestamp: today and at the considered interval."""
-    from kafkaviz.analysis.sweep import sweep_times
     from kafkaviz.log.broker import open_broker
+    from tests.support.tuning import sweep_times
 
     answer = tuned(capsys, clean / "payments-0")
     segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]

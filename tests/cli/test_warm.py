@@ -18,7 +18,6 @@ from tests.pipeline import whole_logs
 COMPILED_MODULES = {
     "analysis.cost.cold_reads",
     "analysis.page_replay",
-    "analysis.sweep.sums",
     "analysis.sweep.sweeper",
     "analysis.sweep.times",
     "cli.dumping.compiled_records",

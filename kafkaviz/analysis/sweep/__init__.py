@@ -23,12 +23,10 @@ from kafkaviz.analysis.sweep.sums import (
     add_histograms,
     mean,
     no_parts,
-    quantile,
     scale_counts,
 )
 from kafkaviz.analysis.sweep.sweeper import (
     BASE,
-    CLEANER_APPEND_BYTES,
     EVERY,
     FOLLOWER_APPEND_BYTES,
     Sweeper,
@@ -37,21 +35,16 @@ from kafkaviz.analysis.sweep.sweeper import (
     sweep,
 )
 from kafkaviz.analysis.sweep.times import (
-    SIZES,
     Columns,
     ColumnsBuilder,
     headers,
-    sizes,
-    sweep_times,
 )
 
 __all__ = [
     "BASE",
-    "CLEANER_APPEND_BYTES",
     "EVERY",
     "FOLLOWER_APPEND_BYTES",
     "INTERVALS",
-    "SIZES",
     "SWEEP",
     "Columns",
     "ColumnsBuilder",
@@ -63,9 +56,6 @@ __all__ = [
     "mean",
     "no_parts",
     "parts",
-    "quantile",
     "scale_counts",
-    "sizes",
     "sweep",
-    "sweep_times",
 ]

@@ -6,10 +6,10 @@ A histogram counts lookups by the number of headers that they read.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index, time_index
 
 # With the interval 0, every batch is indexed. The others are 64 B to 4 MiB. They grow by a third of
@@ -70,24 +70,17 @@ class HeaderCounts:
         """Returns all histograms in one array, without trailing zeros, and the start of each."""
         # the steps of each interval add up to 0, so one cumulative sum is right for all intervals
         counts = self.flat + np.cumsum(self.steps)
-        lengths = _lengths(counts, self.starts)
-        starts = starts_of_lengths(lengths)
-        packed_counts = np.zeros(int(starts[-1]), np.int64)
-        add_counts(packed_counts, starts, counts, self.starts)
-        return packed_counts, starts
+        histograms = [
+            np.trim_zeros(counts[first:stop], "b") for first, stop in pairwise(self.starts.tolist())
+        ]
+        lengths = np.array(list(map(len, histograms)), np.int64)
+        return np.concatenate([self.flat[:0], *histograms]), starts_of_lengths(lengths)
 
 
 def mean(counts: np.ndarray) -> float:
     """Returns the mean of a histogram; NaN if it is empty."""
     total = counts.sum()
     return float((np.arange(len(counts)) * counts).sum() / total) if total else float("nan")
-
-
-def quantile(counts: np.ndarray, share: float) -> int:
-    """Returns a quantile of a histogram, such as `share=0.5` for the median; 0 if it is empty."""
-    return int(
-        quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0]
-    )
 
 
 def starts_of_lengths(lengths: np.ndarray) -> np.ndarray:
@@ -101,25 +94,17 @@ def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
     return total
 
 
-@njit(cache=True)
 def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Returns several quantiles of each histogram: one row per interval, one column per share."""
     table = np.zeros((len(starts) - 1, len(shares)), np.int64)
-    for interval_number in range(len(starts) - 1):
-        counts = flat[starts[interval_number] : starts[interval_number + 1]]
-        total = counts.sum()
-        for column in range(len(shares)):
-            rank = max(1, np.ceil(shares[column] * total - 1e-9))
-            cumulated = 0
-            bin_number = -1
-            while cumulated < rank and bin_number + 1 < len(counts):
-                bin_number += 1
-                cumulated += counts[bin_number]
-            table[interval_number, column] = max(bin_number, 0) if total else 0
+    for interval_number, (first, stop) in enumerate(pairwise(starts.tolist())):
+        cumulated = np.cumsum(flat[first:stop])
+        if stop > first and cumulated[-1]:
+            ranks = np.maximum(1, np.ceil(shares * cumulated[-1] - 1e-9))
+            table[interval_number] = np.searchsorted(cumulated, ranks)
     return table
 
 
-@njit(cache=True)
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
@@ -127,25 +112,10 @@ def add_counts(
 
     An added histogram may be longer than the one in `flat` only if zeros are at its end.
     """
-    for interval_number in range(len(starts) - 1):
-        length = min(
-            starts[interval_number + 1] - starts[interval_number],
-            added_starts[interval_number + 1] - added_starts[interval_number],
-        )
-        for bin_number in range(length):
-            flat[starts[interval_number] + bin_number] += added_flat[
-                added_starts[interval_number] + bin_number
-            ]
-
-
-@njit(cache=True)
-def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    lengths = np.zeros(len(starts) - 1, np.int64)
-    for interval_number in range(len(lengths)):
-        for bin_number in range(starts[interval_number], starts[interval_number + 1]):
-            if flat[bin_number]:
-                lengths[interval_number] = bin_number - starts[interval_number] + 1
-    return lengths
+    ranges = zip(pairwise(starts.tolist()), pairwise(added_starts.tolist()), strict=True)
+    for (first, stop), (added_first, added_stop) in ranges:
+        length = min(stop - first, added_stop - added_first)
+        flat[first : first + length] += added_flat[added_first : added_first + length]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ one or more lookups per batch.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -44,7 +43,6 @@ STATE: np.dtype = np.dtype(
 )
 _BLOCK = 2048  # this many batches stay in the processor's cache while all intervals are simulated
 FOLLOWER_APPEND_BYTES = 1 << 20  # a follower appends up to replica.fetch.max.bytes at once
-CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one cleaner thread
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
@@ -284,7 +282,7 @@ def sweep(
 
 
 def parts(
-    batches: np.ndarray | Sequence[np.ndarray],
+    batches: np.ndarray | Iterable[np.ndarray],
     intervals: Iterable[int] = INTERVALS,
     *,
     targets: str = BASE,
@@ -320,7 +318,7 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """Takes arguments that function `sweep` also has, except `by_append`.
+        """Takes the arguments of the function `sweep`, and `by_append`.
 
         If `by_append`, the batches must have a column "append", used instead of `append_bytes`.
         Batches that were appended together have the same number in this column.
@@ -338,16 +336,17 @@ class Sweeper(BatchObserver[SweepParts]):
         self._counts = HeaderCounts(self._intervals)
         # the last append, not counted until the next chunk shows whether it is complete
         self._open_append: tuple[np.ndarray, np.ndarray] | None = None
-        self._sums = replace(no_parts(self._intervals), segments=1)
+        self._target_count = 0
+        self._log_bytes = 0
+        self._batch_count = 0
+        self._least_batch_bytes: int | None = None
 
     def observe(self, batches: np.ndarray) -> None:
         if not len(batches):
             return
-        appends = (
-            batches["append"].astype(np.int64)
-            if self._by_append
-            else np.full(len(batches), UNKNOWN)
-        )
+        appends = np.full(len(batches), UNKNOWN)
+        if self._by_append:
+            appends = batches["append"].astype(np.int64)
         columns = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms")
         batches = np.array([batches[name] for name in columns], np.int64)
         if self._open_append is not None:
@@ -361,13 +360,12 @@ class Sweeper(BatchObserver[SweepParts]):
     def result(self) -> SweepParts:
         """Returns the sums over the whole segment, including the time entry that a roll adds."""
         if self._open_append is not None:
-            self._sweep_batches(
-                self._open_append[0], np.array([self._open_append[0].shape[1]]), is_end=True
-            )
+            batches = self._open_append[0]
+            self._sweep_batches(batches, np.array([batches.shape[1]]), is_end=True)
         last = self._newest_ms > self._state["last_time_ms"]
         headers, starts = self._counts.histograms()
-        return replace(
-            self._sums,
+        return SweepParts(
+            intervals=self._intervals,
             entries=self._state["entries"].copy(),
             time_entries=self._state["time_entries"] + last,
             skipped_bytes=self._state["skipped_bytes"].copy(),
@@ -375,6 +373,11 @@ class Sweeper(BatchObserver[SweepParts]):
             batches_to_entry=self._state["start_row"].copy(),
             headers=headers,
             starts=starts,
+            targets=self._target_count,
+            log_bytes=self._log_bytes,
+            batches=self._batch_count,
+            segments=1,
+            least_batch_bytes=self._least_batch_bytes,
         )
 
     def _append_ends(self, batches: np.ndarray, appends: np.ndarray) -> np.ndarray:
@@ -394,26 +397,29 @@ class Sweeper(BatchObserver[SweepParts]):
         has_next[-1] = not is_end
         targets = np.zeros(len(sizes), TARGETS)
         self._targets(targets, base, last, has_next & (base != last) & self._by_base_offset)
-        positions = np.cumsum(sizes) - sizes + self._sums.log_bytes
+        positions = np.cumsum(sizes) - sizes + self._log_bytes
         newest = np.maximum.accumulate(np.maximum(newest, self._newest_ms))
-        first_row = self._sums.batches
+        first_row = self._batch_count
         self._newest_ms = int(newest[-1])
-        self._add_sums(sizes, int(targets["near"].sum() + targets["far"].sum()), sizes[has_next])
-        self._counts.make_room(
-            self._sums.batches, self._sums.least_batch_bytes, int(np.diff(ends, prepend=0).max())
-        )
+        self._target_count += int(targets["near"].sum() + targets["far"].sum())
+        self._log_bytes += int(sizes.sum())
+        self._batch_count += len(sizes)
+        followed_sizes = sizes[has_next]
+        if len(followed_sizes):
+            least_bytes = int(followed_sizes.min())
+            self._least_batch_bytes = min(self._least_batch_bytes or least_bytes, least_bytes)
+        longest_append = int(np.diff(ends, prepend=0).max())
+        self._counts.make_room(self._batch_count, self._least_batch_bytes, longest_append)
         closes = np.zeros(len(sizes), bool)
         closes[ends - 1] = True
         opens = np.append(True, closes[:-1])
         if len(ends) == len(sizes) and (targets["near"] == 1).all() and not targets["far"].any():
-            position_sums = np.append(0, np.cumsum(positions))
-            is_own = targets["near_last"] == 1
             leap_to_entries(
                 first_row,
                 positions,
-                position_sums,
+                np.append(0, np.cumsum(positions)),
                 newest,
-                is_own,
+                targets["near_last"] == 1,
                 self._intervals,
                 self._state,
                 self._counts.steps,
@@ -432,17 +438,3 @@ class Sweeper(BatchObserver[SweepParts]):
                 self._counts.flat,
                 self._counts.starts,
             )
-
-    def _add_sums(self, sizes: np.ndarray, targets: int, followed_sizes: np.ndarray) -> None:
-        sums = self._sums
-        least_sizes = [] if sums.least_batch_bytes is None else [sums.least_batch_bytes]
-        self._sums = replace(
-            sums,
-            targets=sums.targets + targets,
-            log_bytes=sums.log_bytes + int(sizes.sum()),
-            batches=sums.batches + len(sizes),
-            least_batch_bytes=min(
-                [*least_sizes, *([int(followed_sizes.min())] if len(followed_sizes) else [])],
-                default=None,
-            ),
-        )

