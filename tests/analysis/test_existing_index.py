@@ -47,9 +47,8 @@ def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool
         len(batches) // 2,
     )
     observe_scan((batches[:middle], batches[middle:]), there)
-    swept = there.result()
     columns = columns_of(batches)
-    return again, swept and swept.cost(columns, again)
+    return again, there.cost(columns, again) if there.result() else None
 
 
 def counted(parts) -> list[int]:

@@ -125,96 +125,7 @@ def cost_from_replay(
     )
 
 
-class _EntryTargets:
-    """The .index entries, and the rows of the batches they point to; UNREAD_ROW: not read yet."""
-
-    def __init__(self, offsets: np.ndarray) -> None:
-        self._keys, self.positions = (
-            np.ascontiguousarray(offsets[name]) for name in ("offset", "position")
-        )
-        self.rows = np.full(len(offsets), UNREAD_ROW)
-
-    def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the row and position of the batch at which each offset's search starts."""
-        if not len(self._keys):
-            return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
-        slot = np.searchsorted(self._keys, targets, "right") - 1
-        has_slot = slot >= 0
-        return np.where(has_slot, self.rows[slot], 0), np.where(has_slot, self.positions[slot], 0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExistingIndexSweep:
-    """The lookups in a segment's existing indexes, counted in one pass over the .log."""
-
-    entries: _EntryTargets
-    times: np.ndarray  # log.segment.TIME_ENTRY
-    starts: np.ndarray  # the row at which a scan for each batch's base offset starts
-    base_counter: "_HeaderCounter"
-    every_counter: "_HeaderCounter"
-    gaps: EntryGaps
-    by_base_offset: bool
-
-    def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
-        """Returns the cost of lookups in the existing index.
-
-        Also deletes the times in `columns`, to save memory.
-
-        Args:
-            columns: the columns of the complete segment.
-            replay_cost: the cost of the index that a replay of the segment writes. The sums that
-                do not depend on the index are taken from it.
-        """
-        count = {
-            "entries": np.array([len(self.entries.rows)]),
-            "time_entries": np.array([len(self.times)]),
-            "last_times": np.zeros(1, np.int64),
-            "batches_to_entry": self.entries.rows[-1:]
-            if len(self.entries.rows)
-            else np.zeros(1, int),
-        }
-        time_counter = self._count_times(columns)
-        columns.forget_times()
-        return ExistingIndexCost(
-            replace(self.base_counter.replace_in(replay_cost.parts), **count),
-            replace(self.every_counter.replace_in(replay_cost.every_offset), **count),
-            replace(time_counter.replace_in(replay_cost.timestamps), **count),
-            self._count_cold_reads(columns.sizes["size_bytes"], replay_cost.cold.intervals),
-            self.gaps,
-        )
-
-    def _count_cold_reads(self, sizes: np.ndarray, intervals: np.ndarray) -> ColdReads:
-        positions = np.cumsum(sizes, dtype=np.int64)
-        positions -= sizes
-        return cold_reads.cold_reads_from_starts(
-            positions,
-            self.starts,
-            intervals,
-            by_base_offset=self.by_base_offset,
-        )
-
-    def _count_times(self, columns: Columns) -> "_HeaderCounter":
-        counter = _HeaderCounter()
-        row = 0
-        position = 0
-        for first in range(0, len(columns.targets_ms), BLOCK):
-            targets = columns.targets_ms[first : first + BLOCK]
-            rows, positions = find_answers(columns.sizes, columns.newest_ms, targets, row, position)
-            row = int(rows[-1])
-            position = int(positions[-1])
-            slot = np.searchsorted(self.times["timestamp_ms"], targets, "right") - 1
-            offsets = self.times["offset"][slot] if len(self.times) else slot
-            start, start_position = (
-                np.where(slot >= 0, column, 0) for column in self.entries.floor(offsets)
-            )
-            counter.add(
-                np.maximum(rows, start) - start + 1,
-                np.maximum(positions, start_position) - start_position,
-            )
-        return counter
-
-
-class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
+class ExistingIndexSweeper(BatchObserver[bool]):
     """Counts lookups in a segment's existing indexes while its .log is read in chunks.
 
     Args:
@@ -225,14 +136,18 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
     ) -> None:
-        self._entries = _EntryTargets(offsets)
+        self._keys = np.ascontiguousarray(offsets["offset"])
+        self._positions = np.ascontiguousarray(offsets["position"])
+        # the rows of the batches to which the entries point
+        self._rows = np.full(len(offsets), UNREAD_ROW)
         self._times = times
         self._by_base_offset = by_base_offset
         self._matched_entries = 0
-        self._is_usable = not (np.diff(self._entries.positions) < 1).any()
+        self._is_usable = not (np.diff(self._positions) < 1).any()
         self._gaps = EntryGaps(interval_bytes=interval_bytes)
         self._late_slot = -2
         self._batches = self._next_offset = 0
+        # the row at which a scan for each batch's base offset starts
         self._starts = GrowingColumn(np.int32)
         self._base_counter = _HeaderCounter()
         self._every_counter = _HeaderCounter()
@@ -244,21 +159,80 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
             self._count(self._last_batches, is_end=False)
         self._last_batches = batches
 
-    def result(self) -> ExistingIndexSweep | None:
-        """Returns the counts; None if an entry does not point to the start of a batch."""
+    def result(self) -> bool:
+        """Returns whether each entry points to the start of a batch. If not, there is no cost."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
-        if not self._is_usable or self._matched_entries < len(self._entries.rows):
-            return None
-        return ExistingIndexSweep(
-            entries=self._entries,
-            times=self._times,
-            starts=self._starts.end(),
-            base_counter=self._base_counter,
-            every_counter=self._every_counter,
-            gaps=self._gaps,
-            by_base_offset=self._by_base_offset,
+        return self._is_usable and self._matched_entries == len(self._rows)
+
+    def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
+        """Returns the cost of lookups in the existing index, once all batches were observed.
+
+        Also deletes the times in `columns`, to save memory.
+
+        Args:
+            columns: the columns of the complete segment.
+            replay_cost: the cost of the index that a replay of the segment writes. The sums that
+                do not depend on the index are taken from it.
+        """
+        time_counter = self._count_times(columns)
+        columns.forget_times()
+        sizes = columns.sizes["size_bytes"]
+        batch_positions = np.cumsum(sizes, dtype=np.int64)
+        batch_positions -= sizes
+        return ExistingIndexCost(
+            self._replace_counts(replay_cost.parts, self._base_counter),
+            self._replace_counts(replay_cost.every_offset, self._every_counter),
+            self._replace_counts(replay_cost.timestamps, time_counter),
+            cold_reads.cold_reads_from_starts(
+                batch_positions,
+                self._starts.end(),
+                replay_cost.cold.intervals,
+                by_base_offset=self._by_base_offset,
+            ),
+            self._gaps,
         )
+
+    def _replace_counts(self, swept: SweepParts, counter: "_HeaderCounter") -> SweepParts:
+        counts = np.trim_zeros(counter.counts, "b")
+        return replace(
+            swept,
+            entries=np.array([len(self._rows)]),
+            time_entries=np.array([len(self._times)]),
+            last_times=np.zeros(1, np.int64),
+            batches_to_entry=self._rows[-1:] if len(self._rows) else np.zeros(1, int),
+            headers=counts,
+            starts=np.array([0, len(counts)]),
+            skipped_bytes=np.array([counter.skipped_bytes]),
+        )
+
+    def _count_times(self, columns: Columns) -> "_HeaderCounter":
+        counter = _HeaderCounter()
+        row = 0
+        position = 0
+        for first in range(0, len(columns.targets_ms), BLOCK):
+            targets = columns.targets_ms[first : first + BLOCK]
+            rows, positions = find_answers(columns.sizes, columns.newest_ms, targets, row, position)
+            row = int(rows[-1])
+            position = int(positions[-1])
+            slot = np.searchsorted(self._times["timestamp_ms"], targets, "right") - 1
+            offsets = self._times["offset"][slot] if len(self._times) else slot
+            start, start_position = (
+                np.where(slot >= 0, column, 0) for column in self._floor(offsets)
+            )
+            counter.add(
+                np.maximum(rows, start) - start + 1,
+                np.maximum(positions, start_position) - start_position,
+            )
+        return counter
+
+    def _floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the row and position of the batch at which each offset's search starts."""
+        if not len(self._keys):
+            return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
+        slot = np.searchsorted(self._keys, targets, "right") - 1
+        has_slot = slot >= 0
+        return np.where(has_slot, self._rows[slot], 0), np.where(has_slot, self._positions[slot], 0)
 
     def _count(self, batches: np.ndarray, *, is_end: bool) -> None:
         self._is_usable = self._is_usable and self._match_entries(batches["position"])
@@ -275,15 +249,15 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._count_every_offset(batches, rows, from_base, from_last, is_end=is_end)
         self._starts.add(from_base[0])
         self._add_gaps(batches)
-        self._batches = self._batches + len(batches)
+        self._batches += len(batches)
         self._next_offset = int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
         """Stores each entry's batch; returns whether every entry points to a batch."""
-        stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
-        expected = self._entries.positions[self._matched_entries : stop]
+        stop = int(np.searchsorted(self._positions, positions[-1], "right"))
+        expected = self._positions[self._matched_entries : stop]
         rows = np.searchsorted(positions, expected)
-        self._entries.rows[self._matched_entries : stop] = self._batches + rows
+        self._rows[self._matched_entries : stop] = self._batches + rows
         self._matched_entries = stop
         return bool((positions[rows] == expected).all())
 
@@ -294,7 +268,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
 
         No start is after the target's batch, which `rows` and `positions` give.
         """
-        start, position = self._entries.floor(targets)
+        start, position = self._floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
     def _count_every_offset(
@@ -330,12 +304,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
             )
 
     def _add_gaps(self, batches: np.ndarray) -> None:
-        entry_gaps, slots = measure_gaps(
-            batches["position"],
-            batches["size_bytes"],
-            self._entries.positions,
-            self._gaps.interval_bytes,
-        )
+        interval_bytes = self._gaps.interval_bytes
+        entry_gaps, slots = measure_gaps(batches, self._positions, interval_bytes)
         # a late gap that began before these batches was counted already
         is_continued = len(slots) and slots[0] == self._late_slot
         self._gaps += replace(entry_gaps, late=entry_gaps.late - 1) if is_continued else entry_gaps
@@ -344,48 +314,37 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
 
 class _HeaderCounter:
     def __init__(self) -> None:
-        self._counts = np.zeros(0, np.int64)
-        self._skipped_bytes = 0
+        self.counts = np.zeros(0, np.int64)
+        self.skipped_bytes = 0
 
     def add(
         self, headers: np.ndarray, skipped_bytes: np.ndarray, weights: np.ndarray | None = None
     ) -> None:
-        self._counts = sweep.add_histograms(
-            self._counts, np.bincount(headers, weights).astype(np.int64)
-        )
-        self._skipped_bytes += int(
-            (skipped_bytes if weights is None else skipped_bytes * weights).sum()
-        )
-
-    def replace_in(self, swept: SweepParts) -> SweepParts:
-        counts = np.trim_zeros(self._counts, "b")
-        return replace(
-            swept,
-            headers=counts,
-            starts=np.array([0, len(counts)]),
-            skipped_bytes=np.array([self._skipped_bytes]),
-        )
+        counts = np.bincount(headers, weights).astype(np.int64)
+        self.counts = sweep.add_histograms(self.counts, counts)
+        weighted_bytes = skipped_bytes if weights is None else skipped_bytes * weights
+        self.skipped_bytes += int(weighted_bytes.sum())
 
 
 def measure_gaps(
-    positions: np.ndarray, sizes: np.ndarray, entries: np.ndarray, interval_bytes: int
+    batches: np.ndarray, entries: np.ndarray, interval_bytes: int
 ) -> tuple[EntryGaps, np.ndarray]:
     """Measures the gaps between entries in a part of a log.
 
     Args:
-        positions: the positions of the batches in this part; `sizes` are their sizes.
+        batches: the batches in this part.
         entries: the positions of all entries of the index. A batch begins at each position.
 
     Returns:
         The gaps, and the slots of the entries before late gaps (`EntryGaps.late`); -1: no entry.
     """
+    positions = batches["position"]
     slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
-    bytes_since_entry = (
-        positions - np.where(slot >= 0, entries[slot], 0) if len(entries) else positions
-    )
-    own_entries = entries[
-        np.searchsorted(entries, positions[0]) : np.searchsorted(entries, positions[-1], "right")
-    ]
+    bytes_since_entry = positions
+    if len(entries):
+        bytes_since_entry = positions - np.where(slot >= 0, entries[slot], 0)
+    first = np.searchsorted(entries, positions[0])
+    own_entries = entries[first : np.searchsorted(entries, positions[-1], "right")]
     is_indexed = np.zeros(len(positions), bool)
     is_indexed[np.searchsorted(positions, own_entries)] = True
     is_late = ~is_indexed & (bytes_since_entry > interval_bytes)
@@ -396,6 +355,6 @@ def measure_gaps(
         late=len(slots),
         longest_bytes=int(bytes_since_entry[is_late].max(initial=0)),
         early=int((bytes_since_entry[is_indexed] <= interval_bytes).sum()),
-        largest_batch_bytes=int(sizes.max(initial=0)),
+        largest_batch_bytes=int(batches["size_bytes"].max(initial=0)),
     )
     return entry_gaps, slots

@@ -242,9 +242,8 @@ class MeasurementBuilder:
         report_share(0.9)
         if interval is not None:
             index_cost = measurement.replay_cost(interval)
-            index_sweep = existing.result() if existing else None
-            if index_sweep:
-                index_cost = index_sweep.cost(columns, index_cost)
+            if existing and existing.result():
+                index_cost = existing.cost(columns, index_cost)
             measurement = replace(measurement, index_cost=index_cost)
         columns.forget_times()
         report_share(0.95)
