@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.analysis.inferred_settings import interval_bounds
-from kafkaviz.analysis.segment.anatomy import Anatomy, Tail, count
+from kafkaviz.analysis.segment.anatomy import Anatomy, BatchCounter, Tail
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import link
 from kafkaviz.format.batch import BATCH, UNKNOWN
@@ -115,11 +115,13 @@ def anatomy(
     )
     links = link(table, index.entries, time_index.entries, base_offset)
     by_position = index.entries[np.argsort(index.entries["position"], kind="stable")]
+    counter = BatchCounter(log_bytes)
+    counter.observe(table)
     end_of = WalkEnd(end, "end" if tail is None else "torn")
     return Anatomy(
         segment=segment,
         batches=table_of_rows(table),
-        counts=count(table, log_bytes),
+        counts=counter.result(),
         end=end_of,
         index=index,
         times=time_index,

@@ -74,14 +74,14 @@ def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
 
 def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
     opened = segment(tmp_path, b"\0" * 30)
-    real = anatomy._tail
+    real = anatomy.read_tail
 
     def read_and_unlink(*arguments: object) -> object:
         tail = real(*arguments)
         opened.log.path.unlink()
         return tail
 
-    monkeypatch.setattr(anatomy, "_tail", read_and_unlink)
+    monkeypatch.setattr(anatomy, "read_tail", read_and_unlink)
     assert anatomy.read(opened).grown_bytes is None
 
 

@@ -222,7 +222,7 @@ def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
 def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
     folder = copy_of(clean, tmp_path, "refunds-0")
     log, real = folder / "refunds-0" / f"{1:020d}.log", segment_cache.anatomy.file.read
-    monkeypatch.setattr(segment_cache.anatomy, "_tail", lambda *_: os.utime(log, ns=(1, 1)))
+    monkeypatch.setattr(segment_cache.anatomy, "read_tail", lambda *_: os.utime(log, ns=(1, 1)))
     at = page(folder, "refunds-0", 1)
     assert (
         f"{1:020d}.log changed while it was read" in spaced_html(at)

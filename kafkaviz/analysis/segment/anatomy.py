@@ -4,6 +4,7 @@ The result has the batches, both indexes, the links between them, the bytes afte
 and the numbers of batches by size, offset, time and position.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +23,6 @@ from kafkaviz.messages import Message, message
 
 READ_TAIL_BYTES = 16 << 20  # at most this much of a tail is examined
 COLUMNS = 1000  # a .log is divided into this many equal parts
-MERGE_SIZES = 1 << 16  # different sizes to collect from chunks before they are merged
 UNKNOWN_MS = -1
 NO_SLOT = np.zeros(0, int)
 
@@ -138,8 +138,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
         self._magics: set[int] = set()
         self._wrapped_magics: set[int] = set()
         self._has_epochs = False
-        self._size_counts: list[tuple[np.ndarray, np.ndarray]] = []
-        self._waiting_sizes = 0
+        self._size_counts: Counter[int] = Counter()
         self._columns = np.zeros((3, COLUMNS))
 
     def observe(self, batches: np.ndarray) -> None:
@@ -153,9 +152,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
         self._last_offset = max(self._last_offset, int(batches["last_offset"].max()))
         self._newest_ms = max(self._newest_ms, int(times_ms.max()))
         known_ms = times_ms[times_ms >= 0]
-        self._oldest_known_ms = min(
-            self._oldest_known_ms, int(known_ms.min(initial=self._oldest_known_ms))
-        )
+        self._oldest_known_ms = int(known_ms.min(initial=self._oldest_known_ms))
         self._magics.update(_values(batches["magic"]))
         is_wrapped = records < 0
         if is_wrapped.any():
@@ -164,25 +161,9 @@ class BatchCounter(BatchObserver[BatchCounts]):
         if self._records is not None:
             self._records += int(records.sum(dtype=np.int64))
         self._has_epochs |= bool((batches["leader_epoch"] >= 0).any())
-        self._count_sizes(batches["size_bytes"].copy())
+        sizes, counts = np.unique(batches["size_bytes"], return_counts=True)
+        self._size_counts.update(dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
         self._count_columns(batches, times_ms)
-
-    def _count_sizes(self, sizes: np.ndarray) -> None:
-        chunk = np.unique(sizes, return_counts=True)
-        self._size_counts.append(chunk)
-        self._waiting_sizes += len(chunk[0])
-        if self._waiting_sizes > MERGE_SIZES:
-            self._size_counts = [self._merged_sizes()]
-            self._waiting_sizes = 0
-
-    def _merged_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        if not self._size_counts:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        chunks, counts = (np.concatenate(column) for column in zip(*self._size_counts, strict=True))
-        sizes, places = np.unique(chunks, return_inverse=True)
-        merged = np.zeros(len(sizes), np.int64)
-        np.add.at(merged, places, counts)
-        return sizes, merged
 
     def _count_columns(self, batches: np.ndarray, times_ms: np.ndarray) -> None:
         starts = np.minimum((batches["position"] / self._width_bytes).astype(int), COLUMNS - 1)
@@ -196,7 +177,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
 
     def result(self) -> BatchCounts:
         has_batch = self._first is not None
-        sizes, size_counts = self._merged_sizes()
+        sizes = sorted(self._size_counts)
         counts, size_sums, time_sums = self._columns
         return BatchCounts(
             first=self._first,
@@ -205,8 +186,8 @@ class BatchCounter(BatchObserver[BatchCounts]):
             records=self._records,
             known_ms=(self._oldest_known_ms, self._newest_ms) if self._newest_ms >= 0 else None,
             newest_ms=self._newest_ms if has_batch else UNKNOWN_MS,
-            sizes=sizes,
-            size_counts=size_counts,
+            sizes=np.array(sizes, np.int64),
+            size_counts=np.array([self._size_counts[size] for size in sizes], np.int64),
             magics=tuple(sorted(self._magics)),
             wrapped_magics=tuple(sorted(self._wrapped_magics)),
             has_epochs=self._has_epochs,
@@ -221,12 +202,6 @@ class BatchCounter(BatchObserver[BatchCounts]):
 def _values(column: np.ndarray) -> list[int]:
     least = int(column.min())
     return [least] if least == column.max() else np.unique(column).tolist()
-
-
-def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
-    counter = BatchCounter(log_bytes)
-    counter.observe(batches)
-    return counter.result()
 
 
 @dataclass(frozen=True)
@@ -293,13 +268,10 @@ class Anatomy:
     def grown_bytes(self) -> tuple[int, int] | None:
         """The size of the .log before and after it was read; None: unchanged."""
         log = self.segment.log
-        log_after = self.log_after
-        if log_after is None or (log.size_bytes, log.mtime_ns) == (
-            log_after.size_bytes,
-            log_after.mtime_ns,
-        ):
+        after = self.log_after
+        if after is None or (log.size_bytes, log.mtime_ns) == (after.size_bytes, after.mtime_ns):
             return None
-        return log.size_bytes, log_after.size_bytes
+        return log.size_bytes, after.size_bytes
 
     @cached_property
     def density(self) -> Density:
@@ -344,7 +316,8 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     observe_scan(scan, table, counter, link_builder, evidence)
     batches = table.result()
     counts = counter.result()
-    tail = _tail(segment.log, counts, scan.end)
+    last_offset = None if counts.last is None else int(counts.last["last_offset"])
+    tail = read_tail(segment.log, scan.end.position, last_offset)
     log_after = _info_after_read(segment.log)
     is_entry, is_time = (np.ones(len(written.entries), bool) for written in (index, times))
     if log_after and log_after.size_bytes > segment.log.size_bytes:
@@ -369,11 +342,6 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
         tail=tail,
         log_after=log_after,
     )
-
-
-def _tail(log: FileInfo, counts: BatchCounts, end: WalkEnd) -> Tail | None:
-    last_offset = None if counts.last is None else int(counts.last["last_offset"])
-    return read_tail(log, end.position, last_offset)
 
 
 def _info_after_read(log: FileInfo) -> FileInfo | None:
