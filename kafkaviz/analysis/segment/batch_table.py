@@ -80,10 +80,8 @@ class BatchTable:
         first_block = first // self.block_rows
         if stop <= first:
             return self.read_block(0)[:0]
-        blocks = [
-            self.read_block(block)
-            for block in range(first_block, (stop - 1) // self.block_rows + 1)
-        ]
+        stop_block = (stop - 1) // self.block_rows + 1
+        blocks = [self.read_block(block) for block in range(first_block, stop_block)]
         rows = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         start = first_block * self.block_rows
         window = rows[first - start : stop - start]
@@ -106,9 +104,8 @@ class BatchTable:
         if block < 0 or not self.count:
             return NO_ROW
         rows = self.block(block)
-        return (
-            block * self.block_rows + int(np.searchsorted(rows["position"], position, "right")) - 1
-        )
+        row_in_block = int(np.searchsorted(rows["position"], position, "right")) - 1
+        return block * self.block_rows + row_in_block
 
     def row_containing_byte(self, position: int) -> int:
         row = self.row_before_byte(position)
@@ -131,10 +128,7 @@ class BatchTable:
     def known_ms(self) -> tuple[int, int] | None:
         """The smallest and the largest timestamp; None: no batch has a timestamp."""
         whole_blocks = self.count // self.block_rows
-        parts = [
-            self.blocks[:whole_blocks],
-            summarize_blocks(self.block(whole_blocks)),
-        ]
+        parts = self.blocks[:whole_blocks], summarize_blocks(self.block(whole_blocks))
         oldest_ms = min(int(part["oldest_ms"].min(initial=NO_MS)) for part in parts)
         newest_ms = max(int(part["newest_ms"].max(initial=NO_ROW)) for part in parts)
         return None if oldest_ms == NO_MS else (oldest_ms, newest_ms)
@@ -145,9 +139,8 @@ class BatchTable:
         if row == NO_ROW:
             return replace(self, count=0)
         batch = self.row(row)
-        return replace(
-            self, count=row + int(batch["position"] + batch["size_bytes"] <= end_position)
-        )
+        is_inside = batch["position"] + batch["size_bytes"] <= end_position
+        return replace(self, count=row + int(is_inside))
 
 
 class BatchTableBuilder(BatchObserver[BatchTable]):
@@ -168,7 +161,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
         if not len(batches):
             return
         first = self._count
-        self._count = self._count + len(batches)
+        self._count += len(batches)
         if self._count <= self._kept_rows:
             self._parts.append(batches)
         else:
@@ -258,12 +251,9 @@ def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.
     blocks = np.empty(len(starts), BLOCK)
     blocks["position"] = batches["position"][starts]
     newest_ms = np.ascontiguousarray(batches["max_timestamp_ms"])
-    for name, values in (
-        ("last_offset", batches["last_offset"]),
-        ("base_offset", batches["base_offset"]),
-        ("newest_ms", newest_ms),
-    ):
-        blocks[name] = np.maximum.reduceat(values, starts)
+    blocks["newest_ms"] = np.maximum.reduceat(newest_ms, starts)
+    for name in ("last_offset", "base_offset"):
+        blocks[name] = np.maximum.reduceat(batches[name], starts)
     known_ms = np.where(newest_ms >= 0, newest_ms, NO_MS)
     blocks["oldest_ms"] = np.minimum.reduceat(known_ms, starts)
     if "base_timestamp_ms" in field_names(batches.dtype):

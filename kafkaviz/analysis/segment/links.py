@@ -192,10 +192,7 @@ class LinkBuilder(BatchObserver[Links]):
         return newest_ms, np.maximum.accumulate(np.where(is_newer, rows, self._newest_row))
 
     def result(self) -> Links:
-        return self.links_of(
-            np.ones(len(self._entries), bool),
-            np.ones(len(self._times), bool),
-        )
+        return self.links_of(np.ones(len(self._entries), bool), np.ones(len(self._times), bool))
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
         """Returns the links between the selected entries and the batches.
@@ -273,9 +270,7 @@ def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
         least_offset: the least possible first offset of the first batch.
     """
     base_offsets = batches["base_offset"]
-    least_offsets = np.concatenate(([least_offset], batches["last_offset"][:-1] + 1))[
-        : len(batches)
-    ]
+    least_offsets = np.append(least_offset, batches["last_offset"][:-1] + 1)[: len(batches)]
     return np.where((base_offsets == UNKNOWN) & (batches["magic"] < 2), least_offsets, base_offsets)
 
 

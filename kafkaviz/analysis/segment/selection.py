@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.analysis.segment.links import NONE, Links
 from kafkaviz.format import offset_index, time_index
 
 VISIBLE_ENTRIES = 4.81  # the first window shows this many entries; there is room for their numbers
@@ -72,13 +72,9 @@ def default_selection(anatomy: Anatomy) -> Selection:
     """
     links = anatomy.links
     if len(links.wrong_entries):
-        slot = int(links.wrong_entries[0])
-        return Selection(
-            "", int(max(links.entry_batch[slot], links.entry_home[slot], 0)), slot=slot
-        )
+        return _select_slot(links, int(links.wrong_entries[0]))
     if len(links.wrong_times):
-        time_slot = int(links.wrong_times[0])
-        return Selection("", int(max(links.time_batch[time_slot], 0)), time=time_slot)
+        return _select_time_slot(links, int(links.wrong_times[0]))
     rows = links.indexed_rows
     if not len(rows):
         return Selection("", len(anatomy.batches) // 2)
@@ -87,6 +83,15 @@ def default_selection(anatomy: Anatomy) -> Selection:
     middle = int(len(rows) * DEFAULT_ENTRY_SHARE) + 1
     with_records = rows[middle:][links.entry_records[links.indexed_slots[middle:]] >= 3]
     return Selection("", int(with_records[0] if len(with_records) else rows[len(rows) // 2]))
+
+
+def _select_slot(links: Links, slot: int) -> Selection:
+    row = max(links.entry_batch[slot], links.entry_home[slot], 0)
+    return Selection("", int(row), slot=slot)
+
+
+def _select_time_slot(links: Links, slot: int) -> Selection:
+    return Selection("", int(max(links.time_batch[slot], 0)), time=slot)
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
@@ -102,11 +107,9 @@ def _row_near_end(anatomy: Anatomy) -> int:
 
 def row_at_byte(anatomy: Anatomy, position: int) -> int:
     row = anatomy.batches.row_containing_byte(position)
-    if row != NONE:
-        return row
-    if position > 0:
-        return len(anatomy.batches) - 1
-    return 0
+    if row == NONE:
+        return len(anatomy.batches) - 1 if position > 0 else 0
+    return row
 
 
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
@@ -114,15 +117,12 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
     In an index, this is the slot at that byte, and the batch that the slot points to.
     """
-    links = anatomy.links
-    if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
-        slot = byte // offset_index.ENTRY.itemsize
-        return Selection(
-            "", int(max(links.entry_batch[slot], links.entry_home[slot], 0)), slot=slot
-        )
-    if kind == "timeindex" and byte // time_index.ENTRY.itemsize < len(anatomy.times.entries):
-        time_slot = byte // time_index.ENTRY.itemsize
-        return Selection("", int(max(links.time_batch[time_slot], 0)), time=time_slot)
+    slot = byte // offset_index.ENTRY.itemsize
+    if kind == "index" and slot < len(anatomy.index.entries):
+        return _select_slot(anatomy.links, slot)
+    time_slot = byte // time_index.ENTRY.itemsize
+    if kind == "timeindex" and time_slot < len(anatomy.times.entries):
+        return _select_time_slot(anatomy.links, time_slot)
     if kind == "log":
         return Selection("", row_at_byte(anatomy, byte))
     return default_selection(anatomy)
