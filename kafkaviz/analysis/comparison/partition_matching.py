@@ -9,7 +9,7 @@ A directory that will be deleted never matches a directory in use:
     a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two partitions, each on one side
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafkaviz.format import names
@@ -32,10 +32,15 @@ class PartitionMatch:
     other_directory: str | None = None
 
     @property
-    def directory(self) -> str:
+    def partition(self) -> Partition:
+        """The partition of side a, or of side b if a lacks it."""
         partition = self.a or self.b
         assert partition is not None
-        return partition.directory
+        return partition
+
+    @property
+    def directory(self) -> str:
+        return self.partition.directory
 
 
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
@@ -62,11 +67,9 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
             left.remove(partner)
             matches.append(PartitionMatch(partition, partner))
         else:
-            generation, directory = _describe_others(partition, b)
-            matches.append(PartitionMatch(partition, None, generation, directory))
+            matches.append(PartitionMatch(partition, None, *_describe_others(partition, b)))
     for partition in left:
-        generation, directory = _describe_others(partition, a)
-        matches.append(PartitionMatch(None, partition, generation, directory))
+        matches.append(PartitionMatch(None, partition, *_describe_others(partition, a)))
     return tuple(sorted(matches, key=lambda match: names.natural_sort_key(match.directory)))
 
 
@@ -77,11 +80,8 @@ def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Partitio
     """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)
-    is_lone_a = len(a) == 1
-    lone = (a if is_lone_a else b)[0]
-    return tuple(
-        match for match in match_partitions(a, b) if lone is (match.a if is_lone_a else match.b)
-    )
+    lone = a[0] if len(a) == 1 else b[0]
+    return tuple(match for match in match_partitions(a, b) if lone is match.a or lone is match.b)
 
 
 def _belong_together(a: Partition, b: Partition) -> bool:
@@ -95,23 +95,19 @@ def _belong_together(a: Partition, b: Partition) -> bool:
 def _describe_others(
     partition: Partition, others: Sequence[Partition]
 ) -> tuple[str | None, str | None]:
-    return (
-        next((other.topic_id for other in _namesakes(partition, others)), None),
-        next((other.directory for other in _renamed(partition, others)), None),
-    )
-
-
-def _namesakes(partition: Partition, others: Sequence[Partition]) -> Iterator[Partition]:
-    for other in others:
-        is_current = other.state == partition.state == "current"
-        is_other_topic = bool(other.topic_id) and other.topic_id != partition.topic_id
-        if is_current and is_other_topic and other.label == partition.label:
-            yield other
-
-
-def _renamed(partition: Partition, others: Sequence[Partition]) -> Iterator[Partition]:
-    for other in others:
-        is_same_topic = bool(partition.topic_id) and other.topic_id == partition.topic_id
-        is_same_number = other.partition == partition.partition
-        if is_same_topic and is_same_number and other.state != partition.state:
-            yield other
+    """Returns the `other_generation` and the `other_directory` of a PartitionMatch."""
+    generations = [
+        other.topic_id
+        for other in others
+        if other.state == partition.state == "current"
+        and other.label == partition.label
+        and other.topic_id not in (None, partition.topic_id)
+    ]
+    directories = [
+        other.directory
+        for other in others
+        if partition.topic_id
+        and (other.topic_id, other.partition) == (partition.topic_id, partition.partition)
+        and other.state != partition.state
+    ]
+    return next(iter(generations), None), next(iter(directories), None)
