@@ -10,19 +10,16 @@ For example:
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from kafkaviz.analysis.comparison.byte_differences import common_prefix_bytes
-from kafkaviz.analysis.restart.next_start import (
-    ConfigLookup,
-    config_lookup,
-    log_files,
-    predict_restart,
-)
+from kafkaviz.analysis.restart import next_start
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 from kafkaviz.simulate.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart
@@ -51,6 +48,14 @@ class StepOutcome(StrEnum):
     UNSEEN = "unseen"  # it cannot be seen, for example because of later changes
 
 
+# by whether the step happened; None: it cannot be seen
+OUTCOMES = {
+    True: StepOutcome.AS_PREDICTED,
+    False: StepOutcome.OTHERWISE,
+    None: StepOutcome.UNSEEN,
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class FileChange:
     """A file that has changed.
@@ -67,7 +72,7 @@ class FileChange:
     kind: ChangeKind
     sizes: tuple[int | None, int | None]
     same_bytes: int
-    is_predicted: bool
+    is_predicted: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,22 @@ class StartComparison:
         return tuple(step for step in self.steps if step.outcome is StepOutcome.OTHERWISE)
 
 
+@dataclass(frozen=True)
+class _TwoStates:
+    """The files of a directory at two times, by their paths in the directory."""
+
+    before: Mapping[str, FileInfo]
+    after: Mapping[str, FileInfo]
+
+    @cached_property
+    def same_bytes(self) -> dict[str, int]:
+        """The number of bytes before the first difference, for each file that exists twice."""
+        return {
+            name: common_prefix_bytes(self.before[name], self.after[name])
+            for name in self.before.keys() & self.after.keys()
+        }
+
+
 def is_same_directory(a: Broker, b: Broker) -> bool:
     """Returns whether meta.properties shows that both are one directory at two times."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
@@ -126,9 +147,9 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
     Raises:
         CannotOpen: a file cannot be read.
     """
-    files = _files(before), _files(after)
+    files = _TwoStates(_files(before), _files(after))
     recovered_files: dict[str, bytes] = {}
-    find_config = config_lookup(settings)
+    find_config = next_start.config_lookup(settings)
     doubtful = _doubtful_partitions(before, after, find_config)
 
     def keep_indexes(directory: str, base_offset: int, segment: RecoveredSegment) -> None:
@@ -136,47 +157,34 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
         recovered_files[f"{stem}index"] = segment.index()
         recovered_files[f"{stem}timeindex"] = segment.timeindex()
 
-    same_bytes = {
-        name: common_prefix_bytes(files[0][name], files[1][name])
-        for name in files[0].keys() & files[1].keys()
-    }
-    if _is_unchanged(files, same_bytes):
+    changes = tuple(_changes(files))
+    if not changes:
         return StartComparison(None, (), (), is_started=False)
-    if _recency(files[1]) < _recency(files[0]):
-        changes = tuple(_changes(files, same_bytes, set()))
+    if _recency(files.after) < _recency(files.before):
         return StartComparison(None, (), changes, is_started=False, is_swapped=True)
-    restart = predict_restart(before, find_config, settings.release, on_recovered=keep_indexes)
-    sizes = {name: info.size_bytes for name, info in files[1].items()}
-    steps = tuple(
-        PredictedStep(
-            step,
-            _outcome(step, files, same_bytes, recovered_files, after, doubtful=doubtful),
-            sizes.get(step.file or ""),
-        )
-        for step in restart.steps
+    restart = next_start.predict_restart(
+        before, find_config, settings.release, on_recovered=keep_indexes
     )
+    partitions = {partition.directory: partition for partition in after.partitions}
+    steps = []
+    for step in restart.steps:
+        is_fulfilled = _is_fulfilled(step, files, recovered_files, partitions, doubtful)
+        info = files.after.get(step.file or "")
+        steps.append(PredictedStep(step, OUTCOMES[is_fulfilled], info.size_bytes if info else None))
+    is_other_marker = before.is_clean and (
+        not after.is_clean or before.clean_body != after.clean_body
+    )
+    if not is_other_marker and not _looks_started(steps, {change.file for change in changes}):
+        return StartComparison(None, (), changes, is_started=False)
     predicted_files = {
         predicted.step.file
         for predicted in steps
         if predicted.outcome is StepOutcome.AS_PREDICTED and predicted.step.action != "keep"
     } - {predicted.step.file for predicted in steps if predicted.outcome is StepOutcome.OTHERWISE}
-    changes = tuple(_changes(files, same_bytes, predicted_files))
-    changed_files = {change.file for change in changes}
-    is_started = _is_other_marker(before, after) or _looks_started(steps, changed_files)
-    if not is_started:
-        changes = tuple(replace(change, is_predicted=False) for change in changes)
-    return StartComparison(
-        restart if is_started else None, steps if is_started else (), changes, is_started=is_started
+    changes = tuple(
+        replace(change, is_predicted=change.file in predicted_files) for change in changes
     )
-
-
-def _is_unchanged(
-    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]], same_bytes: Mapping[str, int]
-) -> bool:
-    return files[0].keys() == files[1].keys() and all(
-        files[0][name].size_bytes == size_bytes == files[1][name].size_bytes
-        for name, size_bytes in same_bytes.items()
-    )
+    return StartComparison(restart, tuple(steps), changes, is_started=True)
 
 
 def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
@@ -188,12 +196,6 @@ def _recency(files: Mapping[str, FileInfo]) -> tuple[str, int]:
     if logs:
         return max(logs), files[max(logs)].size_bytes
     return "", max((info.mtime_ns for info in files.values()), default=0)
-
-
-def _is_other_marker(before: Broker, after: Broker) -> bool:
-    if not before.is_clean:
-        return False
-    return not after.is_clean or before.clean_body != after.clean_body
 
 
 def _looks_started(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
@@ -222,7 +224,7 @@ def _looks_started(steps: Iterable[PredictedStep], changed_files: Collection[str
 
 
 def _doubtful_partitions(
-    before: Broker, after: Broker, find_config: ConfigLookup
+    before: Broker, after: Broker, find_config: next_start.ConfigLookup
 ) -> Mapping[str, bool]:
     """Returns the partitions in which some predicted steps cannot be judged.
 
@@ -245,121 +247,98 @@ def _files(broker: Broker) -> dict[str, FileInfo]:
     return {
         f"{broker.partition_name(partition)}/{info.name}": info
         for partition in broker.partitions
-        for info in log_files(partition)
+        for info in next_start.log_files(partition)
     }
 
 
-def _outcome(
+def _is_fulfilled(
     step: StartupStep,
-    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
-    same_bytes: Mapping[str, int],
+    files: _TwoStates,
     recovered_files: Mapping[str, bytes],
-    after: Broker,
-    *,
+    partitions: Mapping[str, Partition],
     doubtful: Mapping[str, bool],
-) -> StepOutcome:
-    def outcome(*, is_fulfilled: bool) -> StepOutcome:
-        return StepOutcome.AS_PREDICTED if is_fulfilled else StepOutcome.OTHERWISE
-
-    partitions = {partition.directory: partition for partition in after.partitions}
+) -> bool | None:
+    """Returns whether a predicted step happened; None: it cannot be seen."""
     is_in_two = doubtful.get(step.partition or "")
     if step.action == "fail" or is_in_two:
-        return StepOutcome.UNSEEN
-    if step.action == "delete":
-        if step.file is None:
-            return outcome(is_fulfilled=step.partition not in partitions)
-        if step.partition not in partitions:
-            return StepOutcome.UNSEEN
-        return outcome(is_fulfilled=step.file not in files[1] or step.file not in same_bytes)
+        return None
+    if step.action == "delete" and step.file is None:
+        return step.partition not in partitions
     if step.action == "create":
-        return outcome(is_fulfilled=step.partition in partitions)
-    if step.partition not in partitions or (step.partition == DIRECTORY and not step.file):
-        return StepOutcome.UNSEEN
-    if step.file is None:
-        return StepOutcome.UNSEEN
-    bases = {segment.base_offset for segment in partitions[step.partition].live}
+        return step.partition in partitions
+    partition = partitions.get(step.partition or "")
+    if partition is None or step.file is None:
+        return None
+    if step.action == "delete":
+        return step.file not in files.same_bytes
+    bases = {segment.base_offset for segment in partition.live}
     if step.segment is not None and bases and step.segment not in bases:
-        return StepOutcome.UNSEEN
-    info = files[1].get(step.file)
+        return None
+    info = files.after.get(step.file)
     if info is None:
         # without a segment, the file is a producer snapshot, which a later roll or stop replaces
-        return outcome(is_fulfilled=False) if step.segment is not None else StepOutcome.UNSEEN
+        return None if step.segment is None else False
     if step.action == "truncate":
         end = step.from_position or 0
-        is_cut = same_bytes[step.file] == end
-        return outcome(is_fulfilled=is_cut or same_bytes[step.file] >= end == info.size_bytes)
+        same_bytes = files.same_bytes[step.file]
+        return same_bytes == end or same_bytes >= end == info.size_bytes
     if step.action == "keep":
-        return outcome(is_fulfilled=same_bytes[step.file] == files[0][step.file].size_bytes)
-    if is_in_two is False and info.name.endswith("index"):
-        return StepOutcome.UNSEEN
-    return _rebuild_outcome(step, info, recovered_files.get(step.file))
+        return files.same_bytes[step.file] == files.before[step.file].size_bytes
+    recovered_bytes = None
+    if info.name.endswith("index"):
+        if is_in_two is False:
+            return None
+        recovered_bytes = recovered_files.get(step.file)
+    if recovered_bytes is None:
+        return step.size_bytes is None or info.size_bytes >= step.size_bytes
+    data, size_bytes = file.read_data(info.path)
+    data = data.ljust(min(size_bytes, len(recovered_bytes)), b"\0")
+    return data[: len(recovered_bytes)] == recovered_bytes
 
 
-def _rebuild_outcome(
-    step: StartupStep, info: FileInfo, recovered_bytes: bytes | None
-) -> StepOutcome:
-    """Returns whether an index begins with the bytes that recovery should have written."""
-    if recovered_bytes is not None and info.name.endswith("index"):
-        data, size_bytes = file.read_data(info.path)
-        data = data.ljust(min(size_bytes, len(recovered_bytes)), b"\0")
-        is_same = data[: len(recovered_bytes)] == recovered_bytes
-        return StepOutcome.AS_PREDICTED if is_same else StepOutcome.OTHERWISE
-    if step.size_bytes is None or info.size_bytes >= step.size_bytes:
-        return StepOutcome.AS_PREDICTED
-    return StepOutcome.OTHERWISE
-
-
-def _changes(
-    files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
-    same_bytes: Mapping[str, int],
-    predicted_files: Collection[str | None],
-) -> Iterator[FileChange]:
-    before, after = files
-    for name in sorted(before.keys() | after.keys()):
-        sizes = before.get(name), after.get(name)
-        old_bytes, new_bytes = (info.size_bytes if info else None for info in sizes)
-        same = same_bytes.get(name, 0)
-        if old_bytes == new_bytes == same and name in same_bytes:
+def _changes(files: _TwoStates) -> Iterator[FileChange]:
+    for name in sorted(files.before.keys() | files.after.keys()):
+        before = files.before.get(name)
+        after = files.after.get(name)
+        same_bytes = files.same_bytes.get(name, 0)
+        if before and after and before.size_bytes == after.size_bytes == same_bytes:
             continue
-        kind = _kind(name, before, after, same)
-        partition = name.partition("/")[0]
         yield FileChange(
-            partition=partition,
+            partition=name.partition("/")[0],
             file=name,
-            kind=kind,
-            sizes=(old_bytes, new_bytes),
-            same_bytes=same,
-            is_predicted=name in predicted_files,
+            kind=_kind(name, files),
+            sizes=(before.size_bytes if before else None, after.size_bytes if after else None),
+            same_bytes=same_bytes,
         )
 
 
-def _kind(
-    name: str, before: Mapping[str, FileInfo], after: Mapping[str, FileInfo], same_bytes: int
-) -> ChangeKind:
-    if name not in after:
+def _kind(name: str, files: _TwoStates) -> ChangeKind:
+    before = files.before.get(name)
+    after = files.after.get(name)
+    if after is None:
         return ChangeKind.DELETED
     directory, _, file_name = name.partition("/")
     segment_name = names.parse_file(file_name)
-    if name not in before:
+    if before is None:
         bases = [
             parsed.base_offset
-            for other in before
+            for other in files.before
             if other.startswith(f"{directory}/")
             and (parsed := names.parse_file(other.partition("/")[2]))
             and parsed.kind == "log"
         ]
-        is_rolled = bool(segment_name and bases and segment_name.kind == "log") and (
-            segment_name is not None and segment_name.base_offset > max(bases)
-        )
-        return ChangeKind.ROLL if is_rolled else ChangeKind.CREATED
-    old_bytes = before[name].size_bytes
-    new_bytes = after[name].size_bytes
+        if segment_name and segment_name.kind == "log":
+            base = segment_name.base_offset
+            return ChangeKind.ROLL if base > max(bases, default=base) else ChangeKind.CREATED
+        return ChangeKind.CREATED
+    same_bytes = files.same_bytes[name]
     if segment_name and segment_name.kind == "log":
-        if same_bytes == min(old_bytes, new_bytes):
-            return ChangeKind.CUT if new_bytes < old_bytes else ChangeKind.APPENDED
+        if same_bytes == min(before.size_bytes, after.size_bytes):
+            is_shorter = after.size_bytes < before.size_bytes
+            return ChangeKind.CUT if is_shorter else ChangeKind.APPENDED
         return ChangeKind.CLEANED
     if segment_name and segment_name.kind in INDEX_KINDS:
-        return _index_kind(before[name], after[name], same_bytes)
+        return _index_kind(before, after, same_bytes)
     return ChangeKind.REWRITTEN
 
 
