@@ -94,9 +94,6 @@ class EpochHistory:
         epochs.cut_to(self.log_start_offset, self.log_end_offset)
         return replace(self, entries=tuple(epochs.entries))
 
-    def as_leader(self, epoch: int) -> "EpochHistory":
-        return replace(self, entries=(*self.entries, (epoch, self.log_end_offset)))
-
     def truncate(self, end_offset: int) -> "EpochHistory":
         return replace(
             self,
@@ -180,7 +177,8 @@ def walk_truncation(
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset
-    elected = leader.after_load().as_leader(leader_epoch)
+    loaded = leader.after_load()
+    elected = replace(loaded, entries=(*loaded.entries, (leader_epoch, loaded.log_end_offset)))
     steps = tuple(_steps(elected, follower.after_load(), is_request=is_request))
     return FollowerTruncation(
         leader_epoch,
@@ -217,15 +215,13 @@ def _step(leader: EpochHistory, follower: EpochHistory) -> TruncationStep:
         return TruncationStep(epoch, end, None, TruncationRule.START_ANEW, first)
     if answer.epoch >= epoch and answer.end_offset >= end:
         return TruncationStep(epoch, end, answer, TruncationRule.KEEP, end)
-    return TruncationStep(epoch, end, answer, *_rule(answer, follower))
-
-
-def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRule, int]:
-    """Returns the rule by which a follower reacts to `answer`, and the follower's new log end."""
-    end = follower.log_end_offset
     own = follower.end_offset_for(answer.epoch)
+    rule = TruncationRule.END_OF_EPOCH
+    cut_end = min(own.end_offset, answer.end_offset, end)
     if own.end_offset == UNDEFINED:
-        return TruncationRule.LEADER_END, min(answer.end_offset, end)
-    if own.epoch != answer.epoch:
-        return TruncationRule.ASK_AGAIN, min(own.end_offset, end)
-    return TruncationRule.END_OF_EPOCH, min(own.end_offset, answer.end_offset, end)
+        rule = TruncationRule.LEADER_END
+        cut_end = min(answer.end_offset, end)
+    elif own.epoch != answer.epoch:
+        rule = TruncationRule.ASK_AGAIN
+        cut_end = min(own.end_offset, end)
+    return TruncationStep(epoch, end, answer, rule, cut_end)
