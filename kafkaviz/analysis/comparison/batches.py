@@ -76,21 +76,24 @@ class BatchStream:
         next_base: the base offset of the segment after these; None: the log ends here.
 
     Attributes:
+        rows: the next batches of `segment`, an array of format.batch.BATCH.
         unreadable: the next unreadable range; None: `rows` has the next batches.
+        segment: the segment of `rows` or `unreadable`; `read` reads its .log.
         tail: the bytes after the last batch of the log. Known once all batches have been taken.
         next_offset: the offset after the last batch that was taken.
         max_timestamp_ms: the largest timestamp of the batches that were taken; None: no timestamp.
     """
 
+    segment: LogSegment
+    read: ReadInto
+
     def __init__(
         self, segments: Sequence[LogSegment], next_base: int | None, next_offset: int
     ) -> None:
-        self._segments = segments
+        self.segments = segments
         self._next_base = next_base
         self._parts = self._iterate()
-        self._read: ReadInto | None = None
-        self._rows = np.empty(0, BATCH)
-        self._segment: LogSegment | None = None
+        self.rows = np.empty(0, BATCH)
         self.unreadable: UnreadableRange | None = None
         self.tail: LogTail | None = None
         self.next_offset = next_offset
@@ -102,40 +105,21 @@ class BatchStream:
     def __exit__(self, *_error: object) -> None:
         self._parts.close()
 
-    @property
-    def has_segments(self) -> bool:
-        return bool(self._segments)
-
-    @property
-    def rows(self) -> np.ndarray:
-        """The next batches of `segment`, an array of format.batch.BATCH."""
-        return self._rows
-
-    @property
-    def segment(self) -> LogSegment:
-        assert self._segment is not None
-        return self._segment
-
-    @property
-    def read(self) -> ReadInto:
-        assert self._read is not None
-        return self._read
-
     def fill(self) -> bool:
         """Reads the next `rows` or `unreadable` if both are empty. Returns False at the end."""
-        while not len(self._rows) and self.unreadable is None:
+        while not len(self.rows) and self.unreadable is None:
             part = next(self._parts, None)
             if part is None:
                 return False
             if isinstance(part, UnreadableRange):
                 self.unreadable = part
             else:
-                self._rows = part
+                self.rows = part
         return True
 
     def take(self, count: int) -> np.ndarray:
-        taken_rows = self._rows[:count]
-        self._rows = self._rows[count:]
+        taken_rows = self.rows[:count]
+        self.rows = self.rows[count:]
         if count:
             self.next_offset = max(self.next_offset, int(taken_rows["last_offset"].max()) + 1)
             newest_ms = int(taken_rows["max_timestamp_ms"].max())
@@ -143,30 +127,34 @@ class BatchStream:
                 self.max_timestamp_ms = max(newest_ms, self.max_timestamp_ms or 0)
         return taken_rows
 
-    def pass_unreadable(self) -> None:
-        self.unreadable = None
+    def readable_rows(self) -> Iterator[np.ndarray]:
+        """Yields all readable batches, array by array. Takes each array after its use."""
+        while self.fill():
+            self.unreadable = None
+            if len(self.rows):
+                yield self.rows
+                self.take(len(self.rows))
 
     def batch_bytes(self, row: np.void) -> bytes:
         return read_bytes(self.read, int(row["position"]), int(row["size_bytes"]))
 
     def _iterate(self) -> Generator[np.ndarray | UnreadableRange]:
-        next_bases = [segment.base_offset for segment in self._segments[1:]]
-        for segment, next_base in zip(self._segments, [*next_bases, self._next_base], strict=False):
+        next_bases = [segment.base_offset for segment in self.segments[1:]]
+        for segment, next_base in zip(self.segments, [*next_bases, self._next_base], strict=False):
             with file.reader(segment.log.path) as read:
-                self._segment = segment
-                self._read = read
+                self.segment = segment
+                self.read = read
                 yield from self._segment_parts(segment, next_base)
 
     def _segment_parts(
         self, segment: LogSegment, next_base: int | None
     ) -> Iterator[np.ndarray | UnreadableRange]:
+        next_offset = segment.base_offset
         if _is_sound(segment):
-            next_offset = segment.base_offset
             for batches in segment.scan(fill_wrapper_fields=True):
                 yield _with_first_offsets(batches, next_offset)
                 next_offset = int(batches["last_offset"][-1]) + 1
             return
-        next_offset = segment.base_offset
         hole = None
         for part in _checked_parts(segment):
             if isinstance(part, Hole):
@@ -179,13 +167,13 @@ class BatchStream:
                     hole = None
                 yield part
                 next_offset = int(part["last_offset"][-1]) + 1
-        if hole and next_base is None:
-            data = file.read(segment.log.path, hole.start, min(hole.stop - hole.start, TAIL_BYTES))
-            kind = tail_kind(data, next_offset - 1, hole.stop - hole.start)
-            self.tail = LogTail(segment, hole.start, hole.stop - hole.start, kind)
-        elif hole:
-            assert next_base is not None
+        if hole and next_base is not None:
             yield _unreadable(segment, hole, next_offset, next_base - 1)
+        elif hole:
+            size_bytes = hole.stop - hole.start
+            data = file.read(segment.log.path, hole.start, min(size_bytes, TAIL_BYTES))
+            kind = tail_kind(data, next_offset - 1, size_bytes)
+            self.tail = LogTail(segment, hole.start, size_bytes, kind)
 
 
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
@@ -196,8 +184,7 @@ def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.nd
     Args:
         selection: has True for each row of `stream.rows` whose offsets are yielded.
     """
-    batches = stream.rows[selection]
-    for batch in batches:
+    for batch in stream.rows[selection]:
         first = int(batch["base_offset"])
         last = int(batch["last_offset"])
         if batch["record_count"] == last - first + 1:
@@ -309,8 +296,7 @@ def describe_pair(pair: BatchPair) -> list[ByteDifference]:
     a, b = pair.batches
     if a is None or b is None:
         return []
-    data = a.read(), b.read()
-    sides = (a.segment, a.row, data[0]), (b.segment, b.row, data[1])
+    sides = [(batch.segment, batch.row, batch.read()) for batch in (a, b)]
     return describe_batches(sides, (a.is_crc_valid, b.is_crc_valid))
 
 
@@ -336,22 +322,15 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
         if len(after) == AFTER:
             break
     if place and len(before) < BEFORE:
-        earlier = deque(_iterate(live[place - 1 : place], offset), maxlen=BEFORE - len(before))
-        yield from earlier
+        yield from deque(_iterate(live[place - 1 : place], offset), maxlen=BEFORE - len(before))
     yield from before
     yield from after
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
     with BatchStream(segments, None, 0) as stream:
-        while stream.fill():
-            if stream.unreadable:
-                stream.pass_unreadable()
-                continue
-            rows = stream.rows
-            segment = stream.segment
+        for rows in stream.readable_rows():
             first = int(np.searchsorted(rows["last_offset"], offset))
             for row in rows[max(0, first - BEFORE) : first + AFTER]:
                 is_valid = batch_records.has_valid_crc(stream.read, row)
-                yield WindowBatch(segment, row.copy(), is_valid)
-            stream.take(len(rows))
+                yield WindowBatch(stream.segment, row.copy(), is_valid)

@@ -6,8 +6,9 @@ For example, someone changed five bytes of a value and corrected the batch's che
     what="value"   position 2308, 5 bytes
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ RECORD_FIELDS = {
 BatchSide = tuple[LogSegment, np.void, bytes]
 Records = Mapping[int, BatchRecord]
 CHUNK_BYTES = 1 << 20
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -75,41 +77,49 @@ class ByteDifference:
         return location
 
 
+def pair(values: Iterable[T]) -> tuple[T, T]:
+    """Returns two values, one per side, as a tuple."""
+    a, b = values
+    return a, b
+
+
+def one_sided(side: int, value: T) -> tuple[T | None, T | None]:
+    """Returns a pair with `value` for one side (0: a, 1: b), and None for the other."""
+    return (value, None) if side == 0 else (None, value)
+
+
 def describe_batches(
     sides: Sequence[BatchSide], valid_crcs: tuple[bool, bool]
 ) -> list[ByteDifference]:
-    data = [np.frombuffer(side[2], np.uint8) for side in sides]
+    a, b = (data for _, _, data in sides)
     offset = min(int(row["base_offset"]) for _, row, _ in sides)
-    if len(data[0]) == len(data[1]):
-        ranges = list(_ranges(np.flatnonzero(data[0] != data[1])))
+    places = differing_places(a, b)
+    if len(a) == len(b):
+        ranges = list(_ranges(places))
     else:
-        length = min(map(len, data))
-        places = np.flatnonzero(data[0][:length] != data[1][:length])
-        header = places[places < HEADER_BYTES]
-        first = places[places >= HEADER_BYTES]
-        rest = int(first[0]) if len(first) else length, max(map(len, data))
-        ranges = [*_ranges(header), rest]
+        in_records = places[places >= HEADER_BYTES]
+        rest_start = int(in_records[0]) if len(in_records) else min(len(a), len(b))
+        ranges = [*_ranges(places[places < HEADER_BYTES]), (rest_start, max(len(a), len(b)))]
     differences = []
-    for start, stop in ranges:
-        for field_start_byte, field_stop, what in _fields(sides, start, stop, valid_crcs):
-            parts = [batch[field_start_byte:field_stop] for _, _, batch in sides]
+    for range_start, range_stop in ranges:
+        for start, stop, what in _fields(sides, range_start, range_stop, valid_crcs):
+            parts = a[start:stop], b[start:stop]
             if parts[0] == parts[1]:
                 continue
-            begin, end = _differing_range(parts[0], parts[1])
-            locations = [
+            places = differing_places(*parts)
+            begin = int(places[0]) if len(places) else min(map(len, parts))
+            is_same_size = len(parts[0]) == len(parts[1])
+            end = int(places[-1]) + 1 if is_same_size else max(map(len, parts))
+            locations = pair(
                 FileLocation(
                     segment.log.name,
-                    int(row["position"]) + field_start_byte + begin,
+                    int(row["position"]) + start + begin,
                     max(0, min(end, len(part)) - begin),
                 )
                 for (segment, row, _), part in zip(sides, parts, strict=True)
-            ]
-            values = [_value(side, what, field_start_byte, field_stop) for side in sides]
-            differences.append(
-                ByteDifference(
-                    (locations[0], locations[1]), what, (values[0], values[1]), offset, valid_crcs
-                )
             )
+            values = pair(_value(side, what, start, stop) for side in sides)
+            differences.append(ByteDifference(locations, what, values, offset, valid_crcs))
     return differences
 
 
@@ -120,31 +130,23 @@ def describe_records(
 
     Use this if the batches begin or end at different offsets on the two sides.
     """
+    locations = pair(
+        FileLocation(segment.log.name, int(row["position"]), len(batch))
+        for segment, row, batch in sides
+    )
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):
         what = _differing_field(records[0][offset], records[1][offset])
-        if what is None:
-            continue
-        locations = [
-            FileLocation(segment.log.name, int(row["position"]), len(batch))
-            for segment, row, batch in sides
-        ]
-        texts = [_record_text(own_records[offset], what) for own_records in records]
-        differences.append(
-            ByteDifference(
-                (locations[0], locations[1]), what, (texts[0], texts[1]), offset, (True, True)
-            )
-        )
+        if what is not None:
+            texts = pair(_record_text(own_records[offset], what) for own_records in records)
+            differences.append(ByteDifference(locations, what, texts, offset, (True, True)))
     return differences
 
 
-def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
+def differing_places(a: bytes, b: bytes) -> np.ndarray:
+    """Returns the positions at which the bytes of both sides differ, up to the shorter length."""
     length = min(len(a), len(b))
-    places = np.flatnonzero(
-        np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length)
-    )
-    begin = int(places[0]) if len(places) else length
-    return begin, int(places[-1]) + 1 if len(a) == len(b) else max(len(a), len(b))
+    return np.flatnonzero(np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length))
 
 
 def _ranges(places: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -213,16 +215,9 @@ def _field_of(side: BatchSide, start: int, stop: int) -> str:
 
 
 def _differing_field(a: BatchRecord, b: BatchRecord) -> str | None:
-    for name, values in {
-        "timestamp": (a.timestamp_ms, b.timestamp_ms),
-        "key": (a.key, b.key),
-        "value": (a.value, b.value),
-        "headers": (a.headers, b.headers),
-        "sequence": (a.sequence, b.sequence),
-    }.items():
-        if values[0] != values[1]:
-            return name
-    return None
+    fields = ("timestamp_ms", "key", "value", "headers", "sequence")
+    differing = (name for name in fields if getattr(a, name) != getattr(b, name))
+    return next((name.removesuffix("_ms") for name in differing), None)
 
 
 def _record_text(record: BatchRecord, what: str) -> str:

@@ -13,8 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.analysis.checks.plan import cleaner_offsets
-from kafkaviz.analysis.comparison.batches import BatchStream, record_offsets
-from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
+from kafkaviz.analysis.comparison import index_differences, leader_epochs, partition_matching
+from kafkaviz.analysis.comparison.batches import BatchStream, LogTail, record_offsets
+from kafkaviz.analysis.comparison.byte_differences import (
+    ByteDifference,
+    FileLocation,
+    differing_places,
+    one_sided,
+    pair,
+)
 from kafkaviz.analysis.comparison.comparison import (
     SIDES,
     BrokerComparison,
@@ -25,27 +32,9 @@ from kafkaviz.analysis.comparison.comparison import (
     Relation,
     Replica,
 )
-from kafkaviz.analysis.comparison.index_differences import (
-    IndexComparison,
-    IndexReason,
-    compare_indexes,
-    describe_index,
-    is_equal_index,
-)
-from kafkaviz.analysis.comparison.leader_epochs import (
-    EpochHistory,
-    FollowerTruncation,
-    checkpointed_epochs,
-    walk_truncation,
-)
-from kafkaviz.analysis.comparison.partition_matching import (
-    PartitionMatch,
-    match_lone,
-    match_partitions,
-)
 from kafkaviz.analysis.comparison.record_alignment import RecordAlignment, align
 from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_directory
-from kafkaviz.analysis.inferred_release import AssumedRelease, assume_release
+from kafkaviz.analysis.inferred_release import assume_release
 from kafkaviz.analysis.opened_path import open_log_path
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import LEADER_EPOCHS
@@ -87,41 +76,27 @@ def compare(
 def compare_brokers(
     a: Broker, b: Broker, on_partition: PartitionCallback | None = None
 ) -> BrokerComparison:
-    brokers = a, b
-    releases = assume_release(a), assume_release(b)
-    settings = open_settings(a, releases[0].release), open_settings(b, releases[1].release)
-    is_one_directory = is_same_directory(*brokers)
-    comparer = _Comparer(brokers, releases, settings, is_one_directory=is_one_directory)
-    lists = brokers[0].partitions, brokers[1].partitions
-    is_lone = any(broker.is_lone for broker in brokers)
-    matches = match_lone(*lists) if is_lone else match_partitions(*lists)
+    comparer = _Comparer(a, b)
+    is_lone = a.is_lone or b.is_lone
+    find_matches = partition_matching.match_lone if is_lone else partition_matching.match_partitions
     comparisons = []
-    problems = [problem for broker in brokers for problem in broker.problems]
-    for match in matches:
+    problems = [*a.problems, *b.problems]
+    for match in find_matches(a.partitions, b.partitions):
         if on_partition:
-            on_partition(_partition_name(brokers, match))
+            on_partition(comparer.name_of(match))
         try:
             comparisons.append(comparer.compare(match))
         except CannotOpen as fault:
-            side = match.a or match.b
-            assert side is not None
-            problems.append(Problem.from_fault(side.path, fault))
+            problems.append(Problem.from_fault(match.partition.path, fault))
     start = None
-    if is_one_directory:
+    if comparer.is_one_directory:
         try:
-            start = compare_start(a, b, settings[0])
+            start = compare_start(a, b, comparer.settings[0])
         except KafkavizError as fault:
             problems.append(Problem.from_fault(getattr(fault, "path", b.source), fault))
     return BrokerComparison(
         (a.sources_text, b.sources_text), tuple(comparisons), start, tuple(problems)
     )
-
-
-def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> str:
-    if match.a is not None:
-        return brokers[0].partition_name(match.a)
-    assert match.b is not None
-    return brokers[1].partition_name(match.b)
 
 
 def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
@@ -175,75 +150,65 @@ def _lone_broker(source: Path, partition: Partition, around: Broker | None) -> B
 
 
 class _Comparer:
-    def __init__(
-        self,
-        brokers: tuple[Broker, Broker],
-        releases: tuple[AssumedRelease, AssumedRelease],
-        settings: tuple[Settings, Settings],
-        *,
-        is_one_directory: bool,
-    ) -> None:
-        self._is_one_directory = is_one_directory
-        self._brokers = brokers
-        self._releases = releases
-        self._settings = settings
-        self._cleaner_offsets = [cleaner_offsets(broker) for broker in brokers]
-        self._is_per_append = not all(
-            ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
-        )
-        self._profile = search_profile(releases[0].version)
+    def __init__(self, a: Broker, b: Broker) -> None:
+        self._brokers = a, b
+        self._releases = assume_release(a), assume_release(b)
+        releases = [assumed_release.release for assumed_release in self._releases]
+        self.settings = open_settings(a, releases[0]), open_settings(b, releases[1])
+        self.is_one_directory = is_same_directory(a, b)
+        self._cleaner_offsets = cleaner_offsets(a), cleaner_offsets(b)
+        self._is_per_append = not all(map(ENTRY_PER_BATCH.applies_to, releases))
+        self._profile = search_profile(self._releases[0].version)
 
-    def compare(self, match: PartitionMatch) -> PartitionComparison:
+    def name_of(self, match: partition_matching.PartitionMatch) -> str:
+        return self._brokers[0 if match.a else 1].partition_name(match.partition)
+
+    def compare(self, match: partition_matching.PartitionMatch) -> PartitionComparison:
         if match.a is None or match.b is None:
             return self._describe_alone(match)
         partitions = match.a, match.b
         alignment = align(match.a.live, match.b.live)
-        replicas = tuple(
-            self._replica(partition, side, alignment) for side, partition in enumerate(partitions)
-        )
-        pair = replicas[0], replicas[1]
-        only_in = alignment.only_in[0].result(), alignment.only_in[1].result()
+        replicas = self._replica(match.a, 0, alignment), self._replica(match.b, 1, alignment)
         interval_settings = self._interval(match.a, 0), self._interval(match.b, 1)
         indexes = self._compare_indexes(partitions, interval_settings, alignment)
         _add_tails(alignment)
         comparison = PartitionComparison(
-            partition=_partition_name(self._brokers, match),
+            partition=self.name_of(match),
             relations=(),
             interval_settings=interval_settings,
-            replicas=pair,
-            compared_from=max(replica.log_start_offset for replica in pair),
-            compared_to=min(replica.log_end_offset for replica in pair),
+            replicas=replicas,
+            compared_from=max(replica.log_start_offset for replica in replicas),
+            compared_to=min(replica.log_end_offset for replica in replicas),
             first_divergent_offset=alignment.first_divergent_offset,
             leader_epochs_there=alignment.leader_epochs_there,
-            segment_bases_equal=pair[0].segments == pair[1].segments,
-            only_in=only_in,
+            segment_bases_equal=replicas[0].segments == replicas[1].segments,
+            only_in=pair(collector.result() for collector in alignment.only_in),
             different=alignment.different.result(),
             unreadable=alignment.unreadable.result(),
-            truncations=self._truncations(partitions, pair),
-            lag=_lag(pair, alignment),
+            truncations=self._truncations(partitions, replicas),
+            lag=_lag(replicas, alignment),
             differences=tuple(alignment.differences),
             difference_count=alignment.difference_count,
             rewritten_batches=alignment.rewritten_batches,
-            damaged_batches=(alignment.damaged_batches[0], alignment.damaged_batches[1]),
+            damaged_batches=pair(alignment.damaged_batches),
             indexes=tuple(indexes),
         )
         relations = tuple(self._relations(comparison, alignment))
         comparison = replace(comparison, relations=relations[::-1])
-        notes = _notes(comparison, alignment, is_one_directory=self._is_one_directory)
+        notes = _notes(comparison, alignment, is_one_directory=self.is_one_directory)
         return replace(comparison, notes=tuple(notes))
 
-    def _describe_alone(self, match: PartitionMatch) -> PartitionComparison:
-        side, partition = (0, match.a) if match.a else (1, match.b)
-        assert partition is not None
-        alone = (Relation.ONLY_IN_A, Relation.ONLY_IN_B)[side]
-        alignment = align(partition.live if side == 0 else (), partition.live if side == 1 else ())
-        replica = self._replica(partition, side, alignment)
+    def _describe_alone(self, match: partition_matching.PartitionMatch) -> PartitionComparison:
+        alignment = align(match.a.live if match.a else (), match.b.live if match.b else ())
         return PartitionComparison(
-            partition=_partition_name(self._brokers, match),
-            relations=(alone,),
+            partition=self.name_of(match),
+            relations=(Relation.ONLY_IN_A if match.a else Relation.ONLY_IN_B,),
             interval_settings=(self._interval(match.a, 0), self._interval(match.b, 1)),
-            replicas=(replica, None) if side == 0 else (None, replica),
-            only_in=(alignment.only_in[0].result(), alignment.only_in[1].result()),
+            replicas=(
+                self._replica(match.a, 0, alignment) if match.a else None,
+                self._replica(match.b, 1, alignment) if match.b else None,
+            ),
+            only_in=pair(collector.result() for collector in alignment.only_in),
             other_generation=match.other_generation,
             other_directory=match.other_directory,
         )
@@ -251,7 +216,7 @@ class _Comparer:
     def _interval(self, partition: Partition | None, side: int) -> SettingValue | None:
         if partition is None:
             return None
-        return self._settings[side].find(partition.topic, INTERVAL)
+        return self.settings[side].find(partition.topic, INTERVAL)
 
     def _replica(self, partition: Partition, side: int, alignment: RecordAlignment) -> Replica:
         log_start = partition.log_start_offset or 0
@@ -259,32 +224,31 @@ class _Comparer:
         tail = alignment.tails[side]
         is_unclean = self._brokers[side].shutdown_state == "unclean"
         entries, is_from_batches = _read_epochs(partition, is_unclean=is_unclean)
-        epochs = EpochHistory(
+        epochs = leader_epochs.EpochHistory(
             entries, log_start, log_end, partition.high_watermark, is_from_batches
         )
-        key = (partition.topic, partition.partition)
+        cleaner_checkpoint = None
+        if partition.state == "current":
+            key = (partition.topic, partition.partition)
+            cleaner_checkpoint = self._cleaner_offsets[side].get(key)
         return Replica(
             directory=self._brokers[side].partition_name(partition),
             topic_id=partition.topic_id,
             log_start_offset=log_start,
             log_end_offset=log_end,
             high_watermark=partition.high_watermark,
-            cleaner_checkpoint=self._cleaner_offsets[side].get(key)
-            if partition.state == "current"
-            else None,
+            cleaner_checkpoint=cleaner_checkpoint,
             segments=tuple(segment.base_offset for segment in partition.live),
             epochs=epochs,
             torn_bytes=tail.size_bytes if tail else 0,
         )
 
     def _truncations(
-        self,
-        partitions: tuple[Partition, Partition],
-        replicas: tuple[Replica, Replica],
-    ) -> tuple[FollowerTruncation, FollowerTruncation]:
+        self, partitions: tuple[Partition, Partition], replicas: tuple[Replica, Replica]
+    ) -> tuple[leader_epochs.FollowerTruncation, leader_epochs.FollowerTruncation]:
         truncations = []
         for leader, follower in ((0, 1), (1, 0)):
-            truncation = walk_truncation(
+            truncation = leader_epochs.walk_truncation(
                 replicas[leader].epochs,
                 replicas[follower].epochs,
                 is_request=not TRUNCATION_ON_FETCH.applies_to(self._releases[leader].release),
@@ -293,49 +257,47 @@ class _Comparer:
                 partitions[follower], replicas[follower], truncation.follower_keeps_below
             )
             truncations.append(replace(truncation, follower_loses=lost))
-        return truncations[0], truncations[1]
+        return pair(truncations)
 
     def _compare_indexes(
         self,
         partitions: tuple[Partition, Partition],
         interval_settings: tuple[SettingValue | None, SettingValue | None],
         alignment: RecordAlignment,
-    ) -> list[IndexComparison]:
+    ) -> list[index_differences.IndexComparison]:
         others = {segment.base_offset: segment for segment in partitions[1].live}
-        intervals = tuple(
-            _known_interval(setting, settings)
-            for setting, settings in zip(interval_settings, self._settings, strict=True)
-        )
-        indexes: list[IndexComparison] = []
+        intervals = pair(map(_known_interval, interval_settings, self.settings))
+        indexes: list[index_differences.IndexComparison] = []
         differences: list[ByteDifference] = []
         for segment in partitions[0].live:
             other = others.get(segment.base_offset)
             if other is None:
                 continue
             is_same_log = segment.base_offset not in alignment.differing_segments
-            for index in compare_indexes(
+            for index in index_differences.compare_indexes(
                 segment,
                 other,
                 self._profile,
-                (intervals[0], intervals[1]),
+                intervals,
                 is_same_log=is_same_log,
                 is_per_append=self._is_per_append,
             ):
                 indexes.append(index)
-                if is_same_log or index.reason is IndexReason.DAMAGE:
-                    differences.append(describe_index(segment, other, index))
-            if not is_equal_index(segment.txnindex, other.txnindex) and is_same_log:
+                if is_same_log or index.reason is index_differences.IndexReason.DAMAGE:
+                    differences.append(index_differences.describe_index(segment, other, index))
+            is_equal = index_differences.is_equal_index(segment.txnindex, other.txnindex)
+            if is_same_log and not is_equal:
                 differences.append(_txn_index_difference(segment, other))
         alignment.add_differences(differences)
         return indexes
 
     def _relations(
-        self,
-        comparison: PartitionComparison,
-        alignment: RecordAlignment,
+        self, comparison: PartitionComparison, alignment: RecordAlignment
     ) -> Iterator[Relation]:
         a, b = comparison.replicas
         assert a is not None and b is not None
+        is_damaged = any(alignment.damaged_batches)
+        has_gaps = _has_gaps(comparison)
         relations = {
             Relation.SEGMENTS_DIFFER: bool(alignment.differing_segments)
             or not comparison.segment_bases_equal,
@@ -346,14 +308,11 @@ class _Comparer:
             Relation.START_DIFFERS: a.log_start_offset != b.log_start_offset,
             Relation.DIVERGED: alignment.diverged > 0,
             Relation.ALTERED: alignment.altered > 0,
-            Relation.DAMAGED: any(alignment.damaged_batches)
-            or self._has_tail_after_clean_stop(alignment),
-            Relation.CLEANED_DIFFERENTLY: _has_gaps(comparison),
+            Relation.DAMAGED: is_damaged or self._has_tail_after_clean_stop(alignment),
+            Relation.CLEANED_DIFFERENTLY: has_gaps,
         }
         if a.log_end_offset != b.log_end_offset and not alignment.diverged:
-            is_prefix = not (
-                alignment.altered or any(alignment.damaged_batches) or _has_gaps(comparison)
-            )
+            is_prefix = not (alignment.altered or is_damaged or has_gaps)
             longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
             # the shorter log has a later leader epoch, which begins at or before its end
             is_doomed = shorter.epochs.latest_election > longer.epochs.latest_election
@@ -369,22 +328,22 @@ class _Comparer:
         keep it.
         """
         return any(
-            tail is not None
-            and tail.segment.base_offset in alignment.differing_segments
-            and self._brokers[side].shutdown_state == "clean"
-            for side, tail in enumerate(alignment.tails)
+            self._brokers[side].shutdown_state == "clean" for side, _ in _differing_tails(alignment)
         )
 
 
-def _add_tails(alignment: RecordAlignment) -> None:
-    differences = []
+def _differing_tails(alignment: RecordAlignment) -> Iterator[tuple[int, LogTail]]:
+    """Yields the tails in segments that differ, and their sides (0: a, 1: b)."""
     for side, tail in enumerate(alignment.tails):
         if tail and tail.segment.base_offset in alignment.differing_segments:
-            place = FileLocation(tail.segment.log.name, tail.position, tail.size_bytes)
-            locations = (place, None) if side == 0 else (None, place)
-            values = (tail.kind, None) if side == 0 else (None, tail.kind)
-            differences.append(ByteDifference(locations, "tail", values))
-    alignment.add_differences(differences)
+            yield side, tail
+
+
+def _add_tails(alignment: RecordAlignment) -> None:
+    for side, tail in _differing_tails(alignment):
+        place = FileLocation(tail.segment.log.name, tail.position, tail.size_bytes)
+        values = one_sided(side, tail.kind)
+        alignment.add_differences([ByteDifference(one_sided(side, place), "tail", values)])
 
 
 def _known_interval(setting: SettingValue | None, settings: Settings) -> int | None:
@@ -428,14 +387,9 @@ def _lost_offsets(
     collector = OffsetCollector()
     place = bisect_right(replica.segments, keeps_below) - 1
     with BatchStream(partition.live[max(0, place) :], None, 0) as stream:
-        while stream.fill():
-            if stream.unreadable:
-                stream.pass_unreadable()
-                continue
-            batches = stream.rows
+        for batches in stream.readable_rows():
             for offsets in record_offsets(stream, batches["last_offset"] >= keeps_below):
                 collector.add_offsets(offsets[offsets >= keeps_below])
-            stream.take(len(batches))
     return collector.result().ranges
 
 
@@ -447,7 +401,7 @@ def _read_epochs(
     The batches are used if leader-epoch-checkpoint is missing or unreadable. After an unclean
     shutdown, the epochs in the last segment are added to those in the file.
     """
-    checkpointed = checkpointed_epochs(partition)
+    checkpointed = leader_epochs.checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()
     is_from_batches = checkpointed is None
     if is_from_batches or is_unclean:
@@ -459,14 +413,14 @@ def _read_epochs(
 
 def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
     infos = a.txnindex, b.txnindex
-    data = [file.read(info.path) if info else b"" for info in infos]
-    length = min(map(len, data))
-    position = next((at for at in range(length) if data[0][at] != data[1][at]), length)
-    locations = [
+    data = pair(file.read(info.path) if info else b"" for info in infos)
+    places = differing_places(*data)
+    position = int(places[0]) if len(places) else min(map(len, data))
+    locations = pair(
         FileLocation(info.name, position, max(0, len(part) - position)) if info else None
         for info, part in zip(infos, data, strict=True)
-    ]
-    return ByteDifference((locations[0], locations[1]), "entry", (None, None))
+    )
+    return ByteDifference(locations, "entry", (None, None))
 
 
 def _notes(
@@ -485,11 +439,9 @@ def _notes(
         yield message("comparison.other_bounds")
     if comparison.rewritten_batches:
         yield message("comparison.rewritten", n=comparison.rewritten_batches)
-    for side, replica, tail in zip(SIDES, (a, b), alignment.tails, strict=True):
-        if tail and tail.segment.base_offset in alignment.differing_segments:
-            yield message(
-                f"comparison.tail_{tail.kind}", side=side, n=replica.torn_bytes, at=tail.position
-            )
+    for side, tail in _differing_tails(alignment):
+        key = f"comparison.tail_{tail.kind}"
+        yield message(key, side=SIDES[side], n=tail.size_bytes, at=tail.position)
     if Relation.CLEANED_DIFFERENTLY in comparison.relations:
         offsets = [replica.cleaner_checkpoint for replica in (a, b)]
         if any(offset is not None for offset in offsets):

@@ -67,12 +67,7 @@ class OffsetCollector:
             self._more_ranges += 1
 
     def add_offsets(self, offsets: np.ndarray) -> None:
-        if len(offsets):
-            ends = np.flatnonzero(np.diff(offsets) != 1)
-            firsts = offsets[np.append(0, ends + 1)]
-            lasts = offsets[np.append(ends, len(offsets) - 1)]
-            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-                self.add(first, last)
+        self.add_ranges(offsets, offsets)
 
     def add_ranges(self, firsts: np.ndarray, lasts: np.ndarray) -> None:
         if len(firsts):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation, pair
 from kafkaviz.analysis.inferred_settings import IntervalBounds, interval_bounds
 from kafkaviz.analysis.segment.links import Aim, link
 from kafkaviz.log import file
@@ -131,74 +131,78 @@ def compare_indexes(
     batches = a.batches(), b.batches()
     comparisons: list[IndexComparison] = []
     for kind in kinds:
+        sides = _IndexSide(a, kind, batches[0]), _IndexSide(b, kind, batches[1])
+        alone = _slots_alone(*sides), _slots_alone(*sides[::-1])
+        comparison = _compare(sides, alone, known_intervals)
         offset_reason = comparisons[0].reason if comparisons else None
-        comparisons.append(
-            _compare(
-                kind,
-                (a, b),
-                batches,
-                profile,
-                known_intervals,
-                offset_reason=offset_reason,
-                is_same_log=is_same_log,
-                is_per_append=is_per_append,
-            )
-        )
+        reason = _reason(comparison, sides, offset_reason, is_per_append=is_per_append)
+        lookup = None
+        has_both = None not in comparison.entries
+        if kind == "index" and is_same_log and has_both and any(comparison.alone_counts):
+            lookup = _compare_lookups(sides, alone, profile)
+        comparisons.append(replace(comparison, reason=reason, lookup=lookup))
     return tuple(comparisons)
 
 
+@dataclass(frozen=True)
+class _IndexSide:
+    """The index of one side, and all batches of its segment."""
+
+    segment: LogSegment
+    kind: str
+    batches: np.ndarray
+
+    @property
+    def slots(self) -> Index:
+        return self.segment.offset_slots if self.kind == "index" else self.segment.time_slots
+
+    @property
+    def entries(self) -> np.ndarray:
+        return self.slots.entries
+
+
+_Sides = tuple[_IndexSide, _IndexSide]
+
+
+def _slots_alone(side: _IndexSide, other: _IndexSide) -> np.ndarray:
+    """Returns the slots of the entries that the other side lacks."""
+    own_keys = _keys(side.entries, side.kind)
+    return np.flatnonzero(~np.isin(own_keys, _keys(other.entries, side.kind)))
+
+
 def _compare(
-    kind: str,
-    segments: tuple[LogSegment, LogSegment],
-    batches: tuple[np.ndarray, np.ndarray],
-    profile: SearchProfile,
+    sides: _Sides,
+    alone: tuple[np.ndarray, np.ndarray],
     known_intervals: tuple[int | None, int | None],
-    *,
-    offset_reason: IndexReason | None,
-    is_same_log: bool,
-    is_per_append: bool,
 ) -> IndexComparison:
-    slots = [_slots(segment, kind) for segment in segments]
-    keys = [_keys(index_slots.entries, kind) for index_slots in slots]
-    in_both = [np.isin(keys[side], keys[1 - side]) for side in (0, 1)]
-    alone = [np.flatnonzero(~mask) for mask in in_both]
-    contradicted = [_contradicted(segments[side], kind, batches[side]) for side in (0, 1)]
-    has_file = [getattr(segment, kind) is not None for segment in segments]
+    """Returns the comparison without its reason and its lookups."""
+    kind = sides[0].kind
     intervals = None
     if kind == "index":
-        intervals = (
-            _interval(batches[0], slots[0].entries, known_intervals[0]),
-            _interval(batches[1], slots[1].entries, known_intervals[1]),
-        )
-    comparison = IndexComparison(
-        segment=segments[0].base_offset,
+        intervals = pair(map(_interval, sides, known_intervals))
+    return IndexComparison(
+        segment=sides[0].segment.base_offset,
         kind=kind,
         reason=IndexReason.MISSING,
-        entries=(
-            len(slots[0].entries) if has_file[0] else None,
-            len(slots[1].entries) if has_file[1] else None,
+        entries=pair(
+            None if getattr(side.segment, kind) is None else len(side.entries) for side in sides
         ),
-        common=int(in_both[0].sum()),
-        alone=(tuple(alone[0][:MAX_SLOTS].tolist()), tuple(alone[1][:MAX_SLOTS].tolist())),
-        alone_counts=(len(alone[0]), len(alone[1])),
-        unwritten_slots=(slots[0].unwritten_slots, slots[1].unwritten_slots),
-        contradicted=(contradicted[0], contradicted[1]),
+        common=len(sides[0].entries) - len(alone[0]),
+        alone=pair(tuple(slots[:MAX_SLOTS].tolist()) for slots in alone),
+        alone_counts=pair(map(len, alone)),
+        unwritten_slots=pair(side.slots.unwritten_slots for side in sides),
+        contradicted=pair(map(_contradicted, sides)),
         intervals=intervals,
     )
-    reason = _reason(comparison, slots, batches, offset_reason, is_per_append=is_per_append)
-    lookup = None
-    if kind == "index" and any(comparison.alone_counts) and all(has_file) and is_same_log:
-        lookup = _compare_lookups(segments, slots, alone, batches, profile)
-    return replace(comparison, reason=reason, lookup=lookup)
 
 
-def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
+def _interval(side: _IndexSide, known: int | None) -> IntervalBounds:
     """Returns the index.interval.bytes with which the entries were probably written.
 
     The setting `known` is ignored if two entries are closer together than `known`, or more than
     twice `known` apart. One restart cannot cause such a gap.
     """
-    bounds = interval_bounds(batches, entries)
+    bounds = interval_bounds(side.batches, side.entries)
     if known is None:
         return bounds
     is_earlier = bounds.high_bytes is not None and (
@@ -209,10 +213,6 @@ def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> In
     return replace(bounds, low_bytes=known, high_bytes=known)
 
 
-def _slots(segment: LogSegment, kind: str) -> Index:
-    return segment.offset_slots if kind == "index" else segment.time_slots
-
-
 def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
     columns = COLUMNS[kind]
     pairs = np.empty(len(entries), [(name, "i8") for name in columns])
@@ -221,11 +221,12 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
     return pairs
 
 
-def _contradicted(segment: LogSegment, kind: str, batches: np.ndarray) -> tuple[int, ...]:
+def _contradicted(side: _IndexSide) -> tuple[int, ...]:
     """Returns the slots of entries that no release writes for these batches."""
-    entries = _slots(segment, kind).entries
-    if kind == "index":
-        links = link(batches, entries, NO_TIMES, segment.base_offset)
+    entries = side.entries
+    batches = side.batches
+    if side.kind == "index":
+        links = link(batches, entries, NO_TIMES, side.segment.base_offset)
         is_wrong = links.entry_aim > Aim.COARSE
     elif not len(batches):
         is_wrong = np.ones(len(entries), bool)
@@ -241,8 +242,7 @@ def _contradicted(segment: LogSegment, kind: str, batches: np.ndarray) -> tuple[
 
 def _reason(
     comparison: IndexComparison,
-    slots: list[Index],
-    batches: tuple[np.ndarray, np.ndarray],
+    sides: _Sides,
     offset_reason: IndexReason | None,
     *,
     is_per_append: bool,
@@ -255,49 +255,46 @@ def _reason(
     """
     if None in comparison.entries:
         return IndexReason.MISSING
-    if any(slot.trailing_bytes for slot in slots) or any(comparison.contradicted):
+    if any(side.slots.trailing_bytes for side in sides) or any(comparison.contradicted):
         return IndexReason.DAMAGE
     if not any(comparison.alone_counts):
         return IndexReason.UNWRITTEN
-    if not _is_prefix_of_batches(batches):
+    batches = [side.batches for side in sides]
+    if not _is_prefix_of_batches(*batches):
         return IndexReason.OTHER_BATCHES
     is_longer = len(batches[0]) != len(batches[1])
-    shorter = 0 if len(slots[0].entries) < len(slots[1].entries) else 1
+    shorter = sides[0] if len(sides[0].entries) < len(sides[1].entries) else sides[1]
+    cut_or_zeroed = IndexReason.ZEROED if shorter.slots.unwritten_slots else IndexReason.CUT
+    is_prefix = _is_prefix(*(side.entries for side in sides))
     if comparison.kind == "timeindex":
-        if _differ_at_end(comparison, slots, batches):
+        if _differ_at_end(comparison, sides):
             return IndexReason.SEGMENT_END
-        if is_longer and (_is_prefix(slots) or _differ_in_last_entry(comparison)):
+        if is_longer and (is_prefix or _differ_in_last_entry(comparison)):
             return IndexReason.LENGTH
-        if _is_prefix(slots) and offset_reason is None:
-            return IndexReason.ZEROED if slots[shorter].unwritten_slots else IndexReason.CUT
+        if is_prefix and offset_reason is None:
+            return cut_or_zeroed
         is_of_both = offset_reason not in (None, IndexReason.UNWRITTEN, IndexReason.DAMAGE)
         return offset_reason if offset_reason and is_of_both else IndexReason.RESTART
     assert comparison.intervals is not None
-    keyed_by_first = [
-        _has_first_offset_keys(slot.entries, rows)
-        for slot, rows in zip(slots, batches, strict=True)
-    ]
-    if keyed_by_first[0] != keyed_by_first[1]:
+    if _has_first_offset_keys(sides[0]) != _has_first_offset_keys(sides[1]):
         return IndexReason.FIRST_OFFSET_KEYS
     if comparison.intervals[0].per_append != comparison.intervals[1].per_append:
         return IndexReason.PER_APPEND
-    if is_longer and _is_prefix(slots):
+    if is_longer and is_prefix:
         return IndexReason.LENGTH
-    if is_per_append and _has_long_gap(slots, batches, comparison.intervals):
+    if is_per_append and _has_long_gap(sides, comparison.intervals):
         return IndexReason.PER_APPEND
-    if _is_prefix(slots):
-        return IndexReason.ZEROED if slots[shorter].unwritten_slots else IndexReason.CUT
+    if is_prefix:
+        return cut_or_zeroed
     return IndexReason.RESTART if _overlap(*comparison.intervals) else IndexReason.INTERVAL
 
 
-def _differ_at_end(
-    comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
-) -> bool:
+def _differ_at_end(comparison: IndexComparison, sides: _Sides) -> bool:
     if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
         return False
     side = 0 if comparison.alone_counts[0] else 1
-    other = batches[1 - side]
-    last_offset = slots[side].entries["offset"][-1]
+    other = sides[1 - side].batches
+    last_offset = sides[side].entries["offset"][-1]
     return bool(len(other)) and bool(last_offset <= other["last_offset"][-1])
 
 
@@ -308,37 +305,36 @@ def _differ_in_last_entry(comparison: IndexComparison) -> bool:
     )
 
 
-def _is_prefix_of_batches(batches: tuple[np.ndarray, np.ndarray]) -> bool:
-    count = min(map(len, batches))
+def _is_prefix_of_batches(a: np.ndarray, b: np.ndarray) -> bool:
+    count = min(len(a), len(b))
     return all(
-        bool((batches[0][name][:count] == batches[1][name][:count]).all())
+        bool((a[name][:count] == b[name][:count]).all())
         for name in ("position", "base_offset", "last_offset", "max_timestamp_ms")
     )
 
 
-def _has_long_gap(
-    slots: list[Index],
-    batches: tuple[np.ndarray, np.ndarray],
-    intervals: tuple[IntervalBounds, IntervalBounds],
-) -> bool:
+def _has_long_gap(sides: _Sides, intervals: tuple[IntervalBounds, IntervalBounds]) -> bool:
     """Returns whether only one side has a gap that a restart cannot explain.
 
     A restart makes a gap up to twice as long. Followers up to 3.9.0, and in 4.0.0, make longer
     gaps: they write one entry per append of many batches.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
-    if not highs or not all(len(rows) for rows in batches):
+    if not highs or not all(len(side.batches) for side in sides):
         return False
-    largest_bytes = max(int(rows["size_bytes"].max()) for rows in batches)
+    largest_bytes = max(int(side.batches["size_bytes"].max()) for side in sides)
     limit_bytes = 2 * (min(highs) + largest_bytes)
     is_long = []
-    for index_slots, rows in zip(slots, batches, strict=True):
-        positions = np.concatenate([[0], index_slots.entries["position"], rows["position"][-1:]])
+    for side in sides:
+        last_positions = side.batches["position"][-1:]
+        positions = np.concatenate([[0], side.entries["position"], last_positions])
         is_long.append(bool(np.diff(positions).max() > limit_bytes))
     return is_long[0] != is_long[1]
 
 
-def _has_first_offset_keys(entries: np.ndarray, batches: np.ndarray) -> bool:
+def _has_first_offset_keys(side: _IndexSide) -> bool:
+    batches = side.batches
+    entries = side.entries
     rows = np.searchsorted(batches["position"], entries["position"])
     known = rows < len(batches)
     firsts = batches["base_offset"][rows[known]]
@@ -347,9 +343,9 @@ def _has_first_offset_keys(entries: np.ndarray, batches: np.ndarray) -> bool:
     return bool((keys[firsts < lasts] == firsts[firsts < lasts]).any())
 
 
-def _is_prefix(slots: list[Index]) -> bool:
-    count = min(len(slot.entries) for slot in slots)
-    return bool((slots[0].entries[:count] == slots[1].entries[:count]).all())
+def _is_prefix(a: np.ndarray, b: np.ndarray) -> bool:
+    count = min(len(a), len(b))
+    return bool((a[:count] == b[:count]).all())
 
 
 def _overlap(a: IntervalBounds, b: IntervalBounds) -> bool:
@@ -359,28 +355,26 @@ def _overlap(a: IntervalBounds, b: IntervalBounds) -> bool:
 
 
 def _compare_lookups(
-    segments: tuple[LogSegment, LogSegment],
-    slots: list[Index],
-    alone: list[np.ndarray],
-    batches: tuple[np.ndarray, np.ndarray],
-    profile: SearchProfile,
+    sides: _Sides, alone: tuple[np.ndarray, np.ndarray], profile: SearchProfile
 ) -> LookupComparison:
     target = min(
-        int(slots[side].entries["offset"][alone[side][0]]) for side in (0, 1) if len(alone[side])
+        int(side.entries["offset"][slots[0]])
+        for side, slots in zip(sides, alone, strict=True)
+        if len(slots)
     )
     reads = []
-    means = []
-    for segment, index_slots, rows in zip(segments, slots, batches, strict=True):
-        search = index.find_offset(view_segment(segment), target, profile)
+    for side in sides:
+        search = index.find_offset(view_segment(side.segment), target, profile)
         position = search.entry[1] if search.entry else 0
-        start = int(np.searchsorted(rows["position"], position))
-        stop = int(np.searchsorted(rows["last_offset"], target))
+        start = int(np.searchsorted(side.batches["position"], position))
+        stop = int(np.searchsorted(side.batches["last_offset"], target))
         reads.append(LookupReads(search.slot_search, position, max(0, stop - start + 1)))
-        means.append(_mean_headers(index_slots.entries, rows))
-    return LookupComparison(target, (reads[0], reads[1]), (means[0], means[1]))
+    return LookupComparison(target, pair(reads), pair(map(_mean_headers, sides)))
 
 
-def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
+def _mean_headers(side: _IndexSide) -> float:
+    batches = side.batches
+    entries = side.entries
     if not len(batches):
         return 0.0
     slots = np.searchsorted(entries["offset"], batches["base_offset"], "right") - 1
@@ -397,31 +391,26 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
     length = min(max(map(len, data)), *sizes)  # both files have only zeros after their data
     arrays = [np.frombuffer(part.ljust(length, b"\0"), np.uint8, length) for part in data]
     places = np.flatnonzero(arrays[0] != arrays[1])
-    has_both = None not in infos
     position = int(places[0]) if len(places) else min(sizes)
     has_entries = bool(len(places)) or any(part[position:].strip(b"\0") for part in data)
-    if not has_both:
+    if None in infos:
         what = "file"
     elif has_entries:
         what = "entry"
     else:
         what = "size"
+    entry_bytes = 8 if comparison.kind == "index" else 12
     values = []
     locations = []
     for segment, info, size_bytes in zip((a, b), infos, sizes, strict=True):
-        entries = _slots(segment, comparison.kind).entries
-        entry_bytes = 8 if comparison.kind == "index" else 12
-        slot = position // entry_bytes
-        pair = _keys(entries, comparison.kind)
-        values.append(str(pair[slot].item()) if slot < len(pair) else None)
-        location = FileLocation(
-            segment.file_name(comparison.kind),
-            position,
-            min(entry_bytes - position % entry_bytes, max(0, size_bytes - position))
-            if len(places)
-            else max(0, size_bytes - position),
-        )
+        slots = segment.offset_slots if comparison.kind == "index" else segment.time_slots
+        slot_keys = _keys(slots.entries, comparison.kind)[position // entry_bytes :]
+        values.append(str(slot_keys[0].item()) if len(slot_keys) else None)
+        rest_bytes = max(0, size_bytes - position)
+        if len(places):
+            rest_bytes = min(entry_bytes - position % entry_bytes, rest_bytes)
+        location = FileLocation(segment.file_name(comparison.kind), position, rest_bytes)
         locations.append(location if info else None)
     if what == "size":
         values = [str(size_bytes) for size_bytes in sizes]
-    return ByteDifference((locations[0], locations[1]), what, (values[0], values[1]))
+    return ByteDifference(pair(locations), what, pair(values))

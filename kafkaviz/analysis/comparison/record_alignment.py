@@ -13,17 +13,13 @@ chunk of each log, and the batches that are being matched, are in memory.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.analysis.comparison.batches import (
-    BatchStream,
-    LogTail,
-    UnreadableRange,
-)
+from kafkaviz.analysis.comparison.batches import BatchStream, LogTail, UnreadableRange
 from kafkaviz.analysis.comparison.byte_differences import (
     MAX_DIFFERENCES,
     ByteDifference,
@@ -32,6 +28,8 @@ from kafkaviz.analysis.comparison.byte_differences import (
     describe_records,
     differing_chunks,
     is_equal_file,
+    one_sided,
+    pair,
 )
 from kafkaviz.analysis.comparison.comparison import OffsetCollector
 from kafkaviz.binary.codec import LIMIT_BYTES
@@ -47,7 +45,6 @@ HEADER_FIELDS = [name for name in BATCH.names or () if name != "position"]
 UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # not covered by magic 2's CRC
 
 
-@dataclass(kw_only=True)
 class RecordAlignment:
     """The result of comparing two logs. Pairs and lists have one value per side.
 
@@ -56,39 +53,49 @@ class RecordAlignment:
         different: offsets that both sides have, with different content or leader epochs.
         unreadable: offsets that cannot be read on one of the sides.
         diverged: the number of offsets in `different` with different leader epochs.
-        altered: the number of offsets in `different` with equal leader epochs.
+        altered: the number of offsets in `different` with equal leader epochs, in sound batches.
         leader_epochs_there: the leader epochs at `first_divergent_offset`.
         damaged_batches: the number of batches with a wrong checksum or unreadable records.
         lag_bytes: the size of the batches after the end of the other side.
         end_offsets: the offset after the last batch that was read.
     """
 
-    only_in: tuple[OffsetCollector, OffsetCollector] = field(
-        default_factory=lambda: (OffsetCollector(), OffsetCollector())
-    )
-    different: OffsetCollector = field(default_factory=OffsetCollector)
-    unreadable: OffsetCollector = field(default_factory=OffsetCollector)
-    diverged: int = 0
-    altered: int = 0
-    first_divergent_offset: int | None = None
-    leader_epochs_there: tuple[int, int] | None = None
-    rewritten_batches: int = 0
-    damaged_batches: list[int] = field(default_factory=lambda: [0, 0])
-    lag_bytes: list[int] = field(default_factory=lambda: [0, 0])
-    newest_ms: list[int | None] = field(default_factory=lambda: [None, None])
-    end_offsets: list[int | None] = field(default_factory=lambda: [None, None])
-    tails: list[LogTail | None] = field(default_factory=lambda: [None, None])
-    differing_segments: set[int] = field(default_factory=set)
-    differences: list[ByteDifference] = field(default_factory=list)
-    difference_count: int = 0
+    def __init__(self) -> None:
+        self.only_in = OffsetCollector(), OffsetCollector()
+        self.different = OffsetCollector()
+        self.unreadable = OffsetCollector()
+        self.diverged = 0
+        self.altered = 0
+        self.first_divergent_offset: int | None = None
+        self.leader_epochs_there: tuple[int, int] | None = None
+        self.rewritten_batches = 0
+        self.damaged_batches = [0, 0]
+        self.lag_bytes = [0, 0]
+        self.newest_ms: list[int | None] = [None, None]
+        self.end_offsets: list[int | None] = [None, None]
+        self.tails: list[LogTail | None] = [None, None]
+        self.differing_segments: set[int] = set()
+        self.differences: list[ByteDifference] = []
+        self.difference_count = 0
 
     def add_differences(self, differences: Sequence[ByteDifference]) -> None:
         self.difference_count += len(differences)
         room = MAX_DIFFERENCES - len(self.differences)
         self.differences += differences[: max(0, room)]
 
-    def add_different(self, offsets: np.ndarray, epochs: tuple[int, int]) -> None:
-        """Adds ascending offsets that both sides have with different records."""
+    def set_end(self, side: int, stream: BatchStream) -> None:
+        """Keeps where the log of a side ends, once all batches of `stream` have been taken."""
+        self.end_offsets[side] = stream.next_offset
+        self.newest_ms[side] = stream.max_timestamp_ms
+        self.tails[side] = stream.tail
+
+    def add_different(
+        self, offsets: np.ndarray, epochs: tuple[int, int], *, is_damaged: bool = False
+    ) -> None:
+        """Adds ascending offsets that both sides have with different records.
+
+        Records of a damaged batch do not count as altered.
+        """
         if not len(offsets):
             return
         self.different.add_offsets(offsets)
@@ -98,7 +105,7 @@ class RecordAlignment:
             self.leader_epochs_there = epochs
         if epochs[0] != epochs[1]:
             self.diverged += len(offsets)
-        else:
+        elif not is_damaged:
             self.altered += len(offsets)
 
 
@@ -140,7 +147,10 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
             _Alignment(streams, alignment).run()
     for side, segments in enumerate((a, b)):
         if segments and segments[-1].base_offset not in alignment.differing_segments:
-            _read_end(segments[-1], side, alignment)
+            with BatchStream(segments[-1:], None, segments[-1].base_offset) as stream:
+                for _ in stream.readable_rows():
+                    pass
+                alignment.set_end(side, stream)
     return alignment
 
 
@@ -153,26 +163,20 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
     return BatchStream(part, next_base, part[0].base_offset)
 
 
-def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> None:
-    with BatchStream([segment], None, segment.base_offset) as stream:
-        while stream.fill():
-            if stream.unreadable:
-                stream.pass_unreadable()
-            else:
-                stream.take(len(stream.rows))
-        alignment.end_offsets[side] = stream.next_offset
-        alignment.newest_ms[side] = stream.max_timestamp_ms
-        alignment.tails[side] = stream.tail
-
-
 class _OpenBatch:
+    """A batch whose records are matched by offset. Its bytes are kept, because its .log closes.
+
+    Attributes:
+        data: the bytes; empty if the batch is larger than may be read.
+        offsets: the offsets of the records that were not taken yet.
+    """
+
     def __init__(self, stream: BatchStream) -> None:
         self.segment = stream.segment
         self.row = stream.rows[0].copy()
         self.is_crc_valid = batch_records.has_valid_crc(stream.read, self.row)
-        self._data: bytes | None = None
-        self._read = stream.batch_bytes
-        self._records = None
+        is_large = int(self.row["size_bytes"]) > LIMIT_BYTES
+        self.data = b"" if is_large else stream.batch_bytes(self.row)
         self.epoch = int(self.row["leader_epoch"])
         self.last = int(self.row["last_offset"])
         self.first = int(self.row["base_offset"])
@@ -183,26 +187,18 @@ class _OpenBatch:
         elif count == 0:
             self.offsets = np.empty(0, np.int64)
         else:
-            self.offsets = np.array(sorted(self.records()), np.int64)
+            self.offsets = np.array(sorted(self.records), np.int64)
 
-    @property
-    def data(self) -> bytes:
-        if self._data is None:
-            self._data = self._read(self.row) if int(self.row["size_bytes"]) <= LIMIT_BYTES else b""
-        return self._data
-
+    @cached_property
     def records(self) -> dict[int, BatchRecord]:
-        if self._records is None:
-            self._records = {}
-            try:
-                for record in batch_records.iterate(self.data):
-                    self._records[record.offset] = record
-            except CorruptBytes:
-                self.is_readable = False
-        return self._records
-
-    def load(self) -> None:
-        _ = self.data
+        """The records by offset, up to the first fault. With a fault, `is_readable` is False."""
+        records = {}
+        try:
+            for record in batch_records.iterate(self.data):
+                records[record.offset] = record
+        except CorruptBytes:
+            self.is_readable = False
+        return records
 
     def take_to(self, offset: int) -> np.ndarray:
         count = int(np.searchsorted(self.offsets, offset, "right"))
@@ -232,10 +228,8 @@ class _Alignment:
             elif not self._take_equal_run() and not self._take_damaged_pair():
                 self._take_by_offset()
         for side, stream in enumerate(self._streams):
-            if stream.has_segments:
-                self._result.end_offsets[side] = stream.next_offset
-                self._result.newest_ms[side] = stream.max_timestamp_ms
-                self._result.tails[side] = stream.tail
+            if stream.segments:
+                self._result.set_end(side, stream)
 
     def _pass_unreadable(self) -> bool:
         """Skips an unreadable range, or the other side's batches in that range.
@@ -248,11 +242,9 @@ class _Alignment:
             if hidden is None:
                 continue
             self._hidden[side] = hidden
-            stream.pass_unreadable()
+            stream.unreadable = None
             self._result.damaged_batches[side] += 1
-            self._result.add_differences(
-                [_hole_difference(hidden, side), *self._describe_hole(hidden, side)]
-            )
+            self._result.add_differences(self._describe_hole(hidden, side))
             return True
         for side, stream in enumerate(self._streams):
             hidden = self._hidden[1 - side]
@@ -267,20 +259,25 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """Compares an unreadable range with the other log's batch at the same position, if any."""
+        """Describes an unreadable range.
+
+        If the other log has a batch at the same position, the bytes are compared with this batch.
+        """
+        location = FileLocation(hidden.segment.log.name, hidden.position, hidden.size_bytes)
+        crcs = one_sided(side, value=False)
+        hole = ByteDifference(one_sided(side, location), "hole", (None, None), hidden.first, crcs)
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
-            return []
+            return [hole]
         row = other.rows[0]
         size_bytes = int(row["size_bytes"])
         if row["position"] != hidden.position or size_bytes > LIMIT_BYTES:
-            return []
-        sound = (other.segment, row, other.batch_bytes(row))
+            return [hole]
         data = file.read(hidden.segment.log.path, hidden.position, size_bytes)
         damaged = (hidden.segment, row, data)
-        if side == 0:
-            return describe_batches((damaged, sound), (False, True))
-        return describe_batches((sound, damaged), (True, False))
+        sound = (other.segment, row, other.batch_bytes(row))
+        sides = (damaged, sound) if side == 0 else (sound, damaged)
+        return [hole, *describe_batches(sides, (side != 0, side == 0))]
 
     def _take_equal_run(self) -> bool:
         a, b = self._streams
@@ -325,9 +322,9 @@ class _Alignment:
             return False
         if (a["base_offset"], a["last_offset"]) == (b["base_offset"], b["last_offset"]):
             return False  # with equal offsets, their records are matched by offset
-        valid_crcs = [
+        valid_crcs = pair(
             batch_records.has_valid_crc(stream.read, stream.rows[0]) for stream in self._streams
-        ]
+        )
         is_same_content = all(
             a[name] == b[name] for name in HEADER_FIELDS if name not in UNCOVERED_FIELDS
         )
@@ -350,7 +347,7 @@ class _Alignment:
             (stream.segment, stream.rows[0], stream.batch_bytes(stream.rows[0]))
             for stream in self._streams
         ]
-        self._result.add_differences(describe_batches(sides, (valid_crcs[0], valid_crcs[1])))
+        self._result.add_differences(describe_batches(sides, valid_crcs))
         next_offset = max(last + 1, expected)
         self._take_both(1)
         for stream in self._streams:
@@ -378,6 +375,8 @@ class _Alignment:
         lasts = stream.rows["last_offset"]
         count = len(lasts) if end is None else int(np.argmin(np.append(lasts < end, 0)))
         rows = stream.rows[:count]
+        is_behind = rows["base_offset"] >= self._streams[1 - side].next_offset
+        self._result.lag_bytes[side] += int(rows["size_bytes"][is_behind].sum())
         is_full = rows["record_count"] == rows["last_offset"] - rows["base_offset"] + 1
         is_full |= rows["record_count"] == 0
         gaps = np.append(np.flatnonzero(~is_full), count)
@@ -387,23 +386,15 @@ class _Alignment:
             run = stream.rows[: gap - start]
             with_records = run[run["record_count"] != 0]
             collector.add_ranges(with_records["base_offset"], with_records["last_offset"])
-            self._count_lag(side, run)
             stream.take(len(run))
             if gap < count:
-                batch = _OpenBatch(stream)
-                self._count_lag(side, stream.rows[:1])
+                collector.add_offsets(_OpenBatch(stream).offsets)
                 stream.take(1)
-                self._result.only_in[side].add_offsets(batch.offsets)
             start = gap + 1
-
-    def _count_lag(self, side: int, rows: np.ndarray) -> None:
-        is_behind = rows["base_offset"] >= self._streams[1 - side].next_offset
-        self._result.lag_bytes[side] += int(rows["size_bytes"][is_behind].sum())
 
     def _open(self, side: int) -> _OpenBatch:
         stream = self._streams[side]
         batch = _OpenBatch(stream)
-        batch.load()
         if not batch.is_crc_valid:
             self._result.damaged_batches[side] += 1
         stream.take(1)
@@ -412,59 +403,50 @@ class _Alignment:
 
     def _match_records(self) -> None:
         """Compares records up to the first offset at which a batch ends on both sides."""
-        batches: list[_OpenBatch | None] = [self._open(0), self._open(1)]
-        self._describe(batches)
-        while batches[0] or batches[1]:
+        first_batches = self._open(0), self._open(1)
+        self._describe(*first_batches)
+        batches: list[_OpenBatch | None] = list(first_batches)
+        while True:
             for side in (0, 1):
                 other = batches[1 - side]
                 starts = self._streams[side].rows["base_offset"][:1]
                 if batches[side] is None and other and (starts <= other.last).any():
                     batches[side] = self._open(side)
             a, b = batches
-            if a and b:
-                self._match(a, b)
-            else:
-                side = 0 if a else 1
-                batch = batches[side]
-                assert batch is not None
+            if a is None or b is None:
+                break
+            self._match(a, b)
+            batches = [a if a.last > b.last else None, b if b.last > a.last else None]
+        for side, batch in enumerate(batches):
+            if batch:
                 self._result.only_in[side].add_offsets(batch.take_to(batch.last))
-                batches[side] = None
-                continue
-            ends = a.last, b.last
-            batches = [a if ends[0] > ends[1] else None, b if ends[1] > ends[0] else None]
 
     def _match(self, a: _OpenBatch, b: _OpenBatch) -> None:
         end = min(a.last, b.last)
         offsets_a = a.take_to(end)
         offsets_b = b.take_to(end)
         common = np.intersect1d(offsets_a, offsets_b, assume_unique=True)
-        epochs = a.epoch, b.epoch
-        damaged = [batch for batch in (a, b) if not batch.is_crc_valid]
-        if damaged or a.epoch == b.epoch:
-            records_a = a.records()
-            records_b = b.records()
+        different = common
+        if a.epoch == b.epoch or not (a.is_crc_valid and b.is_crc_valid):
+            records_a = a.records
+            records_b = b.records
             for side, batch in enumerate((a, b)):
                 if batch.is_crc_valid and not batch.is_readable:  # to count the batch only once
                     self._result.damaged_batches[side] += 1
                     batch.is_crc_valid = False
             is_there = [offset in records_a and offset in records_b for offset in common.tolist()]
             self._result.unreadable.add_offsets(common[~np.array(is_there, bool)])
-            common = common[np.array(is_there, bool)]
-            is_other = [
-                _content(a, records_a[offset]) != _content(b, records_b[offset])
-                for offset in common.tolist()
-            ]
-            different = common[np.array(is_other, bool)] if a.epoch == b.epoch else common
-        else:
-            different = common
-        damaged = damaged or [batch for batch in (a, b) if not batch.is_crc_valid]
-        altered_before = self._result.altered
-        self._result.add_different(different, epochs)
-        if damaged:  # a batch with a wrong checksum is counted as damaged, not as altered
-            self._result.altered = altered_before
-        for side, (own, other, batch) in enumerate(
-            ((offsets_a, offsets_b, b), (offsets_b, offsets_a, a))
-        ):
+            different = common[np.array(is_there, bool)]
+            if a.epoch == b.epoch:
+                is_other = [
+                    _content(a, records_a[offset]) != _content(b, records_b[offset])
+                    for offset in different.tolist()
+                ]
+                different = different[np.array(is_other, bool)]
+        is_damaged = not (a.is_crc_valid and b.is_crc_valid)
+        self._result.add_different(different, (a.epoch, b.epoch), is_damaged=is_damaged)
+        sides = (offsets_a, offsets_b, b), (offsets_b, offsets_a, a)
+        for side, (own, other, batch) in enumerate(sides):
             alone = np.setdiff1d(own, other, assume_unique=True)
             if not batch.is_readable:
                 hidden = (alone >= batch.first) & (alone <= batch.last)
@@ -472,10 +454,8 @@ class _Alignment:
                 alone = alone[~hidden]
             self._result.only_in[side].add_offsets(alone)
 
-    def _describe(self, batches: Sequence[_OpenBatch | None]) -> None:
-        a, b = batches
-        assert a is not None and b is not None
-        sides = tuple((batch.segment, batch.row, batch.data) for batch in (a, b))
+    def _describe(self, a: _OpenBatch, b: _OpenBatch) -> None:
+        sides = [(batch.segment, batch.row, batch.data) for batch in (a, b)]
         is_same_range = (a.first, a.last) == (b.first, b.last)
         valid_crcs = a.is_crc_valid, b.is_crc_valid
         if a.epoch != b.epoch and len(self._result.differences) >= MAX_DIFFERENCES:
@@ -484,16 +464,14 @@ class _Alignment:
         if a.epoch != b.epoch or not all(valid_crcs):
             self._result.add_differences(describe_batches(sides, valid_crcs))
             return
-        records_a = a.records()
-        records_b = b.records()
         is_altered = any(
-            _content(a, records_a[offset]) != _content(b, records_b[offset])
-            for offset in records_a.keys() & records_b.keys()
+            _content(a, a.records[offset]) != _content(b, b.records[offset])
+            for offset in a.records.keys() & b.records.keys()
         )
         if is_altered and is_same_range:
             self._result.add_differences(describe_batches(sides, valid_crcs))
         elif is_altered:
-            self._result.add_differences(describe_records(sides, (records_a, records_b)))
+            self._result.add_differences(describe_records(sides, (a.records, b.records)))
         else:
             self._result.rewritten_batches += 1
 
@@ -512,10 +490,3 @@ def _content(batch: _OpenBatch, record: BatchRecord) -> tuple:
         bool(is_transactional(row)),
         int(row["magic"]),
     )
-
-
-def _hole_difference(hidden: UnreadableRange, side: int) -> ByteDifference:
-    location = FileLocation(hidden.segment.log.name, hidden.position, hidden.size_bytes)
-    locations = (location, None) if side == 0 else (None, location)
-    crcs = (False, None) if side == 0 else (None, False)
-    return ByteDifference(locations, "hole", (None, None), hidden.first, crcs)
