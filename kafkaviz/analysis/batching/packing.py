@@ -80,48 +80,43 @@ class PackedCodec:
         return (self.packed_bytes + HEADER_BYTES * self.batches) / self.plain_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    first: int
-    end: int
-
-
 class _Sums:
-    def __init__(self) -> None:
-        self.batches = 0
-        self.plain: list[int] = []
-        self.packed: list[int] = []
-        self.pack_ns = 0
-        self.unpack_ns = 0
+    def __init__(self, codec_name: str, level: int | None, batch_bytes: int | None) -> None:
+        self.codec_name = codec_name
+        self.level = level
+        self.batch_bytes = batch_bytes
+        self._batches = 0
+        self._plain: list[int] = []
+        self._packed: list[int] = []
+        self._pack_ns = 0
+        self._unpack_ns = 0
 
-    def add(self, codec_name: str, level: int | None, bodies: Sequence[bytes]) -> None:
-        pack_ns, unpack_ns, packed_bytes = packed_times(codec_name, level, bodies)
-        self.pack_ns += pack_ns
-        self.unpack_ns += unpack_ns
-        self.batches += len(bodies)
-        self.plain.append(sum(map(len, bodies)))
-        self.packed.append(packed_bytes)
+    def add(self, bodies: Sequence[bytes]) -> None:
+        pack_ns, unpack_ns, packed_bytes = packed_times(self.codec_name, self.level, bodies)
+        self._pack_ns += pack_ns
+        self._unpack_ns += unpack_ns
+        self._batches += len(bodies)
+        self._plain.append(sum(map(len, bodies)))
+        self._packed.append(packed_bytes)
 
-    def row(
-        self, codec_name: str, level: int | None, batch_bytes: int | None, *, is_whole: bool
-    ) -> PackedCodec:
-        plain_bytes = sum(self.plain)
-        packed_bytes = sum(self.packed)
-        low, high = ratio_interval(self.packed, self.plain, is_whole=is_whole)
+    def result(self, *, is_whole: bool) -> PackedCodec:
+        plain_bytes = sum(self._plain)
+        packed_bytes = sum(self._packed)
+        low, high = ratio_interval(self._packed, self._plain, is_whole=is_whole)
         us_per_mib = (1 << 20) / 1000 / plain_bytes
         return PackedCodec(
-            codec=codec_name,
-            level=level,
-            batch_bytes=batch_bytes,
-            batches=self.batches,
-            blocks=len(self.plain),
+            codec=self.codec_name,
+            level=self.level,
+            batch_bytes=self.batch_bytes,
+            batches=self._batches,
+            blocks=len(self._plain),
             plain_bytes=plain_bytes,
             packed_bytes=packed_bytes,
             ratio=packed_bytes / plain_bytes,
             ratio_low=low,
             ratio_high=high,
-            pack_us_per_mib=self.pack_ns * us_per_mib,
-            unpack_us_per_mib=self.unpack_ns * us_per_mib,
+            pack_us_per_mib=self._pack_ns * us_per_mib,
+            unpack_us_per_mib=self._unpack_ns * us_per_mib,
         )
 
 
@@ -144,14 +139,14 @@ def pack(
     block_bytes = max(PART_BYTES, min(max_block_bytes, len(sample.data) // MIN_BLOCKS))
     part_bytes = PART_BYTES if len(sample.data) > BLOCK_BYTES else len(sample.data)
     blocks = _spread_blocks(sample, block_bytes)
-    sums = {
-        (batch_bytes, name, level): _Sums()
+    all_sums = [
+        _Sums(name, level, batch_bytes)
         for batch_bytes in batch_sizes
         for name, codec_levels in levels.items()
         for level in codec_levels
         if level is None or batch_bytes in LEVEL_BATCH_SIZES
-    }
-    for name, level in {(name, level): None for _, name, level in sums}:
+    ]
+    for name, level in {(sums.codec_name, sums.level) for sums in all_sums}:
         # creates the codec before the time is measured
         codec.decompress(name, codec.compress_as_broker(name, bytes(1024), level))
     packed_records = dict.fromkeys(batch_sizes, 0)
@@ -165,19 +160,19 @@ def pack(
         for size in batch_sizes:
             records = _first_records(sample, block, size, part_bytes)
             packed_records[size] += len(records)
-            bodies[size] = _batch_bodies(sample.data, records, size)
-        for (batch_bytes, name, level), codec_sums in sums.items():
-            codec_sums.add(name, level, bodies[batch_bytes])
+            if size is None:  # today's batches
+                edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
+            else:
+                edges = cut_batches(records, size)
+            bodies[size] = record_bodies(sample.data, records, edges)
+        for sums in all_sums:
+            sums.add(bodies[sums.batch_bytes])
     if not blocks:
         return ()
+    record_count = len(sample.records)
     return tuple(
-        codec_sums.row(
-            name,
-            level,
-            batch_bytes,
-            is_whole=is_whole and packed_records[batch_bytes] == len(sample.records),
-        )
-        for (batch_bytes, name, level), codec_sums in sums.items()
+        sums.result(is_whole=is_whole and packed_records[sums.batch_bytes] == record_count)
+        for sums in all_sums
     )
 
 
@@ -217,18 +212,19 @@ def ratio_interval(
     return float(max(0.0, ratio - quantile * deviation)), float(ratio + quantile * deviation)
 
 
-def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
+def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[slice]:
     """Returns the first block of each window (part of a log), then the second of each, and so on.
 
-    The blocks of a window are in the order of `spread_order`, because the first batches of a log
-    are unusual: a new producer expects that its records cannot be compressed.
+    A block is a slice of the sample's records. The blocks of a window are in the order of
+    `spread_order`, because the first batches of a log are unusual: a new producer expects that its
+    records cannot be compressed.
     """
     records = sample.records
     if not len(records):
         return []
     windows = sample.batches["window"][records["batch"]]
     edges = np.flatnonzero(np.diff(windows, prepend=-1, append=-1))
-    rounds: list[tuple[int, int, _Block]] = []
+    rounds: list[tuple[int, int, slice]] = []
     for window, (first, end) in enumerate(pairwise(edges.tolist())):
         starts = records["start"][first:end]
         block_count = max(1, int(records["end"][end - 1] - starts[0]) // block_bytes)
@@ -238,26 +234,18 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[_Block]:
         cuts = [*sample.batches["first_record"][first_batches].tolist(), end]
         for number, place in enumerate(spread_order(block_count)):
             if cuts[place + 1] > cuts[place]:
-                rounds.append((number, window, _Block(cuts[place], cuts[place + 1])))
+                rounds.append((number, window, slice(cuts[place], cuts[place + 1])))
     return [block for _, _, block in sorted(rounds, key=lambda block: block[:2])]
 
 
 def _first_records(
-    sample: RecordSample, block: _Block, batch_bytes: int | None, part_bytes: int
+    sample: RecordSample, block: slice, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
     """Returns the first `part_bytes` of a block's records, or `batch_bytes` if that is more."""
-    records = sample.records[block.first : block.end]
+    records = sample.records[block]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)
     count = max(1, int(np.searchsorted(starts, end_byte)))
     if batch_bytes is None:
         count = int(np.searchsorted(records["batch"], records["batch"][count - 1], "right"))
     return records[:count]
-
-
-def _batch_bodies(data: np.ndarray, records: np.ndarray, batch_bytes: int | None) -> list[bytes]:
-    if batch_bytes is None:
-        edges = np.flatnonzero(np.diff(records["batch"], prepend=-1))
-    else:
-        edges = cut_batches(records, batch_bytes)
-    return record_bodies(data, records, edges)

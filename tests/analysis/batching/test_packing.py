@@ -98,9 +98,9 @@ def test_blocks_are_spread_over_the_windows():
     sent = [Sent([number] * 10, value_bytes=900, window=number // 250) for number in range(500)]
     sample = samples.sample(sent)
     blocks = packing._spread_blocks(sample, 500_000)
-    windows = sample.batches["window"][sample.records["batch"][[block.first for block in blocks]]]
+    windows = sample.batches["window"][sample.records["batch"][[block.start for block in blocks]]]
     assert windows.tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
-    covered = sorted((block.first, block.end) for block in blocks)
+    covered = sorted((block.start, block.stop) for block in blocks)
     assert [first for first, _ in covered] == [0, *(end for _, end in covered)][:-1]
     assert covered[-1][1] == len(sample.records)
 
