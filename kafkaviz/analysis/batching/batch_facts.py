@@ -4,6 +4,7 @@ Reads only headers. Does not count transaction markers, nor batches of magic 0 o
 number of records.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +87,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
     """Counts batches per producer id. Merges the smallest producers, to bound the memory."""
 
     def __init__(self) -> None:
-        self._by_producer: dict[int, _Counts] = {}
+        self._by_producer: defaultdict[int, _Counts] = defaultdict(_Counts)
         self._others = _Counts()
         self._other_producers = 0
         self._control_batches = 0
@@ -105,24 +106,23 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
         producer_ids, starts = np.unique(counted["producer_id"][order], return_index=True)
         parts = np.split(order, starts[1:])
         for producer_id, rows in zip(producer_ids.tolist(), parts, strict=True):
-            if producer_id not in self._by_producer:
-                self._by_producer[producer_id] = _Counts()
             self._by_producer[producer_id].add(counted[rows])
         if len(self._by_producer) > 2 * MAX_PRODUCERS:
             self._merge_small_producers()
 
-    def _merge_small_producers(self) -> None:
+    def _merge_small_producers(self) -> list[int]:
+        """Merges all but the MAX_PRODUCERS largest. Returns the ids of these, the largest first."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))
             self._other_producers += 1
+        return ids[:MAX_PRODUCERS]
 
     def result(self) -> BatchFacts:
-        self._merge_small_producers()
+        ids = self._merge_small_producers()
         total = _Counts()
         for counts in (*self._by_producer.values(), self._others):
             total.merge(counts)
-        ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         return BatchFacts(
             total=total.facts(None),
             by_producer=tuple(self._by_producer[name].facts(name) for name in ids),
@@ -207,13 +207,6 @@ def _bins(numbers: np.ndarray) -> np.ndarray:
     return np.where(values < _EXACT, values, _EXACT + doublings * _BINS_PER_DOUBLING + steps)
 
 
-def _bin_start(number: int) -> int:
-    if number < _EXACT:
-        return number
-    doubling, step = divmod(number - _EXACT, _BINS_PER_DOUBLING)
-    return (_BINS_PER_DOUBLING + step) << (doubling + 1)
-
-
 def _quantile(bins: np.ndarray, share: float) -> int:
     """Returns a quantile of the counted numbers, such as `share=0.5` for the median.
 
@@ -223,4 +216,8 @@ def _quantile(bins: np.ndarray, share: float) -> int:
     if not total:
         return 0
     rank = max(1, int(np.ceil(share * total - 1e-9)))
-    return _bin_start(int(np.searchsorted(np.cumsum(bins), rank)))
+    number = int(np.searchsorted(np.cumsum(bins), rank))
+    if number < _EXACT:
+        return number
+    doubling, step = divmod(number - _EXACT, _BINS_PER_DOUBLING)
+    return (_BINS_PER_DOUBLING + step) << (doubling + 1)

@@ -232,23 +232,20 @@ class _SampleBuilder:
         is_legacy = batches["magic"] < MAGIC_2
         is_control = batch_format.is_control(batches)
         is_unknown = batch_format.codec(batches) >= len(codec.CODECS)
-        is_damaged = ~is_legacy & ~is_control & ~is_unknown & (batches["record_count"] < 0)
-        is_damaged |= ~is_legacy & ~is_control & ~is_unknown & (bodies["place"] == UNREADABLE)
-        is_taken = ~(is_legacy | is_control | is_unknown | is_damaged)
+        is_candidate = ~(is_legacy | is_control | is_unknown)
+        counts = batches["record_count"]
+        sizes = bodies["end"] - bodies["start"]
+        is_taken = is_candidate & (counts >= 0) & (bodies["place"] != UNREADABLE)
         # the first batch of a window is read even if it is larger than the remaining bytes
         left_bytes = self._max_sums[1] - self._plain_bytes
         left_records = self._max_sums[2] - self._record_count
-        is_large = is_taken & (np.cumsum(bodies["end"] - bodies["start"]) > left_bytes)
-        is_large |= is_taken & (np.cumsum(batches["record_count"], dtype=np.int64) > left_records)
+        is_past = np.cumsum(sizes) > left_bytes
+        is_past |= np.cumsum(counts, dtype=np.int64) > left_records
+        is_large = is_taken & is_past
         is_taken &= ~is_large
-        most_records = int(
-            np.minimum(
-                batches["record_count"],
-                np.maximum(bodies["end"] - bodies["start"], 0) // record.MIN_BYTES + 1,
-            )[is_taken].sum()
-        )
-        records = np.zeros(most_records, SAMPLED_RECORD)
-        out = np.empty(int((bodies["end"] - bodies["start"])[is_taken].sum()), np.uint8)
+        most_counts = np.minimum(counts, np.maximum(sizes, 0) // record.MIN_BYTES + 1)
+        records = np.zeros(int(most_counts[is_taken].sum()), SAMPLED_RECORD)
+        out = np.empty(int(sizes[is_taken].sum()), np.uint8)
         record_count, plain_bytes = _take_records(
             chunk.data,
             chunk.decompressed,
@@ -261,12 +258,11 @@ class _SampleBuilder:
             self._record_count,
             self._plain_bytes,
         )
-        is_damaged |= ~(is_taken | is_legacy | is_control | is_unknown | is_large)
         for reason, is_skipped in (
             (LEGACY, is_legacy),
             (CONTROL, is_control),
             (UNKNOWN_CODEC, is_unknown & ~is_control & ~is_legacy),
-            (DAMAGED, is_damaged),
+            (DAMAGED, is_candidate & ~is_taken & ~is_large),
             (TOO_LARGE, is_large),
         ):
             self._skipped[reason] += int(is_skipped.sum())
