@@ -38,7 +38,7 @@ fast as it can may merge a few more batches.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -478,23 +478,21 @@ class _SampleWriter:
 
     def write_today(self, seconds: float) -> MergedBatches:
         """Writes parts of the sample in today's batches until time is up. Drops the other parts."""
-        batches = self.sample.batches
-        windows = np.unique(batches["window"][self.sample.records["batch"]])
+        windows = np.unique(self.sample.batches["window"][self.sample.records["batch"]])
         numbers = today_numbers(self.sample)
         start = time.monotonic()
-        sums = []
+        written_rows = []
         for window in windows[spread_order(len(windows))].tolist():
-            if sums and time.monotonic() - start > seconds:
+            if written_rows and time.monotonic() - start > seconds:
                 break
             self.windows.append(window)
-            sums.append(self._write_window(numbers, window))
+            written_rows.append(write_window(self.sample, numbers, window)[0])
         self.sample = _take_windows(self.sample, self.windows)
         batches = self.sample.batches
-        is_written = (batches["end_record"] > batches["first_record"]) | batch_format.is_control(
-            batches
-        )
+        is_written = batches["end_record"] > batches["first_record"]
+        is_written |= batch_format.is_control(batches)
         self.stored_bytes = int(batches["size_bytes"][is_written].sum())
-        return self._keep(today_numbers(self.sample), sums)
+        return self._keep(today_numbers(self.sample), written_rows)
 
     def write(self, numbers: np.ndarray) -> MergedBatches:
         """Writes the sample in new batches. Returns the sizes, and caches them.
@@ -504,39 +502,25 @@ class _SampleWriter:
         for written_numbers, merged in self._written:
             if np.array_equal(written_numbers, numbers):
                 return merged
-        return self._keep(numbers, (self._write_window(numbers, window) for window in self.windows))
+        written_rows = (write_window(self.sample, numbers, window)[0] for window in self.windows)
+        return self._keep(numbers, written_rows)
 
-    def _keep(
-        self, numbers: np.ndarray, sums: Iterator[tuple[np.ndarray, int]] | list
-    ) -> MergedBatches:
-        parts = sweep.no_parts([self._interval_bytes])
-        batch_count = 0
-        record_count = 0
-        plain_bytes = 0
-        for rows, window_plain_bytes in sums:
-            sweeper = sweep.Sweeper([self._interval_bytes], by_base_offset=self._by_base_offset)
-            sweeper.observe(rows)
-            parts += sweeper.result()
-            batch_count += len(rows)
-            record_count += int(rows["record_count"][~batch_format.is_control(rows)].sum())
-            plain_bytes += window_plain_bytes
+    def _keep(self, numbers: np.ndarray, written_rows: Iterable[np.ndarray]) -> MergedBatches:
+        """Measures the batches of all windows. `written_rows` has an array of BATCH per window."""
+        intervals = [self._interval_bytes]
+        parts = sweep.parts(written_rows, intervals, by_base_offset=self._by_base_offset)
         row = parts.sweep()[0]
         merged = MergedBatches(
-            batches=batch_count,
-            records=record_count,
-            plain_bytes=plain_bytes,
+            batches=parts.batches,
+            records=len(self.sample.records),
+            plain_bytes=int(self.sample.batches["plain_bytes"].sum()),
             log_bytes=parts.log_bytes,
-            header_bytes=HEADER_BYTES * batch_count,
+            header_bytes=HEADER_BYTES * parts.batches,
             index_entries=int(row["entries"]),
             headers_mean=float(row["headers_mean"]),
         )
         self._written.append((numbers, merged))
         return merged
-
-    def _write_window(self, numbers: np.ndarray, window: int) -> tuple[np.ndarray, int]:
-        rows, _ = write_window(self.sample, numbers, window)
-        batches = self.sample.batches
-        return rows, int(batches["plain_bytes"][batches["window"] == window].sum())
 
 
 def _take_windows(sample: RecordSample, windows: Sequence[int]) -> RecordSample:
