@@ -17,14 +17,12 @@ from kafkaviz.analysis.batching.merging import Merging, measure_merges
 from kafkaviz.analysis.batching.packing import PackedCodec, pack
 from kafkaviz.analysis.batching.producer_advice import (
     CHANGE,
-    AdviceReason,
     BatchAdvice,
     CodecAdvice,
+    advice_reason,
     advise_batches,
     advise_codec,
     default_rows,
-    no_batch_advice,
-    no_codec_advice,
 )
 from kafkaviz.analysis.batching.record_sample import RECORD_SAMPLE_BYTES, read_sample
 from kafkaviz.analysis.tuning.log_windows import LogWindow
@@ -55,7 +53,6 @@ class BatchingTopic:
     Attributes:
         windows: the parts of the topic's logs whose batch headers are read.
         by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
-        facts: counts and sizes of the batches in `windows`. None: `advise` reads the batches.
     """
 
     name: str
@@ -63,7 +60,6 @@ class BatchingTopic:
     log_bytes: int
     interval_bytes: int = 4096
     by_base_offset: bool = True
-    facts: BatchFacts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +182,7 @@ def answer_topic(
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> BatchingAnswer:
     """Measures one topic. Calls `report_share` with the share of the work done, 0 to 1."""
-    facts = topic.facts or _read_facts(topic.windows)
+    facts = _read_facts(topic.windows)
     report_share(0.1)
     sample = read_sample(
         topic.windows, quota.most_bytes, lambda share: report_share(0.1 + 0.1 * share)
@@ -209,9 +205,9 @@ def answer_topic(
     batch_advice = advise_batches(topic.log_bytes, sample, facts, merging)
     codec_advice = advise_codec(topic.log_bytes, sample, packed, merging, batch_advice)
     if topic.name in INTERNAL_TOPICS:
-        reason = AdviceReason(code="internal-topic", values={})
-        batch_advice = no_batch_advice([reason])
-        codec_advice = no_codec_advice([reason])
+        reasons = (advice_reason("internal-topic"),)
+        batch_advice = BatchAdvice(reasons=reasons)
+        codec_advice = CodecAdvice(reasons=reasons)
     report_share(1.0)
     return BatchingAnswer(
         name=topic.name,

@@ -6,18 +6,13 @@ log.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.analysis.batching.batch_facts import (
-    DEFAULT_BATCH_BYTES,
-    NO_PRODUCER_ID,
-    BatchFacts,
-)
-from kafkaviz.analysis.batching.merging import LINGERS_MS, MergedBatches, Merging
+from kafkaviz.analysis.batching.batch_facts import DEFAULT_BATCH_BYTES, NO_PRODUCER_ID, BatchFacts
+from kafkaviz.analysis.batching.merging import MergedBatches, Merging
 from kafkaviz.analysis.batching.packing import PackedCodec
 from kafkaviz.analysis.batching.record_sample import CONTROL, RecordSample
 from kafkaviz.binary import codec
@@ -39,6 +34,10 @@ class AdviceReason:
 
     code: str
     values: Mapping[str, object]
+
+
+def advice_reason(code: str, **values: object) -> AdviceReason:
+    return AdviceReason(code=code, values=values)
 
 
 REASON_VALUES = {
@@ -83,9 +82,18 @@ class Saving:
 NO_SAVING = Saving(low_bytes=0, high_bytes=0, low_share=0.0, high_share=0.0)
 
 
+def _saving(log_bytes: int, low_share: float, high_share: float) -> Saving:
+    return Saving(
+        low_bytes=round(log_bytes * low_share),
+        high_bytes=round(log_bytes * high_share),
+        low_share=low_share,
+        high_share=high_share,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class BatchAdvice:
-    """Whether producers should build larger batches.
+    """Whether producers should build larger batches. By default: no change, nothing measured.
 
     `batches_low` assumes that the fewest batches are merged, `batches_high` that the most are.
 
@@ -100,19 +108,19 @@ class BatchAdvice:
         producer_memory_bytes: the memory for one open batch. A producer has one per partition.
     """
 
-    verdict: str
-    settings: tuple[tuple[str, str], ...]
-    saving: Saving
-    is_up_to: bool
-    batches_before: int
-    batches_low: int
-    batches_high: int
-    index_entries_before: int
-    index_entries_after: int
-    headers_before: float | None
-    headers_after: float | None
-    latency_ms: int
-    producer_memory_bytes: int
+    verdict: str = KEEP
+    settings: tuple[tuple[str, str], ...] = ()
+    saving: Saving = NO_SAVING
+    is_up_to: bool = False
+    batches_before: int = 0
+    batches_low: int = 0
+    batches_high: int = 0
+    index_entries_before: int = 0
+    index_entries_after: int = 0
+    headers_before: float | None = None
+    headers_after: float | None = None
+    latency_ms: int = 0
+    producer_memory_bytes: int = 0
     reasons: tuple[AdviceReason, ...]
     certainty: str = "inferred"
 
@@ -121,11 +129,12 @@ def sample_reasons(sample: RecordSample) -> list[AdviceReason]:
     """Returns a reason for each kind of batch whose records are not in the sample."""
     reasons = []
     if not sample.has_records:
-        reasons.append(AdviceReason(code="no-records", values={}))
+        reasons.append(advice_reason("no-records"))
     for code, count in sample.skipped.items():
-        if code != CONTROL:
-            name = "windows" if code == "unreadable-file" else "batches"
-            reasons.append(AdviceReason(code=code, values={name: count}))
+        if code == "unreadable-file":
+            reasons.append(advice_reason(code, windows=count))
+        elif code != CONTROL:
+            reasons.append(advice_reason(code, batches=count))
     return reasons
 
 
@@ -144,24 +153,23 @@ def advise_batches(
     reasons = sample_reasons(sample)
     total = facts.total
     if total.batches:
-        values = {
-            "share": total.header_share,
-            "records_per_batch": total.records_per_batch_mean,
-        }
-        reasons.append(AdviceReason(code="header-share", values=values))
+        mean = total.records_per_batch_mean
+        reasons.append(
+            advice_reason("header-share", share=total.header_share, records_per_batch=mean)
+        )
     if merging is None:
-        return no_batch_advice(reasons)
+        return BatchAdvice(reasons=tuple(reasons))
     measured = _MeasuredBatches(log_bytes, merging)
     anonymous_share = _batch_share(sample, sample.batches["producer_id"] == NO_PRODUCER_ID)
     append_time_share = _batch_share(sample, batch_format.is_log_append_time(sample.batches))
     if append_time_share >= NOTABLE_SHARE:
-        reasons.append(AdviceReason(code="append-time", values={"share": append_time_share}))
+        reasons.append(advice_reason("append-time", share=append_time_share))
     batch_bytes, linger_ms = measured.best_settings("low")
     is_large = total.batches > 0 and total.batch_bytes_mean >= DEFAULT_BATCH_BYTES
     is_change = not is_large and measured.is_worth(batch_bytes, linger_ms, "low")
     is_up_to = False
     if not is_change and anonymous_share >= NOTABLE_SHARE:
-        reasons.append(AdviceReason(code="no-producer-ids", values={"share": anonymous_share}))
+        reasons.append(advice_reason("no-producer-ids", share=anonymous_share))
         high_settings = measured.best_settings("high")
         if not is_large and measured.is_worth(*high_settings, "high"):
             batch_bytes, linger_ms = high_settings
@@ -175,29 +183,20 @@ def advise_batches(
     low_share, high_share = sorted(
         (measured.saved_share(merge.low), measured.saved_share(merge.high))
     )
-    saving = Saving(
-        low_bytes=round(log_bytes * low_share),
-        high_bytes=round(log_bytes * high_share),
-        low_share=low_share,
-        high_share=high_share,
-    )
+    longest_ms = max(tried.linger_ms for tried in merging.merges)
     if is_large:
-        values = {"batch_bytes": total.batch_bytes_mean}
-        reasons.append(AdviceReason(code="large-batches", values=values))
+        reasons.append(advice_reason("large-batches", batch_bytes=total.batch_bytes_mean))
     elif is_change:
         reasons += _change_reasons(linger_ms, batch_bytes, merging, after)
+    elif merge.high.batches < merging.today.batches:
+        reasons.append(advice_reason("nothing-to-merge", linger_ms=longest_ms, share=low_share))
     else:
-        values = {"linger_ms": max(tried.linger_ms for tried in merging.merges)}
-        code = "none-merged"
-        if merge.high.batches < merging.today.batches:
-            code = "nothing-to-merge"
-            values["share"] = saving.low_share
-        reasons.append(AdviceReason(code=code, values=values))
+        reasons.append(advice_reason("none-merged", linger_ms=longest_ms))
     settings = (("linger.ms", str(linger_ms)), ("batch.size", str(batch_bytes)))
     return BatchAdvice(
         verdict=CHANGE if is_change else KEEP,
         settings=settings if is_change else (),
-        saving=saving,
+        saving=_saving(log_bytes, low_share, high_share),
         is_up_to=is_up_to,
         batches_before=measured.scale(merging.today.batches),
         batches_low=measured.scale(merge.low.batches),
@@ -216,40 +215,22 @@ def _change_reasons(
     linger_ms: int, batch_bytes: int, merging: Merging, after: MergedBatches
 ) -> list[AdviceReason]:
     merge = merging.at(linger_ms, batch_bytes)
-    values = {
-        "linger_ms": linger_ms,
-        "batch_bytes": batch_bytes,
-        "batches": merging.today.batches,
-        "low": merge.low.batches,
-        "high": merge.high.batches,
-    }
-    reasons = [AdviceReason(code="merged", values=values)]
+    reasons = [
+        advice_reason(
+            "merged",
+            linger_ms=linger_ms,
+            batch_bytes=batch_bytes,
+            batches=merging.today.batches,
+            low=merge.low.batches,
+            high=merge.high.batches,
+        )
+    ]
     if batch_bytes > DEFAULT_BATCH_BYTES:
-        reasons.append(AdviceReason(code="full-batches", values={"batch_bytes": batch_bytes}))
-    before_headers = merging.today.headers_mean
-    if after.headers_mean < before_headers:
-        values = {"before": before_headers, "after": after.headers_mean}
-        reasons.append(AdviceReason(code="fewer-headers", values=values))
+        reasons.append(advice_reason("full-batches", batch_bytes=batch_bytes))
+    before = merging.today.headers_mean
+    if after.headers_mean < before:
+        reasons.append(advice_reason("fewer-headers", before=before, after=after.headers_mean))
     return reasons
-
-
-def no_batch_advice(reasons: Sequence[AdviceReason]) -> BatchAdvice:
-    return BatchAdvice(
-        verdict=KEEP,
-        settings=(),
-        saving=NO_SAVING,
-        is_up_to=False,
-        batches_before=0,
-        batches_low=0,
-        batches_high=0,
-        index_entries_before=0,
-        index_entries_after=0,
-        headers_before=None,
-        headers_after=None,
-        latency_ms=0,
-        producer_memory_bytes=0,
-        reasons=tuple(reasons),
-    )
 
 
 def _batch_share(sample: RecordSample, is_counted: np.ndarray) -> float:
@@ -285,8 +266,7 @@ class _MeasuredBatches:
                 batch_bytes = size
         shares = by_size[batch_bytes]
         enough = ENOUGH_SAVING * max(shares.values())
-        lingers_ms = [linger_ms for linger_ms in LINGERS_MS if shares.get(linger_ms, -1) >= enough]
-        return batch_bytes, min(lingers_ms, default=min(shares))
+        return batch_bytes, min(linger_ms for linger_ms, share in shares.items() if share >= enough)
 
     def is_worth(self, batch_bytes: int, linger_ms: int, end: str) -> bool:
         merged = getattr(self._merging.at(linger_ms, batch_bytes), end)
@@ -307,7 +287,7 @@ UNKNOWN_MARGIN = 1.1
 
 @dataclass(frozen=True, kw_only=True)
 class CodecAdvice:
-    """Whether producers should use another codec.
+    """Whether producers should use another codec. By default: no change, nothing measured.
 
     A ratio is the size of the log divided by the size of the uncompressed records. Times are
     processor time on this machine to compress (`pack`) or decompress (`unpack`) a MiB of records.
@@ -321,20 +301,20 @@ class CodecAdvice:
         certainty: "exact" if all records of the topic were compressed, otherwise "sampled".
     """
 
-    verdict: str
-    settings: tuple[tuple[str, str], ...]
-    saving: Saving
-    codec_before: str | None
-    codec_after: str | None
-    batch_bytes: int | None
-    ratio_before: float | None
-    ratio_after: float | None
-    pack_us_per_mib_before: float | None
-    pack_us_per_mib_after: float | None
-    unpack_us_per_mib_before: float | None
-    unpack_us_per_mib_after: float | None
+    verdict: str = KEEP
+    settings: tuple[tuple[str, str], ...] = ()
+    saving: Saving = NO_SAVING
+    codec_before: str | None = None
+    codec_after: str | None = None
+    batch_bytes: int | None = None
+    ratio_before: float | None = None
+    ratio_after: float | None = None
+    pack_us_per_mib_before: float | None = None
+    pack_us_per_mib_after: float | None = None
+    unpack_us_per_mib_before: float | None = None
+    unpack_us_per_mib_after: float | None = None
     reasons: tuple[AdviceReason, ...]
-    certainty: str
+    certainty: str = "sampled"
 
 
 def advise_codec(
@@ -353,7 +333,7 @@ def advise_codec(
     reasons = sample_reasons(sample)
     shares = _plain_shares(sample)
     if merging is None or not packed or not shares:
-        return no_codec_advice(reasons)
+        return CodecAdvice(reasons=tuple(reasons))
     batch_bytes = None
     if batch_advice.verdict == CHANGE:
         batch_bytes = _reference_size(merging, batch_advice, packed)
@@ -368,47 +348,43 @@ def advise_codec(
     codec_before = max(shares, key=lambda name: shares[name])
     header_ratio = chosen.stored_ratio - chosen.ratio
     margin_ratio = UNKNOWN_MARGIN * chosen.ratio
-    worst = header_ratio + (margin_ratio if chosen.ratio_high is None else chosen.ratio_high)
+    highest = header_ratio + (margin_ratio if chosen.ratio_high is None else chosen.ratio_high)
     best_ratio = chosen.ratio if chosen.ratio_low is None else chosen.ratio_low
-    low_share = max(0.0, (ratio_before - worst) / ratio_today)
+    lowest = header_ratio + best_ratio
+    low_share = max(0.0, (ratio_before - highest) / ratio_today)
     high_share = max(0.0, (ratio_before - header_ratio - best_ratio) / ratio_today)
     # today's most frequent codec may be advised too, if some batches have another codec
     is_change = low_share >= WORTH_CODEC and shares.get(chosen.codec, 0.0) < 1
     if batch_bytes is not None:
-        reasons.append(
-            AdviceReason(code="larger-batches-first", values={"batch_bytes": batch_bytes})
-        )
+        reasons.append(advice_reason("larger-batches-first", batch_bytes=batch_bytes))
     if is_change:
-        values = {
-            "codec": chosen.codec,
-            "before": ratio_before,
-            "after": chosen.stored_ratio,
-            "low": header_ratio + best_ratio,
-            "high": worst,
-        }
-        reasons.append(AdviceReason(code="ratio", values=values))
+        reasons.append(
+            advice_reason(
+                "ratio",
+                codec=chosen.codec,
+                before=ratio_before,
+                after=chosen.stored_ratio,
+                low=lowest,
+                high=highest,
+            )
+        )
         if chosen.codec in shares:
-            values = {"codec": chosen.codec, "share": shares[chosen.codec]}
-            reasons.append(AdviceReason(code="mixed-codecs", values=values))
+            share = shares[chosen.codec]
+            reasons.append(advice_reason("mixed-codecs", codec=chosen.codec, share=share))
         if chosen is not best:
-            values = {"codec": chosen.codec, "best": best.codec}
-            reasons.append(AdviceReason(code="cheaper", values=values))
+            reasons.append(advice_reason("cheaper", codec=chosen.codec, best=best.codec))
     else:
-        values = {"codec": codec_before, "best": best.codec, "share": low_share}
-        reasons.append(AdviceReason(code="codec-is-best", values=values))
+        reasons.append(
+            advice_reason("codec-is-best", codec=codec_before, best=best.codec, share=low_share)
+        )
     if chosen.ratio_high is None:
-        reasons.append(AdviceReason(code="single-block", values={}))
+        reasons.append(advice_reason("single-block"))
     before = rows.get(codec_before)
     is_exact = chosen.ratio_low == chosen.ratio_high and chosen.ratio_low is not None
     return CodecAdvice(
         verdict=CHANGE if is_change else KEEP,
         settings=(("compression.type", chosen.codec),) if is_change else (),
-        saving=Saving(
-            low_bytes=round(log_bytes * low_share),
-            high_bytes=round(log_bytes * high_share),
-            low_share=low_share,
-            high_share=high_share,
-        ),
+        saving=_saving(log_bytes, low_share, high_share),
         codec_before=codec_before,
         codec_after=chosen.codec,
         batch_bytes=batch_bytes,
@@ -423,25 +399,6 @@ def advise_codec(
     )
 
 
-def no_codec_advice(reasons: Sequence[AdviceReason]) -> CodecAdvice:
-    return CodecAdvice(
-        verdict=KEEP,
-        settings=(),
-        saving=NO_SAVING,
-        codec_before=None,
-        codec_after=None,
-        batch_bytes=None,
-        ratio_before=None,
-        ratio_after=None,
-        pack_us_per_mib_before=None,
-        pack_us_per_mib_after=None,
-        unpack_us_per_mib_before=None,
-        unpack_us_per_mib_after=None,
-        reasons=tuple(reasons),
-        certainty="sampled",
-    )
-
-
 def default_rows(packed: Sequence[PackedCodec], batch_bytes: int | None) -> dict[str, PackedCodec]:
     """Returns the results for one batch size and default compression levels, by codec."""
     return {
@@ -451,10 +408,11 @@ def default_rows(packed: Sequence[PackedCodec], batch_bytes: int | None) -> dict
 
 def _plain_shares(sample: RecordSample) -> dict[str, float]:
     """Returns each codec's share of the uncompressed record bytes."""
-    sums: Counter[str] = Counter()
     codec_ids = batch_format.codec(sample.batches)
-    for codec_id, name in enumerate(codec.CODECS):
-        sums[name] = int(sample.batches["plain_bytes"][codec_ids == codec_id].sum())
+    sums = {
+        name: int(sample.batches["plain_bytes"][codec_ids == codec_id].sum())
+        for codec_id, name in enumerate(codec.CODECS)
+    }
     total = sum(sums.values())
     return {name: size / total for name, size in sums.items() if size}
 

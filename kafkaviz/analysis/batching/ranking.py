@@ -236,19 +236,17 @@ def codec_headline(advice: CodecAdvice) -> Message:
 
 
 def describe_codec_price(advice: CodecAdvice) -> Message:
-    times = {
-        "pack_before": advice.pack_us_per_mib_before,
-        "pack_after": advice.pack_us_per_mib_after,
-        "unpack_before": advice.unpack_us_per_mib_before,
-        "unpack_after": advice.unpack_us_per_mib_after,
-    }
     return message(
         "batching_answer.price_codec",
-        **{
-            name: units.MISSING if time_us is None else units.format_us(time_us)
-            for name, time_us in times.items()
-        },
+        pack_before=_format_us(advice.pack_us_per_mib_before),
+        pack_after=_format_us(advice.pack_us_per_mib_after),
+        unpack_before=_format_us(advice.unpack_us_per_mib_before),
+        unpack_after=_format_us(advice.unpack_us_per_mib_after),
     )
+
+
+def _format_us(time_us: float | None) -> str:
+    return units.MISSING if time_us is None else units.format_us(time_us)
 
 
 # ---- both
@@ -272,11 +270,7 @@ def main_reasons(advice: BatchAdvice | CodecAdvice) -> tuple[AdviceReason, ...]:
 
 
 def _format_count_or_share(value: float) -> str:
-    return units.format_count(value) if isinstance(value, int) else _format_percent(value)
-
-
-def _format_percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return units.format_count(value) if isinstance(value, int) else f"{100 * value:.0f} %"
 
 
 _REASON_FORMATS: dict[str, Callable] = {

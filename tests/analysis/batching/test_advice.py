@@ -8,7 +8,6 @@ import pytest
 
 from kafkaviz.analysis.batching import advice
 from kafkaviz.analysis.batching.advice import BatchingAnswer, BatchingTopic, advise, rank_changes
-from kafkaviz.analysis.batching.batch_facts import BatchFactsBuilder
 from kafkaviz.analysis.batching.producer_advice import CHANGE, KEEP, REASON_VALUES
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.tuning.log_windows import choose_windows
@@ -22,11 +21,11 @@ from tests.analysis.batching import samples
 from tests.analysis.batching.samples import Sent
 
 
-def answer_of(broker: Path, sent: list[Sent], seconds: float = 60.0, **options) -> BatchingAnswer:
+def answer_of(broker: Path, sent: list[Sent]) -> BatchingAnswer:
     windows = samples.log_windows(broker, sent)
     log_bytes = sum(window.stop - window.start for window in windows)
-    topic = BatchingTopic(name="orders", windows=windows, log_bytes=log_bytes, **options)
-    return advise([topic], seconds=seconds)[0]
+    topic = BatchingTopic(name="orders", windows=windows, log_bytes=log_bytes)
+    return advise([topic], seconds=60.0)[0]
 
 
 def codes(reasons) -> list[str]:
@@ -190,16 +189,6 @@ def test_no_key_or_value_is_in_an_answer(tmp_path):
     for word in ("key-", "customer", "shipped", "trace"):
         assert word not in text
         assert word not in repr(answer_of(tmp_path / word, [*sent, secret]))
-
-
-def test_facts_that_were_read_before_are_used(tmp_path, monkeypatch):
-    sent = [Sent([number]) for number in range(10)]
-    builder = BatchFactsBuilder()
-    for batches in samples.log_windows(tmp_path / "first", sent)[0].batches():
-        builder.observe(batches)
-    facts = builder.result()
-    monkeypatch.setattr(advice, "_read_facts", None)
-    assert answer_of(tmp_path / "second", sent, facts=facts).facts is facts
 
 
 def test_progress_rises_and_can_cancel(tmp_path):
