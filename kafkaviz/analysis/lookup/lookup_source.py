@@ -121,18 +121,16 @@ class LookupSource:
 
     def span(self, target_kind: str) -> tuple[int, int] | None:
         """Returns the first and the last target. None: there are fewer than two targets."""
-        low, high = (
-            (self.first_ms, self.last_ms)
-            if target_kind == TIMESTAMP
-            else (self.first_offset, self.last_offset)
-        )
+        is_time = target_kind == TIMESTAMP
+        low = self.first_ms if is_time else self.first_offset
+        high = self.last_ms if is_time else self.last_offset
         if low is not None and high is not None and low < high:
             return (low, high)
         return None
 
 
 def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
-    """Returns the size of the warm section. KAFKAS_WARM stands for 8 KiB."""
+    """Returns the size of the warm section: 8 KiB for KAFKAS_WARM, whatever the entry size."""
     if warm_entries == KAFKAS_WARM:
         return versions.WARM_BYTES
     return warm_entries * searched_entry_bytes(target_kind)

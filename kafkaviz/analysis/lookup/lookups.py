@@ -248,22 +248,16 @@ def _recovered_log_view(
         # KafkaRaftLog opens the metadata log in this way
         log = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0)
         clean = False
-    loading = LogLoader(
-        log, clean=clean, behaviour=release_behaviour(release), on_recovered=on_recovered
-    )
+    behaviour = release_behaviour(release)
+    loading = LogLoader(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
     failed_step = next((step for step in loading.run() if step.action == "fail"), None)
     files_after = loading.files()
     if failed_step:
-        for base in (
-            recovered_bases(
-                partition.live,
-                clean=clean,
-                recovery_point=checkpoints.recovery_point,
-                release=release,
-            )
-            - finished_bases
-        ):
-            files_after = _recover_alone(files_after, log, base, release_behaviour(release))
+        bases = recovered_bases(
+            partition.live, clean=clean, recovery_point=checkpoints.recovery_point, release=release
+        )
+        for base in bases - finished_bases:
+            files_after = _recover_alone(files_after, log, base, behaviour)
     snapshots = {snapshot.name: file.view(snapshot) for snapshot in partition.snapshots.values()}
     files = {}
     for name, stored_file in files_after.items():
@@ -410,18 +404,15 @@ def index_object(
 
     `answer` is the found entry. If no .index entry is found, it is (segment base offset, 0).
     """
-    target = (
-        {"offset": search.slot_search.target}
-        if search.kind == OFFSET
-        else {"timestamp_ms": search.slot_search.target}
-    )
+    target_name = "offset" if search.kind == OFFSET else "timestamp_ms"
     fields = {
-        "target": target,
+        "target": {target_name: search.slot_search.target},
         "kafka_version": version,
         "partition": partition,
         "searches": [search_object(search)],
+        "answer": _entry(search.kind, answer),
     }
-    return fields | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
+    return fields | _start_error(start_error)
 
 
 def describe_choice(choice: SegmentChoice) -> Message:

@@ -125,12 +125,10 @@ def race(
         entries: how many of the first entries to use. None: all.
         lagging_target: the target of a lagging reader.
     """
-    column, base_offset = (
-        (segment.time_slots["timestamp_ms"], 0)
-        if kind == TIME
-        else (segment.offset_slots["relative_offset"], segment.base_offset)
-    )
-    keys = KeyColumn(column[:entries], base_offset)
+    if kind == TIME:
+        keys = KeyColumn(segment.time_slots["timestamp_ms"][:entries], 0)
+    else:
+        keys = KeyColumn(segment.offset_slots["relative_offset"][:entries], segment.base_offset)
     entry_bytes = ENTRY_BYTES[kind]
     growth = IndexGrowth(len(keys), entry_bytes=entry_bytes)
     memory = Memory(page_bytes)

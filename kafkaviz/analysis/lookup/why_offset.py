@@ -17,7 +17,7 @@ from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message
 from kafkaviz.search.fetch import SegmentReason
-from kafkaviz.search.log_view import LogView, SegmentView
+from kafkaviz.search.log_view import LogView
 from kafkaviz.search.lookup import Lookup
 
 SEARCHED = "searched"
@@ -93,16 +93,26 @@ def explain_offset(
             position.
     """
     target_ms = cast(int, result.timestamp_ms)
+    bases = [segment_view.base_offset for segment_view in log.segments]
+    ends = [*bases[1:], result.bounds.end_offset]
     segments = tuple(
-        _segment_times(segment_view, number, result, log, batches)
-        for number, segment_view in enumerate(log.segments)
+        SegmentTimes(
+            base_offset=segment_view.base_offset,
+            end_offset=end_offset,
+            largest_ms=segment_view.largest_timestamp_ms,
+            is_file_time=segment_view.max_timestamp[0] < 0,
+            fate=FATES[choice.reason],
+            batches=batches(segment_view.base_offset),
+        )
+        for segment_view, end_offset, choice in zip(
+            log.segments, ends, result.choices, strict=False
+        )
     )
-    answer = RecordTime(result.answer.offset, result.answer.timestamp_ms) if result.answer else None
-    older_batches = (
-        sum(_count_older_batches(segment_times, answer, target_ms) for segment_times in segments)
-        if answer
-        else 0
-    )
+    answer = None
+    older_batches = 0
+    if result.answer:
+        answer = RecordTime(result.answer.offset, result.answer.timestamp_ms)
+        older_batches = sum(_count_older_batches(times, answer, target_ms) for times in segments)
     closest, faults = _closest(segments, target_ms, records)
     return OffsetExplanation(
         target_ms=target_ms,
@@ -111,28 +121,6 @@ def explain_offset(
         closest=closest,
         older_batches=older_batches,
         faults=faults,
-    )
-
-
-def _segment_times(
-    segment_view: SegmentView,
-    number: int,
-    result: Lookup,
-    log: LogView,
-    batches: Callable[[int], BatchTable | None],
-) -> SegmentTimes:
-    end = (
-        log.segments[number + 1].base_offset
-        if number + 1 < len(log.segments)
-        else result.bounds.end_offset
-    )
-    return SegmentTimes(
-        base_offset=segment_view.base_offset,
-        end_offset=end,
-        largest_ms=segment_view.largest_timestamp_ms,
-        is_file_time=segment_view.max_timestamp[0] < 0,
-        fate=FATES[result.choices[number].reason],
-        batches=batches(segment_view.base_offset),
     )
 
 
