@@ -17,6 +17,7 @@ future. KAFKA-20609 changes this only for local retention, and is in no release 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -28,7 +29,7 @@ from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.retention import RetentionLimits
 from kafkaviz.config_def import LONG_MAX
 from kafkaviz.errors import KafkavizError
-from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.partition import log_end_offset
 from kafkaviz.log.settings import Settings
 from kafkaviz.log.tiered.remote_log_metadata import COPY_FINISHED, COPY_STARTED, DELETE_STARTED
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
@@ -133,23 +134,19 @@ def remote_retentions(plan: CheckPlan, state: TieredState) -> tuple[RemoteRetent
         if not partition.has_directory:
             continue
         local = plan.broker.partition(partition.directory)
+        end_offset = None
+        with suppress(KafkavizError):
+            end_offset = log_end_offset(local.live[-1].with_log()) if local.live else None
         retention = remote_retention(
             partition,
             remote_limits(plan.settings, local.topic),
             release=plan.assumed_release.release,
             now_ms=plan.now_ms,
-            log_end_offset=_log_end(local),
+            log_end_offset=end_offset,
         )
         if retention:
             retentions.append(retention)
     return tuple(retentions)
-
-
-def _log_end(local: Partition) -> int | None:
-    try:
-        return log_end_offset(local.live[-1].with_log()) if local.live else None
-    except KafkavizError:
-        return None
 
 
 def remote_limits(settings: Settings, topic: str) -> RetentionLimits:

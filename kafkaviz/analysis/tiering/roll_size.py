@@ -12,6 +12,7 @@ The growth and the objects per segment are measured on uploaded segments. The re
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,7 +21,6 @@ from kafkaviz.analysis.tiering.remote_retention import remote_limits
 from kafkaviz.config_def import DAY_MS, Value
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.remote_segment import AIVEN
-from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
 from kafkaviz.log.tiered.tiered_view import TieredState
 
@@ -182,22 +182,15 @@ def _stored(segments: Sequence[TieredSegment]) -> StoredSegments | None:
     log_bytes = 0
     object_bytes = 0
     for stored in complete:
-        size_bytes = _log_bytes(stored)
-        if size_bytes:
-            log_bytes += size_bytes
-            object_bytes += stored.files["log"].size_bytes
+        with suppress(KafkavizError):
+            if stored.log_bytes:
+                log_bytes += stored.log_bytes
+                object_bytes += stored.files["log"].size_bytes
     return StoredSegments(
         layout=complete[0].layout,
         objects=sum(len(stored.files) for stored in complete) / len(complete),
         log_share=object_bytes / log_bytes if log_bytes else 1.0,
     )
-
-
-def _log_bytes(stored: RemoteSegmentFiles) -> int | None:
-    try:
-        return stored.log_bytes
-    except KafkavizError:
-        return None
 
 
 def _cost(

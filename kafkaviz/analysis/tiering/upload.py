@@ -21,6 +21,7 @@ copyLogSegment) and UnifiedLog.isRemoteLogEnabled, 3.6 to 4.4.0:
 - Indexes are uploaded unchecked. RemoteIndexCache checks an index when it is first read.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -94,10 +95,6 @@ class UploadRules:
     lag_ms: int = 0
     lag_bytes: int = NO_LIMIT
 
-    @property
-    def has_lag(self) -> bool:
-        return self.lag_ms != 0 and self.lag_bytes != 0
-
 
 @dataclass(frozen=True, kw_only=True)
 class UploadFacts:
@@ -105,6 +102,7 @@ class UploadFacts:
 
     Attributes:
         segments: the local segments, by base offset. The last segment is active.
+        snapshots: the offsets in the names of the producer snapshots.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
         last_stable_offset: the last stable offset, or the high watermark from its checkpoint if
             that is smaller. None: no checkpoint has a high watermark.
@@ -165,10 +163,8 @@ class PartitionUpload:
 
     @property
     def counts(self) -> dict[str, int]:
-        counts = {state: 0 for state in UploadState}
-        for segment in self.segments:
-            counts[segment.state] += 1
-        return {state.value: count for state, count in counts.items() if count}
+        counts = Counter(segment.state for segment in self.segments)
+        return {state.value: counts[state] for state in UploadState if counts[state]}
 
     def reason(self, segment: SegmentUpload) -> Message:
         """Returns a message: the segment can be uploaded, or the first reason against it."""
@@ -222,17 +218,15 @@ def tiered_uploads(
             continue
         leader = leaders.get(partition.topic_id or "", {}).get(partition.partition)
         is_leader = None if leader is None else leader.leader == plan.broker.node_number
+        highest = _highest_remote_offset(state, tiered)
         try:
-            upload = partition_upload(
-                plan,
-                partition,
-                highest_remote_offset=_highest_remote_offset(state, tiered),
-                is_leader=is_leader,
+            uploads.append(
+                partition_upload(
+                    plan, partition, highest_remote_offset=highest, is_leader=is_leader
+                )
             )
         except KafkavizError as fault:
             problems.append(fault)
-        else:
-            uploads.append(upload)
     return tuple(uploads), tuple(problems)
 
 
@@ -301,9 +295,8 @@ def partition_upload(
         partition, now_ms=plan.now_ms, producer_expiration_ms=plan.producer_expiration_ms
     )
     limits = plan.limits(partition)
-    stable_offset = None
-    if partition.high_watermark is not None:
-        stable_offset = log.facts.last_stable_offset
+    has_watermark = partition.high_watermark is not None
+    stable_offset = log.facts.last_stable_offset if has_watermark else None
     facts = UploadFacts(
         segments=log.views,
         snapshots=partition.snapshots,
@@ -351,22 +344,17 @@ def upload_rules(
         return UploadRules(is_enabled=None)
     if not enable.value:
         return UploadRules(is_enabled=False)
-    if versions.TIERED_COPY_STOPPED.applies_to(release):
-        is_copy_disabled = plan.settings.find(topic, "remote.log.copy.disable").value is True
-    else:
-        is_copy_disabled = False
+    is_copy_disabled = (
+        versions.TIERED_COPY_STOPPED.applies_to(release)
+        and plan.settings.find(topic, "remote.log.copy.disable").value is True
+    )
     lag_ms = 0
     lag_bytes = NO_LIMIT
     if versions.COPY_LAG.applies_to(release):
         limits = limits or plan.limits(partition)
         lag_ms = _lag(plan, topic, "remote.copy.lag.ms", limits.retention_ms)
         lag_bytes = _lag(plan, topic, "remote.copy.lag.bytes", limits.retention_bytes)
-    return UploadRules(
-        is_enabled=True,
-        is_copy_disabled=is_copy_disabled,
-        lag_ms=lag_ms,
-        lag_bytes=lag_bytes,
-    )
+    return UploadRules(is_copy_disabled=is_copy_disabled, lag_ms=lag_ms, lag_bytes=lag_bytes)
 
 
 def _lag(plan: CheckPlan, topic: str, name: str, local_limit: int | None) -> int:
@@ -400,13 +388,7 @@ def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUplo
     lagging = _lagging_segments(facts, rules)
     ends = [*(view.base_offset for view in facts.segments[1:]), None]
     for view, end in zip(facts.segments, ends, strict=True):
-        upload = SegmentUpload(
-            start_offset=view.base_offset,
-            end_offset=None if end is None else end - 1,
-            size_bytes=view.size_bytes,
-            state=UploadState.READY,
-        )
-        upload = _decide(upload, view, end, facts=facts, rules=rules, lagging=lagging)
+        upload = _decide(view, end, facts, rules, lagging)
         if upload.state in UPLOADABLE_STATES and blocked_by is not None:
             upload = replace(upload, state=UploadState.WAITING, blocked_by=blocked_by)
         elif blocked_by is None and upload.state in (*FAILING_STATES, UploadState.COPY_LAG):
@@ -418,15 +400,19 @@ def segment_uploads(facts: UploadFacts, rules: UploadRules) -> tuple[SegmentUplo
 
 
 def _decide(
-    upload: SegmentUpload,
     view: SegmentView,
     end: int | None,
-    *,
     facts: UploadFacts,
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Returns `upload` with its state, without regard to older segments that block the upload."""
+    """Decides about one segment, without regard to older segments that block the upload."""
+    upload = SegmentUpload(
+        start_offset=view.base_offset,
+        end_offset=None if end is None else end - 1,
+        size_bytes=view.size_bytes,
+        state=UploadState.READY,
+    )
     highest = facts.highest_remote_offset
     stable = facts.last_stable_offset
     if end is not None and highest is not None and end - 1 <= highest:
@@ -459,10 +445,10 @@ def _decide(
 def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
     """Returns the base offsets of segments whose upload must wait.
 
-    They wait for remote.copy.lag.ms or remote.copy.lag.bytes.
-    The rule is isEligibleForUpload of 4.4.0.
+    They wait for remote.copy.lag.ms or remote.copy.lag.bytes. The rule is isEligibleForUpload of
+    4.4.0.
     """
-    if not rules.has_lag:
+    if rules.lag_ms == 0 or rules.lag_bytes == 0:
         return set()
     first_offset = facts.log_start_offset
     if facts.highest_remote_offset is not None:
