@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import __version__, config_def, units
 from kafkaviz.analysis.broker_health import Health
-from kafkaviz.figures.health_view import HealthView
 from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, render, say
@@ -30,7 +29,7 @@ from kafkaviz.report.html import (
     note,
     table,
 )
-from kafkaviz.report.subject import Sample, Subject, gather
+from kafkaviz.report.subject import Subject, gather
 
 
 def report(
@@ -74,6 +73,7 @@ def report(
 
 
 def page(subject: Subject, created_ms: int) -> str:
+    """Returns the report. `created_ms` is the date to show, in milliseconds since 1970."""
     optional_parts = [records_section(subject)] if subject.samples is not None else []
     optional_parts += [files_section(subject)] if subject.digests is not None else []
     parts = [
@@ -86,14 +86,13 @@ def page(subject: Subject, created_ms: int) -> str:
         about_section(subject, __version__, created_ms),
     ]
     drawings = [drawing for part in parts for drawing in part.drawings]
-    name = units.escape_controls(_name_of(subject.broker))
-    body = join(
-        (
-            _header(subject, name, parts),
-            tag("main", *(part.html for part in parts)),
-            _footer(),
-        )
+    broker = subject.broker
+    name = units.escape_controls(broker.source.name if len(broker.sources) == 1 else broker.name)
+    main = tag("main", *(part.html for part in parts))
+    footer_text = say(
+        "common.then", first=say("report.complete"), next=say("report.plotly_licence")
     )
+    body = join([_header(subject, name, parts), main, tag("footer", tag("p", footer_text))])
     figures = {
         drawing.name: {mode: drawing.draw(mode).to_json() for mode in MODES} for drawing in drawings
     }
@@ -106,20 +105,17 @@ def page(subject: Subject, created_ms: int) -> str:
 def _header(subject: Subject, name: str, parts: Sequence[ReportSection]) -> Html:
     links = (tag("li", tag("a", part.heading, href=f"#{part.name}")) for part in parts)
     total = subject.overview.total
-    partition_count = len(subject.overview.partitions)
     lead = say(
         "report.lead",
-        partitions=message("report.topic_partitions", n=partition_count),
+        partitions=message("report.topic_partitions", n=len(subject.overview.partitions)),
         log=total.log_bytes,
         segments=message("report.segments", n=total.segments),
-    )
-    title = join(
-        (tag("h1", worded("report.what_is_in", name=mono(name))), tag("p", lead, class_="lead"))
     )
     return tag(
         "header",
         brand(),
-        title,
+        tag("h1", worded("report.what_is_in", name=mono(name))),
+        tag("p", lead, class_="lead"),
         _answers(subject),
         tag("nav", tag("ul", *links), aria_label=say("report.sections")),
     )
@@ -127,30 +123,20 @@ def _header(subject: Subject, name: str, parts: Sequence[ReportSection]) -> Html
 
 def _answers(subject: Subject) -> Html:
     view = health.view(subject)
+    severities = (severity for severity in ("error", "warning", "info") if view.counts[severity])
+    worst = next(severities, "ok")
+    counts = health.describe_counts(view)
     answers = [
-        (view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),
-        (
-            _worst_severity(view),
-            say("finding_list.findings"),
-            health.describe_counts(view),
-            "health",
-        ),
+        _answer(view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),
+        _answer(worst, say("finding_list.findings"), counts, "health"),
     ]
     if subject.tuning:
         verdict = tuning.verdict_view(subject.tuning)
-        answers.append(
-            (
-                verdict.mark,
-                config_def.label("index.interval.bytes"),
-                say(
-                    "report.headline_and_own",
-                    headline=verdict.headline,
-                    own=tuning.describe_own_intervals(subject.tuning),
-                ),
-                "tuning",
-            )
-        )
-    return tag("ul", *(_answer(*answer) for answer in answers), class_="answers")
+        own = tuning.describe_own_intervals(subject.tuning)
+        text = say("report.headline_and_own", headline=verdict.headline, own=own)
+        label = config_def.label("index.interval.bytes")
+        answers.append(_answer(verdict.mark, label, text, "tuning"))
+    return tag("ul", *answers, class_="answers")
 
 
 def _answer(kind: str, label: str, text: str, section: str) -> Html:
@@ -162,131 +148,81 @@ def _answer(kind: str, label: str, text: str, section: str) -> Html:
     )
 
 
-def _worst_severity(view: HealthView) -> str:
-    return next(
-        (severity for severity in ("error", "warning", "info") if view.counts[severity]), "ok"
-    )
-
-
-def _footer() -> Html:
-    text = say("report.complete")
-    return tag(
-        "footer",
-        tag("p", say("common.then", first=text, next=say("report.plotly_licence"))),
-    )
-
-
-def _name_of(broker: Broker) -> str:
-    return broker.source.name if len(broker.sources) == 1 else broker.name
-
-
 # ---- the last sections: records and checksums on request, and how the report was made
 
 
 def records_section(subject: Subject) -> ReportSection:
-    words = say("report.last_records")
-    samples = map(_render_sample, subject.samples or ())
-    return ReportSection(
-        "records",
-        say("report.few_records"),
-        join((note(words), *samples)) if subject.samples else note(say("report.no_records")),
-    )
-
-
-def _render_sample(sample: Sample) -> Html:
-    if sample.fault:
-        return join(
-            (
-                tag("h3", mono(sample.partition)),
-                note(say("report.cannot_be_read", why=sample.fault)),
-            )
-        )
-    heads = (
-        *(say(f"report.record_{name}") for name in ("offset", "time", "key", "value", "headers")),
-    )
-    return join(
-        (
-            tag("h3", mono(sample.partition)),
-            table(say("report.records_of", name=sample.partition), heads, sample.rows, "rlwww"),
-        )
-    )
+    names = ("offset", "time", "key", "value", "headers")
+    heads = [say(f"report.record_{name}") for name in names]
+    body = [note(say("report.last_records" if subject.samples else "report.no_records"))]
+    for sample in subject.samples or ():
+        body.append(tag("h3", mono(sample.partition)))
+        if sample.fault:
+            body.append(note(say("report.cannot_be_read", why=sample.fault)))
+        else:
+            caption = say("report.records_of", name=sample.partition)
+            body.append(table(caption, heads, sample.rows, "rlwww"))
+    return ReportSection("records", say("report.few_records"), body)
 
 
 def files_section(subject: Subject) -> ReportSection:
     """Returns the section with the files' checksums, in the format that `sha256sum -c` reads."""
     digests = [digest for digest in subject.digests or () if not digest.is_archive]
-    archive_lines = [
-        tag(
-            "p",
-            worded(
-                "report.the_archive",
-                name=mono(digest.name),
-                sum=mono(digest.sha256 or render(digest.fault)),
-            ),
-        )
-        for digest in subject.digests or ()
-        if digest.is_archive
-    ]
+    body: list[Html] = []
+    for digest in subject.digests or ():
+        if digest.is_archive:
+            sum_text = mono(digest.sha256 or render(digest.fault))
+            text = worded("report.the_archive", name=mono(digest.name), sum=sum_text)
+            body.append(tag("p", text))
     lines = "\n".join(_line(digest.sha256, digest.name) for digest in digests if digest.sha256)
     faults = [
         tag("li", worded("common.labelled", where=mono(digest.name), text=digest.fault))
         for digest in digests
         if not digest.sha256
     ]
-    total = message(
-        "report.files_size", n=len(digests), size=sum(digest.size_bytes for digest in digests)
-    )
-    words = say("report.as_sha256sum")
-    body = details(
-        say("report.sha256_of", files=total),
-        note(words),
-        tag("pre", Html(lines), class_="sums", tabindex="0"),
-    )
-    left_out = [tag("p", say("report.not_read")), tag("ul", *faults)] if faults else []
-    return ReportSection(
-        "files", say("report.files_heading"), join((*archive_lines, body, *left_out))
-    )
+    size_bytes = sum(digest.size_bytes for digest in digests)
+    files = message("report.files_size", n=len(digests), size=size_bytes)
+    sums = tag("pre", Html(lines), class_="sums", tabindex="0")
+    summary = say("report.sha256_of", files=files)
+    body.append(details(summary, note(say("report.as_sha256sum")), sums))
+    if faults:
+        body += [tag("p", say("report.not_read")), tag("ul", *faults)]
+    return ReportSection("files", say("report.files_heading"), body)
 
 
 def _line(digits: str, name: str) -> Html:
     """Returns a line as sha256sum writes it: line breaks and backslashes in names are escaped."""
-    escaped = (
-        units.escape_controls(name).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    )
-    return join((f"{chr(92) if escaped != units.escape_controls(name) else ''}{digits}  ", escaped))
+    printable = units.escape_controls(name)
+    escaped = printable.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return join([f"{chr(92) if escaped != printable else ''}{digits}  ", escaped])
 
 
 def about_section(subject: Subject, version: str, made_ms: int) -> ReportSection:
     """Returns the section on the report itself: date, release, directory, omissions."""
-    time_tag = tag(
-        "time",
-        f"{units.moment(made_ms, fraction=False)} UTC",
-        datetime=f"{units.moment(made_ms, fraction=False).replace(' ', 'T')}Z",
-    )
+    moment = units.moment(made_ms, fraction=False)
+    time_tag = tag("time", f"{moment} UTC", datetime=f"{moment.replace(' ', 'T')}Z")
+    release = subject.health.assumed_release
+    has_samples = subject.samples is not None
+    has_digests = subject.digests is not None
+    if subject.tuning is None:
+        costs = say("common.none")
+    elif subject.tuning.costs.calibrated:
+        costs = say("report.costs_calibrated", day=subject.tuning.costs.calibrated)
+    else:
+        costs = say("report.costs_preset")
     pairs = {
         say("report.made"): worded("report.made_by", time=time_tag, version=version),
         say("report.of"): mono(subject.broker.sources_text),
         say("report.read_as"): say(
-            "report.read_as_release",
-            release=subject.health.assumed_release.version,
-            why=subject.health.assumed_release.reason,
+            "report.read_as_release", release=release.version, why=release.reason
         ),
         say("report.content"): say(
-            "report.content_left_out" if subject.samples is None else "report.content_shown"
+            "report.content_shown" if has_samples else "report.content_left_out"
         ),
         say("report.checksums"): say(
-            "report.checksums_not_asked" if subject.digests is None else "report.checksums_of_all"
+            "report.checksums_of_all" if has_digests else "report.checksums_not_asked"
         ),
-        say("report.times"): _costs(subject),
+        say("report.times"): costs,
         say("report.directory"): say("report.read_only"),
     }
-    return ReportSection("about", say("report.about"), facts(pairs))
-
-
-def _costs(subject: Subject) -> str:
-    if subject.tuning is None:
-        return say("common.none")
-    costs = subject.tuning.costs
-    if costs.calibrated:
-        return say("report.costs_calibrated", day=costs.calibrated)
-    return say("report.costs_preset")
+    return ReportSection("about", say("report.about"), [facts(pairs)])

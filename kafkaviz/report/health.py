@@ -1,26 +1,20 @@
 """The report's sections on health (findings and next broker start-up) and on retention."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from kafkaviz import units
 from kafkaviz.analysis.checks.plan import is_lone
 from kafkaviz.analysis.findings import ERROR
 from kafkaviz.figures import health_view
 from kafkaviz.figures.disk import retention_view
-from kafkaviz.figures.health_view import (
-    FindingItem,
-    FindingMember,
-    HealthView,
-    HexDump,
-    RecoveryStrip,
-)
 from kafkaviz.figures.text import retention_text, startup_text
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.figures.text.startup_text import HealthTable
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
-from kafkaviz.report.html import ReportSection, details, mark, mono, note, table
+from kafkaviz.report.html import ReportSection, details, mark, mono, note, table, verdict_box
 from kafkaviz.report.subject import Subject
 
 # files with these suffixes hold no content of records
@@ -32,21 +26,15 @@ GAPS_PX = 200  # total width of all gaps in the strip
 
 def section(subject: Subject) -> ReportSection:
     page_view = view(subject)
-    verdict = tag(
-        "div",
-        mark(page_view.verdict.kind),
-        tag("div", tag("h3", page_view.verdict.title), tag("p", page_view.verdict.text)),
-    )
-    head = tag("div", verdict, class_=f"verdict {page_view.verdict.kind}")
-    alone = note(say("report.one_partition"))
+    verdict = page_view.verdict
     body = (
-        head,
-        alone if is_lone(subject.broker) else "",
+        verdict_box(verdict.kind, verdict.title, verdict.text),
+        note(say("report.one_partition")) if is_lone(subject.broker) else "",
         _strip(page_view.strip),
-        _findings(page_view),
-        _steps(page_view.steps),
+        *_findings(page_view),
+        *_steps(page_view.steps),
     )
-    return ReportSection("health", say("report.health_heading"), join(body))
+    return ReportSection("health", say("report.health_heading"), body)
 
 
 def retention_section(subject: Subject) -> ReportSection | None:
@@ -54,6 +42,11 @@ def retention_section(subject: Subject) -> ReportSection | None:
     segments = retention_view.segment_table(retention_view.named_logs(subject.health))
     if segments is None:
         return None
+    metadata_retention = subject.health.metadata_retention()
+    metadata_text = ""
+    if metadata_retention is not None:
+        text = retention_text.metadata_text(metadata_retention)
+        metadata_text = to_sentence(say("common.labelled", where=METADATA_DIRECTORY, text=text))
     rows = (
         (join((mark(row.kind), row.cells[0])) if row.kind else row.cells[0], *row.cells[1:])
         for row in segments.rows
@@ -63,20 +56,12 @@ def retention_section(subject: Subject) -> ReportSection | None:
         *map(note, segments.notes),
         table(segments.title, segments.columns, rows, "wllw"),
         note(say("report.more_in_json", n=segments.more)) if segments.more else "",
-        note(_metadata_text(subject)),
+        note(metadata_text),
     )
-    return ReportSection("retention", say("disk.tab_retention"), join(body))
+    return ReportSection("retention", say("disk.tab_retention"), body)
 
 
-def _metadata_text(subject: Subject) -> str:
-    retention = subject.health.metadata_retention()
-    if retention is None:
-        return ""
-    text = retention_text.metadata_text(retention)
-    return to_sentence(say("common.labelled", where=METADATA_DIRECTORY, text=text))
-
-
-def view(subject: Subject) -> HealthView:
+def view(subject: Subject) -> health_view.HealthView:
     """Returns the view of the Health page.
 
     Bytes that may belong to records are left out, unless the report shows records.
@@ -85,7 +70,7 @@ def view(subject: Subject) -> HealthView:
     return health_view.view(subject.health, may_show=lambda name: shows_records or _is_index(name))
 
 
-def describe_counts(page_view: HealthView) -> str:
+def describe_counts(page_view: health_view.HealthView) -> str:
     """Returns the number of findings by severity: "1 error, 13 warnings, 17 worth knowing"."""
     return say(
         "report.counts",
@@ -103,7 +88,7 @@ def _is_index(name: str) -> bool:
     return stem.endswith(INDEXES)
 
 
-def _strip(strip: RecoveryStrip | None) -> Html:
+def _strip(strip: health_view.RecoveryStrip | None) -> Html:
     if strip is None:
         return Html("")
     bars = (
@@ -131,33 +116,26 @@ def _strip(strip: RecoveryStrip | None) -> Html:
 # ---- findings
 
 
-def _findings(page_view: HealthView) -> Html:
+def _findings(page_view: health_view.HealthView) -> list[Html]:
     if not page_view.items:
-        return join((tag("h3", say("finding_list.findings")), note(say("report.nothing_found"))))
-    return join(
-        (
-            tag("h3", say("report.findings_counted", counts=describe_counts(page_view))),
-            *map(_item, page_view.items),
-        )
-    )
+        return [tag("h3", say("finding_list.findings")), note(say("report.nothing_found"))]
+    heading = say("report.findings_counted", counts=describe_counts(page_view))
+    return [tag("h3", heading), *map(_item, page_view.items)]
 
 
-def _item(item: FindingItem) -> Html:
-    head = tag("h4", mark(item.severity), item.title, " ", mono(item.code))
-    place_note = note(item.where) if item.count > 1 else ""
+def _item(item: health_view.FindingItem) -> Html:
     full = IN_FULL if item.severity == ERROR else 1
-    members = list(map(_member, item.members[:full]))
     return tag(
         "article",
-        head,
-        place_note,
-        *members,
+        tag("h4", mark(item.severity), item.title, " ", mono(item.code)),
+        note(item.where) if item.count > 1 else "",
+        *map(_member, item.members[:full]),
         _render_others(item, full),
         class_=f"finding {item.severity}",
     )
 
 
-def _member(member: FindingMember) -> Html:
+def _member(member: health_view.FindingMember) -> Html:
     texts = (
         tag("p", words)
         for words in dict.fromkeys((member.message, member.found, member.expected))
@@ -178,7 +156,7 @@ def _member(member: FindingMember) -> Html:
     return tag("div", tag("p", mono(member.where)), *blocks, class_="member")
 
 
-def _render_others(item: FindingItem, full: int) -> Html:
+def _render_others(item: health_view.FindingItem, full: int) -> Html:
     rest = item.count - full
     if rest <= 0:
         return Html("")
@@ -193,7 +171,7 @@ def _render_others(item: FindingItem, full: int) -> Html:
     return details(say("report.more_of_these", n=rest), body, more)
 
 
-def _dump(dump: HexDump) -> Html:
+def _dump(dump: health_view.HexDump) -> Html:
     data = bytes.fromhex(dump.digits)
     rows = []
     for start in range(0, len(data), ROW_BYTES):
@@ -211,29 +189,30 @@ def _dump(dump: HexDump) -> Html:
     )
 
 
-def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
+def _runs(data: bytes, dump: health_view.HexDump, position: int) -> Iterator[tuple[str, bool]]:
     """Yields the bytes of a hex dump line as pairs (hexadecimal digits, whether faulty)."""
-    start = 0
-    kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]
-    for place in range(1, len(data) + 1):
-        if place == len(data) or kinds[place] != kinds[start]:
-            yield data[start:place].hex(" "), kinds[start]
-            start = place
+    first_bad, end_bad = dump.bad
+    for is_bad, run in groupby(
+        enumerate(data, position), key=lambda numbered: first_bad <= numbered[0] < end_bad
+    ):
+        yield bytes(byte for _, byte in run).hex(" "), is_bad
 
 
 # ---- the next start
 
 
-def _steps(table_view: HealthTable | None) -> Html:
+def _steps(table_view: HealthTable | None) -> list[Html]:
     if table_view is None:
-        return Html("")
+        return []
     rows = (
         tuple(_render_cell(row, place, cell, table_view) for place, cell in enumerate(row.cells))
         for row in table_view.rows
     )
-    body = table(table_view.title, table_view.columns, rows, "lwlw")
-    more = note(say("report.more_in_json", n=table_view.more)) if table_view.more else ""
-    return join((tag("h3", table_view.title), body, more))
+    title = table_view.title
+    parts = [tag("h3", title), table(title, table_view.columns, rows, "lwlw")]
+    if table_view.more:
+        parts.append(note(say("report.more_in_json", n=table_view.more)))
+    return parts
 
 
 def _render_cell(

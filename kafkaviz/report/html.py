@@ -24,17 +24,10 @@ from kafkaviz.figures import tokens
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import language, say
 
-MARKS = {
-    "error": "report.mark_error",
-    "warning": "report.mark_warning",
-    "info": "report.mark_info",
-    "ok": "report.mark_ok",
-}
-
 
 def mark(kind: str) -> Html:
     """Returns the coloured mark for a severity: "error", "warning", "info" or "ok"."""
-    return tag("span", class_=f"mark {kind}", role="img", aria_label=say(MARKS[kind]))
+    return tag("span", class_=f"mark {kind}", role="img", aria_label=say(f"report.mark_{kind}"))
 
 
 def mono(text: str) -> Html:
@@ -43,6 +36,12 @@ def mono(text: str) -> Html:
 
 def note(*children: object) -> Html:
     return tag("p", *children, class_="note")
+
+
+def verdict_box(kind: str, headline: str, text: str) -> Html:
+    """Returns the coloured box with the answer of a section. `kind` as in `mark`."""
+    words = tag("div", tag("h3", headline), tag("p", text))
+    return tag("div", tag("div", mark(kind), words), class_=f"verdict {kind}")
 
 
 # ---- tables
@@ -101,35 +100,26 @@ class Drawing:
     Attributes:
         name: a part of the id of the HTML element.
         draw: called with "light" or "dark"; returns the Plotly figure. Its layout sets the height.
-        table: the same data as HTML, for readers who cannot see the figure.
     """
 
     name: str
     title: str
     caption: str
     draw: Callable[[str], Any]
-    table: str = ""
 
     @property
     def html(self) -> Html:
-        height = f"height:{int(self.draw('light').layout.height or 300)}px"
-        undrawn = tag(
-            "p",
-            say("report.figure_by_script"),
-            class_="undrawn note",
-        )
-        words = say("common.titled", title=self.title, below=self.caption)
         box = tag(
             "div",
-            undrawn,
+            tag("p", say("report.figure_by_script"), class_="undrawn note"),
             class_="plot",
-            style=height,
+            style=f"height:{int(self.draw('light').layout.height or 300)}px",
             data_figure=self.name,
             role="img",
-            aria_label=words,
+            aria_label=say("common.titled", title=self.title, below=self.caption),
         )
         caption = tag("figcaption", tag("strong", self.title), tag("span", self.caption))
-        return tag("figure", caption, box, self.table, id=f"figure-{self.name}")
+        return tag("figure", caption, box, id=f"figure-{self.name}")
 
 
 @dataclass(frozen=True)
@@ -138,21 +128,19 @@ class ReportSection:
 
     name: str
     heading: str
-    body: Html
+    body: Sequence[object]
     drawings: tuple[Drawing, ...] = ()
 
     @property
     def html(self) -> Html:
-        head = tag("h2", self.heading, id=f"{self.name}-heading")
-        return tag("section", head, self.body, id=self.name, aria_labelledby=f"{self.name}-heading")
+        heading_id = f"{self.name}-heading"
+        head = tag("h2", self.heading, id=heading_id)
+        return tag("section", head, *self.body, id=self.name, aria_labelledby=heading_id)
 
 
 def facts(pairs: Mapping[str, object]) -> Html:
-    return tag(
-        "dl",
-        *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()),
-        class_="facts",
-    )
+    items = (join((tag("dt", name), tag("dd", value))) for name, value in pairs.items())
+    return tag("dl", *items, class_="facts")
 
 
 # ---- the page
@@ -185,14 +173,12 @@ def document(
         scripts: JavaScript that runs at the end of the body.
         styles: CSS rules that are added after the page's own rules.
     """
-    drawing_script = _read_asset("page.js")
-    run_scripts = [*([drawing_script] if figures else []), *scripts]
-    known_scripts = [*run_scripts, *([get_plotlyjs()] if figures else [])]
+    run_scripts = [_read_asset("page.js"), *scripts] if figures else scripts
+    known_scripts = [*run_scripts, get_plotlyjs()] if figures else run_scripts
     checksums = " ".join(f"'sha256-{_sha256(script)}'" for script in known_scripts) or "'none'"
-    style_policy = "style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
     policy = (
-        f"default-src 'none'; script-src {checksums}; {style_policy}; base-uri 'none'; form-action "
-        "'none'"
+        f"default-src 'none'; script-src {checksums}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
     )
     head = tag(
         "head",
@@ -204,10 +190,9 @@ def document(
         tag("title", title),
         tag("style", Html("\n".join((_styles(), *styles)))),
     )
-    ending = join(
-        (_embed_figures(figures), *(tag("script", Html(script)) for script in run_scripts))
-    )
-    page = tag("html", head, tag("body", body, ending, class_=body_class), lang=language())
+    script_tags = (tag("script", Html(script)) for script in run_scripts)
+    content = tag("body", body, _embed_figures(figures), *script_tags, class_=body_class)
+    page = tag("html", head, content, lang=language())
     return f"<!doctype html>\n{page}\n"
 
 
@@ -221,13 +206,13 @@ def _embed_figures(figures: Figures) -> Html:
     if not figures:
         return Html("")
     by_name = {name: _json_object(by_mode) for name, by_mode in figures.items()}
-    scripts = (
-        ("packed-plotly", _plotly()),
-        ("packed-figures", gzip_base64(_json_object(by_name).encode())),
-    )
+    scripts = {
+        "packed-plotly": _plotly(),
+        "packed-figures": gzip_base64(_json_object(by_name).encode()),
+    }
     return join(
         tag("script", Html(text), id=name, type="application/octet-stream")
-        for name, text in scripts
+        for name, text in scripts.items()
     )
 
 
@@ -262,16 +247,14 @@ def _styles() -> str:
 def _fonts() -> list[str]:
     """Returns @font-face rules for Streamlit's fonts; [] if Streamlit is not installed."""
     spec = find_spec("streamlit")
-    folder = (
-        Path(spec.origin).parent / "static" / "static" / "media" if spec and spec.origin else None
-    )
+    if not spec or not spec.origin:
+        return []
+    folder = Path(spec.origin).parent / "static" / "static" / "media"
     font_faces = []
     for family, stem, weights in FONTS:
-        for path in sorted(folder.glob(f"{stem}*.woff2"))[:1] if folder else ():
-            source = (
-                f'url("data:font/woff2;base64,{base64.b64encode(path.read_bytes()).decode()}") '
-                'format("woff2")'
-            )
+        for path in sorted(folder.glob(f"{stem}*.woff2"))[:1]:
+            data = base64.b64encode(path.read_bytes()).decode()
+            source = f'url("data:font/woff2;base64,{data}") format("woff2")'
             font_faces.append(
                 f'@font-face {{ font-family: "{family}"; font-weight: {weights}; src: {source}; }}'
             )
@@ -283,4 +266,4 @@ def _read_svg(name: str) -> str:
 
 
 def _read_asset(name: str) -> str:
-    return (Path(__file__).with_name(name)).read_text(encoding="utf-8")
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

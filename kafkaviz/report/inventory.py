@@ -4,8 +4,6 @@ The first shows the release that wrote the directory, the last shutdown, totals,
 the topic-partitions and segments. The second shows the use of each byte, and what may be deleted.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from kafkaviz import units
@@ -16,13 +14,13 @@ from kafkaviz.figures.disk import disk_map
 from kafkaviz.figures.disk.disk_map import DiskTable
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_comma
-from kafkaviz.html import Html, html, join, tag, worded
+from kafkaviz.html import Html, html, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import Drawing, ReportSection, details, facts, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 
-# most rows per table; the largest partitions are shown, but the first segments and problems
+# most rows per table: the largest partitions, the first segments and the first problems
 ROWS = 1000
 SEGMENTS = 1000
 PROBLEMS = 50
@@ -39,24 +37,37 @@ HEADS = (
     "broker.column_codec",
     "broker.column_newest",
 )
+SEGMENT_HEADS = (
+    "common.topic_partition",
+    "report.base_offset",
+    "common.state",
+    "broker.column_log",
+    "common.batches",
+    "common.records",
+    "rolls.head_offset_entries",
+    "rolls.head_time_entries",
+    "report.behind_last_batch",
+)
 
 
 def section(subject: Subject) -> ReportSection:
     drawing = _map(subject)
     also = included_text(tuple(inactive_segments(subject.broker.partitions)))
-    metrics = join((_metrics(subject), note(also))) if also else _metrics(subject)
-    head = _chips(subject), metrics, _problems(subject), drawing.html if drawing else ""
-    return ReportSection(
-        "inventory",
-        say("report.what_is_in_it"),
-        join((*head, _partitions(subject), _segments(subject))),
-        (drawing,) if drawing else (),
+    body = (
+        _chips(subject),
+        _metrics(subject),
+        note(also) if also else "",
+        _problems(subject),
+        drawing.html if drawing else "",
+        *_partitions(subject),
+        _segments(subject),
     )
+    drawings = (drawing,) if drawing else ()
+    return ReportSection("inventory", say("report.what_is_in_it"), body, drawings)
 
 
 def _chips(subject: Subject) -> Html:
     broker = subject.broker
-    chip = _stop_chip(broker.shutdown_state)
     ids = {
         say("report.cluster"): broker.cluster_id,
         say("report.directory_id"): broker.directory_id,
@@ -67,7 +78,7 @@ def _chips(subject: Subject) -> Html:
     simulated = {say("report.simulated"): say("report.simulated_by")} if broker.is_simulated else {}
     pairs = {
         **simulated,
-        say("report.how_left"): chip,
+        say("report.how_left"): _stop_chip(broker.shutdown_state),
         say("report.written_by"): say(key, release=subject.looks.text, why=subject.looks.reason),
         **known_ids,
     }
@@ -77,26 +88,20 @@ def _chips(subject: Subject) -> Html:
 def _stop_chip(state: str) -> Html:
     if state == "unknown":
         return html(say("report.left_unknown"))
-    kind, words = (
-        ("ok", say("broker.stopped_cleanly"))
-        if state == "clean"
-        else ("warning", say("report.left_unclean"))
-    )
-    return tag("span", mark(kind), words, class_=f"chip {kind}")
+    if state == "clean":
+        return tag("span", mark("ok"), say("broker.stopped_cleanly"), class_="chip ok")
+    return tag("span", mark("warning"), say("report.left_unclean"), class_="chip warning")
 
 
 def _metrics(subject: Subject) -> Html:
     overview = subject.overview
-    total = subject.overview.total
+    total = overview.total
     empty = sum(row.sums.log_bytes == 0 for row in overview.partitions)
+    counts = {kind: overview.count_kind(kind) for kind in KINDS[1:]}
     kinds = join_comma(
-        say(
-            "report.count_of_kind",
-            count=overview.count_kind(kind),
-            kind=message(f"common.kind_{kind}"),
-        )
-        for kind in KINDS[1:]
-        if overview.count_kind(kind)
+        say("report.count_of_kind", count=count, kind=message(f"common.kind_{kind}"))
+        for kind, count in counts.items()
+        if count
     ) or say("report.all_closed")
     covered = None if total.bytes_per_entry is None else round(total.bytes_per_entry)
     entries = say("report.entries_of_both", offsets=total.offset_entries, times=total.time_entries)
@@ -135,29 +140,14 @@ def _problems(subject: Subject) -> Html:
     problems = list(subject.overview.problems)
     if not problems:
         return Html("")
-    lines = [
-        tag(
-            "li",
-            worded(
-                "common.labelled",
-                where=mono(_relative_path(subject.broker, problem.path)),
-                text=problem.what,
-            ),
-        )
-        for problem in problems[:PROBLEMS]
-    ]
-    more = (
-        [tag("li", say_count("common.n_more", len(problems) - PROBLEMS))]
-        if len(problems) > PROBLEMS
-        else []
-    )
-    head = tag(
-        "strong",
-        (say("report.files_not_read", n=len(problems))),
-    )
-    return tag(
-        "div", mark("warning"), tag("div", head, tag("ul", *lines, *more)), class_="call warning"
-    )
+    lines = []
+    for problem in problems[:PROBLEMS]:
+        where = mono(_relative_path(subject.broker, problem.path))
+        lines.append(tag("li", worded("common.labelled", where=where, text=problem.what)))
+    if len(problems) > PROBLEMS:
+        lines.append(tag("li", say_count("common.n_more", len(problems) - PROBLEMS)))
+    head = tag("strong", say("report.files_not_read", n=len(problems)))
+    return tag("div", mark("warning"), tag("div", head, tag("ul", *lines)), class_="call warning")
 
 
 def _relative_path(broker: Broker, path) -> str:
@@ -178,59 +168,39 @@ def _map(subject: Subject) -> Drawing | None:
         tails={log_key: render(text) for log_key, text in subject.tails.items()},
         badges=finding_rows.badges_from_findings(subject.health.findings, subject.broker),
     )
-    more = len(overview.partitions) - map_rows.ROWS_PER_PAGE
-
-    caption = say(
-        "report.map_caption_largest" if more > 0 else "report.map_caption",
-        shown_count=map_rows.ROWS_PER_PAGE,
-        count=len(overview.partitions),
-    )
+    count = len(overview.partitions)
+    shown_count = map_rows.ROWS_PER_PAGE
+    key = "report.map_caption_largest" if count > shown_count else "report.map_caption"
+    caption = say(key, shown_count=shown_count, count=count)
     return Drawing("map", map_view.title, caption, lambda mode: broker_map.figure(map_view, mode))
 
 
 # ---- tables
 
 
-def _partitions(subject: Subject) -> Html:
+def _partitions(subject: Subject) -> list[Html]:
     rows = sorted(subject.overview.partitions, key=map_rows.ORDERS[map_rows.LARGEST])
-    more = say("report.largest_of", shown_count=ROWS, count=len(rows)) if len(rows) > ROWS else ""
-    head = tag("h3", say("report.partitions_heading", n=len(rows)))
-    return join(
-        (
-            head,
-            table(
-                say("common.topic_partitions"),
-                tuple(map(say, HEADS)),
-                map(_row, rows[:ROWS]),
-                "crrrrrrrrll",
-            ),
-            note(more) if more else "",
-        )
-    )
+    heads = tuple(map(say, HEADS))
+    cells = map(_row, rows[:ROWS])
+    parts = [
+        tag("h3", say("report.partitions_heading", n=len(rows))),
+        table(say("common.topic_partitions"), heads, cells, "crrrrrrrrll"),
+    ]
+    if len(rows) > ROWS:
+        parts.append(note(say("report.largest_of", shown_count=ROWS, count=len(rows))))
+    return parts
 
 
 def _row(row: PartitionRow) -> tuple:
     sums = row.sums
-    state = row.state
-    if state != "current":
-        label = say("broker.named_state", name=row.label, state=say(f"common.state_{state}"))
-    else:
-        label = row.label
-    has_offsets = (
-        row.last_offset is not None
-        and row.log_start_offset is not None
-        and row.last_offset >= row.log_start_offset
-    )
-    offsets = (
-        f"{units.format_count(row.log_start_offset)}–{units.format_count(row.last_offset)}"
-        if has_offsets
-        else units.MISSING
-    )
-    covered = (
-        units.MISSING
-        if sums.bytes_per_entry is None
-        else units.format_count(round(sums.bytes_per_entry))
-    )
+    label = row.label
+    if row.state != "current":
+        label = say("broker.named_state", name=label, state=say(f"common.state_{row.state}"))
+    offsets = units.MISSING
+    first = row.log_start_offset
+    if row.last_offset is not None and first is not None and row.last_offset >= first:
+        offsets = f"{units.format_count(first)}–{units.format_count(row.last_offset)}"
+    covered = None if sums.bytes_per_entry is None else round(sums.bytes_per_entry)
     return (
         label,
         units.format_count(sums.segments),
@@ -240,7 +210,7 @@ def _row(row: PartitionRow) -> tuple:
         units.format_count(sums.batches),
         units.format_count(sums.records),
         units.format_count(sums.offset_entries),
-        covered,
+        units.format_count(covered),
         ", ".join(row.codecs or ()),
         units.moment(sums.newest_ms, fraction=False),
     )
@@ -248,52 +218,26 @@ def _row(row: PartitionRow) -> tuple:
 
 def _segments(subject: Subject) -> Html:
     rows = subject.overview.segments
+    count = len(rows)
+    cells = (_segment_cells(subject, row) for row in rows[:SEGMENTS])
+    body = table(say("common.segments"), tuple(map(say, SEGMENT_HEADS)), cells, "crlrrrrrr")
+    more = say("report.first_of", shown_count=SEGMENTS, count=count) if count > SEGMENTS else ""
+    return details(say("report.every_segment", n=count), body, note(more) if more else "")
+
+
+def _segment_cells(subject: Subject, row: np.void) -> tuple:
     counts = (
-        say("broker.column_log"),
-        say("common.batches"),
-        say("common.records"),
-        say("rolls.head_offset_entries"),
-        say("rolls.head_time_entries"),
-        say("report.behind_last_batch"),
+        None if row[name] == UNKNOWN else int(row[name])
+        for name in ("batches", "records", "offset_entries", "time_entries")
     )
-
-    more = (
-        say("report.first_of", shown_count=SEGMENTS, count=len(rows))
-        if len(rows) > SEGMENTS
-        else ""
+    return (
+        subject.overview.partitions[row["partition"]].label,
+        units.format_count(int(row["base_offset"])),
+        say(f"common.kind_{KINDS[row['kind']]}"),
+        units.format_bytes(int(row["log_bytes"])),
+        *map(units.format_count, counts),
+        f"{units.format_count(int(row['torn_bytes']))} B" if row["torn_bytes"] > 0 else "",
     )
-    body = table(
-        say("common.segments"),
-        (
-            say("common.topic_partition"),
-            say("report.base_offset"),
-            say("common.state"),
-            *counts,
-        ),
-        _segment_rows(subject, rows[:SEGMENTS]),
-        "crlrrrrrr",
-    )
-    return details(say("report.every_segment", n=len(rows)), body, note(more) if more else "")
-
-
-def _segment_rows(subject: Subject, rows: np.ndarray) -> Iterator[tuple]:
-    for row in rows:
-        counts = (
-            None if row[name] == UNKNOWN else int(row[name])
-            for name in ("batches", "records", "offset_entries", "time_entries")
-        )
-        torn = f"{units.format_count(int(row['torn_bytes']))} B" if row["torn_bytes"] > 0 else ""
-        name = subject.overview.partitions[row["partition"]].label
-        base_offset = units.format_count(int(row["base_offset"]))
-        log_bytes = units.format_bytes(int(row["log_bytes"]))
-        yield (
-            name,
-            base_offset,
-            say(f"common.kind_{KINDS[row['kind']]}"),
-            log_bytes,
-            *map(units.format_count, counts),
-            torn,
-        )
 
 
 # ---- disk space
@@ -331,7 +275,7 @@ def disk_section(subject: Subject) -> ReportSection:
         price = disk_map.price_table(prices, recovery, names)
         parts += [tag("h3", title), note(disk_map.price_caption(prices))]
         parts.append(table(title, price.heads, price.rows, "llrlrr"))
-    return ReportSection("disk", say("common.page_disk"), join(parts))
+    return ReportSection("disk", say("common.page_disk"), parts)
 
 
 def _titled(title: str, below: str, content: DiskTable, name_kind: str) -> list[Html]:

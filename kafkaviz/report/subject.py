@@ -146,11 +146,9 @@ def gather(
         RefusedSetting: a setting has a value that Kafka refuses.
         CannotOpen: the directory cannot be read.
     """
-    settings = (
-        open_settings(broker, assume_release(broker, version).release, overrides)
-        if overrides
-        else None
-    )
+    settings = None
+    if overrides:
+        settings = open_settings(broker, assume_release(broker, version).release, overrides)
     health = known_health or broker_health.check(
         broker,
         version,
@@ -161,8 +159,6 @@ def gather(
     )
     inventory, tails = _count_segments(broker, on_progress)
     report_tuning, why = _tune(broker, health.assumed_release.version, overrides or {}, on_progress)
-    samples = tuple(read_samples(broker, on_progress)) if with_payload else None
-    digests = tuple(read_digests(broker, on_progress)) if with_sha256 else None
     return Subject(
         overview=inventory,
         looks=infer_release(broker),
@@ -170,8 +166,8 @@ def gather(
         health=health,
         tuning=report_tuning,
         untuned_reason=why,
-        samples=samples,
-        digests=digests,
+        samples=tuple(read_samples(broker, on_progress)) if with_payload else None,
+        digests=tuple(read_digests(broker, on_progress)) if with_sha256 else None,
     )
 
 
@@ -187,41 +183,39 @@ def _count_segments(
     tails = {}
     rows = inventory.segments.copy()
     codecs = {}
-    entries = []
+    entry_places = [np.empty(0, np.int32)]
+    entry_positions = [np.empty(0, np.int64)]
     for place, partition in enumerate(broker.partitions):
         on_progress(message("report_progress.counting", name=partition.directory))
+        name = broker.partition_name(partition)
         position_before = 0
         used_codecs = 0
-        for row, segment in zip(
-            rows[inventory.starts[place] : inventory.starts[place + 1]],
-            partition.segments,
-            strict=True,
-        ):
+        own_rows = rows[inventory.starts[place] : inventory.starts[place + 1]]
+        for row, segment in zip(own_rows, partition.segments, strict=True):
             try:
                 positions, segment_content, tail_text = _count_segment(segment, row)
             except KafkavizError as fault:
                 row["left_out"] = True
                 problems.append(Problem.from_fault(segment.files[0].path, fault))
             else:
-                entries.append(
-                    (
-                        place,
-                        positions[(positions >= 0) & (positions < row["log_bytes"])]
-                        + position_before,
-                    )
-                )
+                inside = positions[(positions >= 0) & (positions < row["log_bytes"])]
+                entry_positions.append(inside + position_before)
+                entry_places.append(np.full(len(inside), place, np.int32))
                 used_codecs |= segment_content.codecs
                 if tail_text:
-                    tails[broker.partition_name(partition), segment.base_offset] = tail_text
+                    tails[name, segment.base_offset] = tail_text
             position_before += int(row["log_bytes"])
-        codecs[broker.partition_name(partition)] = codec_names(used_codecs)
-    places = [np.full(len(positions), place, np.int32) for place, positions in entries]
-    positions = np.concatenate([np.empty(0, np.int64), *(part for _, part in entries)])
-    dense = overview.EntryPositions(np.concatenate([np.empty(0, np.int32), *places]), positions)
-    all_problems = tuple({problem.path: problem for problem in problems}.values())
-    return replace(
-        inventory, segments=rows, entries=dense, codecs=codecs, problems=all_problems
-    ), tails
+        codecs[name] = codec_names(used_codecs)
+    counted = replace(
+        inventory,
+        segments=rows,
+        entries=overview.EntryPositions(
+            np.concatenate(entry_places), np.concatenate(entry_positions)
+        ),
+        codecs=codecs,
+        problems=tuple({problem.path: problem for problem in problems}.values()),
+    )
+    return counted, tails
 
 
 def _count_segment(
@@ -233,7 +227,6 @@ def _count_segment(
     """
     segment_copy = replace(segment)  # a copy, because a segment caches the indexes it has read
     positions = segment_copy.offset_index["position"]
-    times = len(segment_copy.time_index)
     scan = segment_copy.scan() if segment_copy.log else None
     builder = BatchStatisticsBuilder()
     observe_scan(scan or (), builder)
@@ -247,16 +240,14 @@ def _count_segment(
         "last_offset": segment_content.last_offset,
         "max_timestamp_ms": segment_content.max_timestamp_ms,
         "offset_entries": len(positions),
-        "time_entries": times,
+        "time_entries": len(segment_copy.time_index),
     }
     for name, value in values.items():
         row[name] = UNKNOWN if value is None else value
-    behind = (
-        read_tail(segment_copy.log, valid_bytes, segment_content.last_offset)
-        if segment_copy.log and segment.is_in_use
-        else None
-    )
-    return positions, segment_content, behind.summary if behind else None
+    tail = None
+    if segment_copy.log and segment.is_in_use:
+        tail = read_tail(segment_copy.log, valid_bytes, segment_content.last_offset)
+    return positions, segment_content, tail.summary if tail else None
 
 
 # ---- the tuning
@@ -266,10 +257,11 @@ def _tune(
     broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
     """Returns (tuning, ""), or None and the reason why nothing can be tuned."""
+
+    def show_name(name: str, _share: float) -> None:
+        on_progress(message("report_progress.tuning", name=name))
+
     try:
-        show_name = lambda name, _share: on_progress(  # noqa: E731 - a name for a long call
-            message("report_progress.tuning", name=name)
-        )
         if len(broker.log_directories) > 1:
             source = open_broker_source(
                 broker, None, version, overrides=overrides, on_progress=show_name
@@ -287,21 +279,22 @@ def _tune(
     answers, overall = recommend_all(source.cases, source.total, budgets, costs)
     if overall is None:
         return None, message("report.no_batch")
-    return ReportTuning(
+    report_tuning = ReportTuning(
         source=source,
         answers=answers,
         overall=overall,
         intervals=compute_costs(source.total.measurement, costs),
         budgets=budgets,
         costs=costs,
-    ), ""
+    )
+    return report_tuning, ""
 
 
 # ---- the checksums, with which a reader can check whether a directory is still the same
 
 
 def read_digests(
-    broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
+    broker: Broker, on_progress: ProgressListener = lambda _what: None
 ) -> Iterator[Digest]:
     """Yields the checksums of the opened archives, then of the files, sorted by name."""
     for source in filter(archive.is_archive, broker.sources):
@@ -316,9 +309,7 @@ def read_digests(
         yield from _file_digests(directory.path, base, on_progress)
 
 
-def _file_digests(
-    root: Path, base: Path, on_progress: Callable[[Message], None]
-) -> Iterator[Digest]:
+def _file_digests(root: Path, base: Path, on_progress: ProgressListener) -> Iterator[Digest]:
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
         on_progress(message("report_progress.sha256", name=Path(folder).name))
@@ -345,19 +336,16 @@ def _digest(path: Path, name: str) -> Digest:
 # ---- the records
 
 
-def read_samples(
-    broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
-) -> Iterator[Sample]:
+def read_samples(broker: Broker, on_progress: ProgressListener) -> Iterator[Sample]:
     """Yields the last records of each topic's largest partition, sorted by topic.
 
     Leaves out internal topics (`__` prefix) and empty topics. Stops after `TOPICS` topics.
     """
     largest: dict[str, Partition] = {}
-    for partition in broker.partitions:
+    # of equally large partitions, the last one stays
+    for partition in sorted(broker.partitions, key=attrgetter("live_log_bytes")):
         if partition.state == "current" and not partition.topic.startswith("__"):
-            largest[partition.topic] = max(
-                partition, largest.get(partition.topic, partition), key=attrgetter("live_log_bytes")
-            )
+            largest[partition.topic] = partition
     for topic in sorted(largest)[:TOPICS]:
         on_progress(message("report_progress.records", name=largest[topic].directory))
         sample = _read_sample(largest[topic])
@@ -392,17 +380,14 @@ def _from_the_end(segment: LogSegment) -> Iterator[int]:
 
 def _sample_row(record: BatchRecord) -> tuple[str, str, str, str, str]:
     headers = [f"{_text(name)}: {_text(value)}" for name, value in record.headers[:HEADERS]]
-    more = (
-        [say("common.n_more", n=len(record.headers) - HEADERS)]
-        if len(record.headers) > HEADERS
-        else []
-    )
+    if len(record.headers) > HEADERS:
+        headers.append(say("common.n_more", n=len(record.headers) - HEADERS))
     return (
         units.format_count(record.offset),
         units.moment(record.timestamp_ms),
         _text(record.key),
         _text(record.value),
-        ", ".join(headers + more),
+        ", ".join(headers),
     )
 
 
