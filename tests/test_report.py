@@ -105,7 +105,7 @@ def trapped(tmp_path) -> Path:
 
 @pytest.fixture(scope="module")
 def damaged_page(damaged) -> str:
-    return report.report(open_broker(damaged), MADE_MS)
+    return report.page(gather(open_broker(damaged)), MADE_MS)
 
 
 def test_the_section_disk_has_every_use_and_the_safe_order(damaged, damaged_page):
@@ -123,7 +123,7 @@ def test_the_section_disk_has_every_use_and_the_safe_order(damaged, damaged_page
 @pytest.mark.slow
 def test_the_same_directory_gives_the_same_bytes_but_for_the_date(damaged, damaged_page):
     """Written again on another day."""
-    later = report.report(open_broker(damaged), MADE_MS + 86_400_000)
+    later = report.page(gather(open_broker(damaged)), MADE_MS + 86_400_000)
     assert later != damaged_page
     assert later.replace("2026-09-22", "2026-09-21") == damaged_page
 
@@ -223,7 +223,7 @@ def test_a_screen_reader_gets_a_text(damaged_page):
 
 
 def test_nothing_that_was_read_becomes_markup(trapped):
-    page = report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)
+    page = report.page(gather(open_broker(trapped), with_payload=True, with_sha256=True), MADE_MS)
     read = Read(page)
     assert not read.elements("img") and not any(
         attribute == "onerror" for _, attributes in read.tags for attribute in attributes
@@ -238,7 +238,7 @@ def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
     """No value, no key, no byte of a .log; on request, the last records."""
     broker = open_broker(trapped)
     quiet, open_ = (
-        Read(report.report(broker, MADE_MS, include_payload=include_payload)).words
+        Read(report.page(gather(broker, with_payload=include_payload), MADE_MS)).words
         for include_payload in (False, True)
     )
     assert (
@@ -307,7 +307,7 @@ def test_checksums_as_sha256sum_takes_them(trapped):
     assert answer.returncode == 0, answer.stderr
     assert len(inputs_read) == 3 and answer.stdout.count("OK") == 3
     assert (
-        html.html(sums) in report.report(open_broker(trapped), MADE_MS, include_sha256=True)
+        html.html(sums) in report.page(gather(open_broker(trapped), with_sha256=True), MADE_MS)
         or sums.count("\n") == 2
     )
 
@@ -327,7 +327,7 @@ def test_the_gaps_of_the_strip_leave_room_for_its_logs(logs, gap):
 def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
     """Neither clean nor unclean: one answer for both would contradict the other."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
-    words = Read(report.report(open_broker(tmp_path / "orders-2"), MADE_MS)).words
+    words = Read(report.page(gather(open_broker(tmp_path / "orders-2")), MADE_MS)).words
     assert (
         "How the broker was stopped is not known." in words
         and "not known: one partition was read" in words
@@ -337,8 +337,8 @@ def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
 
 def test_a_partition_by_itself(clean):
     words = Read(
-        report.report(
-            open_broker(clean / "payments-0"), MADE_MS, setting_overrides={"log.retention.ms": "-1"}
+        report.page(
+            gather(open_broker(clean / "payments-0"), overrides={"log.retention.ms": "-1"}), MADE_MS
         )
     ).words
     assert (
@@ -401,7 +401,7 @@ def test_the_directory_is_as_it_was(damaged, damaged_page):
     colors = {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
     }
-    report.report(open_broker(damaged), MADE_MS, include_payload=True, include_sha256=True)
+    report.page(gather(open_broker(damaged), with_payload=True, with_sha256=True), MADE_MS)
     assert {
         path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))
     } == colors
@@ -424,7 +424,7 @@ def test_it_opens_without_a_network(browser, damaged_page, trapped, tmp_path, mo
     console is silent, and no trap runs.
     """
     trap = (
-        [report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)]
+        [report.page(gather(open_broker(trapped), with_payload=True, with_sha256=True), MADE_MS)]
         if mode == "light"
         else []
     )

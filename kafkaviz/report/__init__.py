@@ -9,13 +9,11 @@ The file has about 2.6 MB. Two reports on the same directory differ only in the 
 the file.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from kafkaviz import __version__, config_def, units
-from kafkaviz.analysis.broker_health import Health
 from kafkaviz.html import Html, join, tag, worded
-from kafkaviz.log.broker import Broker
-from kafkaviz.messages import Message, message, render, say
+from kafkaviz.messages import message, render, say
 from kafkaviz.report import health, inventory, tuning
 from kafkaviz.report.html import (
     MODES,
@@ -29,47 +27,7 @@ from kafkaviz.report.html import (
     note,
     table,
 )
-from kafkaviz.report.subject import Subject, gather
-
-
-def report(
-    broker: Broker,
-    created_ms: int,
-    version: str | None = None,
-    setting_overrides: Mapping[str, str] | None = None,
-    known_health: Health | None = None,
-    *,
-    include_payload: bool = False,
-    include_sha256: bool = False,
-    on_progress: Callable[[Message], None] = lambda _what: None,
-) -> str:
-    """Returns the report on a broker directory, or on a single partition.
-
-    Args:
-        created_ms: the date to show, in milliseconds since 1970.
-        version: the Kafka release to assume, as in `kafkaviz check`.
-        setting_overrides: settings to use instead of those found, as in `kafkaviz check`.
-        known_health: the result of an earlier check. None: the directory is checked.
-        include_payload: whether a few records are shown.
-        include_sha256: whether every file is listed with its checksum.
-        on_progress: called with a message before each step.
-
-    Raises:
-        RefusedSetting: a setting has a value that Kafka refuses.
-        CannotOpen: the directory cannot be read.
-    """
-    return page(
-        gather(
-            broker,
-            version,
-            setting_overrides,
-            known_health,
-            with_payload=include_payload,
-            with_sha256=include_sha256,
-            on_progress=on_progress,
-        ),
-        created_ms,
-    )
+from kafkaviz.report.subject import Subject
 
 
 def page(subject: Subject, created_ms: int) -> str:

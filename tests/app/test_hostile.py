@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz import report
 from kafkaviz.app.state.check_jobs import check_jobs
 from kafkaviz.log.broker import open_broker
+from kafkaviz.report.subject import gather
 from tests.app import hostile
 from tests.support.pages import BROKER, PATIENCE_S, open_page
 
@@ -66,7 +67,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_report_shows_hostile_texts_as_text(broker):
-    page = report.report(open_broker(broker), 0, include_payload=True, include_sha256=True)
+    page = report.page(gather(open_broker(broker), with_payload=True, with_sha256=True), 0)
     elements = Elements(page)
     assert elements.injected() == []
     assert [name for name, _ in elements.found].count("script") == 3

@@ -202,9 +202,11 @@ def _health_json(health: "Health") -> str:
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
-    from kafkaviz.report import report
+    from kafkaviz import report
+    from kafkaviz.report.subject import gather
 
-    return report(snapshot.broker, int(time.time() * 1000), release or None, known_health=health)
+    subject = gather(snapshot.broker, release or None, known_health=health)
+    return report.page(subject, int(time.time() * 1000))
 
 
 @dataclass(frozen=True)

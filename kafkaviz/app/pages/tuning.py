@@ -170,11 +170,11 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 def report(snapshot: BrokerSnapshot) -> str:
     """Returns the directory's report, dated today. It has the findings of an up-to-date catalog."""
-    from kafkaviz import report as html_report  # imported late: it loads Plotly's JavaScript
+    from kafkaviz.report import page  # imported late: it loads Plotly's JavaScript
+    from kafkaviz.report.subject import gather
 
-    return html_report.report(
-        snapshot.broker, int(1000 * time.time()), known_health=broker_cache.catalog_health(snapshot)
-    )
+    subject = gather(snapshot.broker, known_health=broker_cache.catalog_health(snapshot))
+    return page(subject, int(1000 * time.time()))
 
 
 def render_topics(context: TuningContext) -> None:
