@@ -188,15 +188,13 @@ def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     header_reads = small_read if costs.reads_once else both_reads
     read_us = calibration.get("random_read_us")
     fault_us = calibration.get("minor_fault_us")
-    storage = Storage(CALIBRATED, _range(read_us)) if read_us else costs.storage
-    fault_field = {"fault_us": _range(fault_us)} if fault_us else {}
     return replace(
         costs,
         header_us=header_reads.scale(HEADER_READS),
         first_us=both_reads.scale(FIRST_READS),
-        storage=storage,
+        storage=Storage(CALIBRATED, _range(read_us)) if read_us else costs.storage,
         calibrated=calibration["measured_at"],
-        **fault_field,
+        fault_us=_range(fault_us) if fault_us else costs.fault_us,
     )
 
 

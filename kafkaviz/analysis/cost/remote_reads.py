@@ -159,11 +159,11 @@ def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: Remote
         starts = {0}
         size_bytes = view.size_bytes
     else:
-        positions = (
-            [probe.slot * ENTRY_BYTES[step.kind] for probe in step.slot_search.probes]
-            if isinstance(step, IndexSearch)
-            else [read.position for read in step.reads]
-        )
+        if isinstance(step, IndexSearch):
+            probes = step.slot_search.probes
+            positions = [probe.slot * ENTRY_BYTES[step.kind] for probe in probes]
+        else:
+            positions = [read.position for read in step.reads]
         starts = {position // block_cache.POINT_BYTES for position in positions}
         size_bytes = len(starts) * block_cache.POINT_BYTES
     return RemoteRead(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice
 from typing import TypedDict, Unpack, cast
 
@@ -140,14 +140,10 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for partition, segments in logs:
         try:
-            segment_facts = (
-                [roll_history.segment_facts(segment) for segment in partition.live]
-                if len(segments) == len(partition.live) > 1
-                else []
-            )
-            own_limits = (
-                inferred_limits(segment_facts, roll_reasons(segment_facts)) if segment_facts else {}
-            )
+            own_limits = {}
+            if len(segments) == len(partition.live) > 1:
+                segment_facts = [roll_history.segment_facts(segment) for segment in partition.live]
+                own_limits = inferred_limits(segment_facts, roll_reasons(segment_facts))
             index_bytes = _untrimmed_bytes(segments[-1])
         except KafkavizError:
             continue
@@ -177,9 +173,8 @@ class _WindowEvidence(BatchObserver[IntervalEvidence]):
 
     def observe(self, batches: np.ndarray) -> None:
         self._gaps.observe(batches)
-        self._last_position = (
-            (int(batches["position"][-1]),) if len(batches) else self._last_position
-        )
+        if len(batches):
+            self._last_position = (int(batches["position"][-1]),)
 
     def result(self) -> IntervalEvidence:
         if self._is_empty:
@@ -397,11 +392,8 @@ def _rebased(window: LogWindow, rows: np.ndarray) -> np.ndarray:
 def _read_chunks(window: LogWindow, report_share: Callable[[float], None]) -> Iterator[np.ndarray]:
     for batches in _rebased_batches(window):
         yield batches
-        report_share(
-            READ_SHARE
-            * int(batches["position"][-1] + batches["size_bytes"][-1])
-            / window.size_bytes
-        )
+        read_bytes = int(batches["position"][-1] + batches["size_bytes"][-1])
+        report_share(READ_SHARE * read_bytes / window.size_bytes)
 
 
 def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str) -> None:
@@ -420,6 +412,5 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
 
 def _replay_log(partition: Partition, behaviour: ReleaseBehaviour) -> tuple[ChunkFactory, int]:
     log = stored_log(RestartLog(partition=partition, config=IndexConfig()))
-    return lambda: replay_stream.chunks(log, behaviour, payload=False), replay_stream.start_offset(
-        log
-    )
+    read_chunks = partial(replay_stream.chunks, log, behaviour, payload=False)
+    return read_chunks, replay_stream.start_offset(log)

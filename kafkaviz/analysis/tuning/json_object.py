@@ -3,35 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from kafkaviz.analysis.batching import ranking
 from kafkaviz.analysis.batching.advice import BatchingAnswer
 from kafkaviz.analysis.batching.batch_facts import ProducerFacts
 from kafkaviz.analysis.batching.producer_advice import BatchAdvice, CodecAdvice
-from kafkaviz.analysis.batching.ranking import (
-    RankedTopic,
-    describe_advice_reason,
-    main_sentence,
-    rank_topics,
-)
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.json_objects import to_json_object
+from kafkaviz.analysis.tuning import segment_size, tuning_text
 from kafkaviz.analysis.tuning.index_size import log_rounds, sweep_index_sizes
 from kafkaviz.analysis.tuning.interval_cost import Budgets, tiered_cost
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation
-from kafkaviz.analysis.tuning.segment_size import (
-    SEGMENT_SETTING,
-    SegmentSizeAdvice,
-    advise_segment_sizes,
-    footprint_at,
-    limits_at,
-)
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
-from kafkaviz.analysis.tuning.tuning_text import (
-    alter_line,
-    describe_reach,
-    describe_reason,
-    describe_segment_reason,
-)
 from kafkaviz.messages import message
 
 
@@ -52,7 +35,7 @@ def tuning_object(
         batching: the advice on batches and codec for each case, by its name; None if not known.
     """
     case = source.total
-    topics = rank_topics(source, answers, batching or {})
+    topics = ranking.rank_topics(source, answers, batching or {})
     lone_topic = topics[0] if len(topics) == 1 else None
     result = {
         "answer": _answer_object(topics, case),
@@ -69,7 +52,7 @@ def tuning_object(
     }
     if total:
         result |= _limits_object(case, total)
-        _, size_advice = advise_segment_sizes(source)
+        _, size_advice = segment_size.advise_segment_sizes(source)
         topic = None if source.kind == BROKER else case.today.topic
         result["segment_size"] = _segment_size_object(size_advice, topic)
     if source.kind == BROKER:
@@ -144,19 +127,20 @@ def _recommendation_object(
     cost = recommendation.proposed_cost
     is_change = recommendation.verdict == "change"
     topic = None if is_broker else case.today.topic
+    command = tuning_text.alter_line(SETTING, recommendation.value, topic) if is_change else None
     return {
         **result,
         **to_json_object(recommendation),
-        "because": list(map(describe_reason, recommendation.reasons)),
-        "not_fixed": list(map(describe_reason, recommendation.not_fixed)),
+        "because": list(map(tuning_text.describe_reason, recommendation.reasons)),
+        "not_fixed": list(map(tuning_text.describe_reason, recommendation.not_fixed)),
         "proposed": {**to_json_object(cost.row), **to_json_object(cost)},
-        "command": alter_line(SETTING, recommendation.value, topic) if is_change else None,
-        "reaches": describe_reach(SETTING),
+        "command": command,
+        "reaches": tuning_text.describe_reach(SETTING),
     }
 
 
 def _limits_object(case: TuningCase, total: Recommendation) -> dict:
-    limits = limits_at(case.measurement, case.today.config, total.value)
+    limits = segment_size.limits_at(case.measurement, case.today.config, total.value)
     ends = zip(
         ("segment_bytes", "segment_ms_bytes", "offset_full_bytes", "time_full_bytes"),
         limits.ends_bytes.values(),
@@ -166,7 +150,7 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
     return {
         "limits": {**to_json_object(limits), **dict(ends)},
         "footprint": {
-            **footprint_at(case.measurement, case.today, total.value),
+            **segment_size.footprint_at(case.measurement, case.today, total.value),
             "apparent_bytes": apparent_bytes,
             "allocated_bytes": allocated_bytes,
         },
@@ -176,26 +160,28 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
     }
 
 
-def _segment_size_object(advice: SegmentSizeAdvice, topic: str | None) -> dict:
+def _segment_size_object(advice: segment_size.SegmentSizeAdvice, topic: str | None) -> dict:
+    setting = segment_size.SEGMENT_SETTING
+    command = tuning_text.alter_line(setting, advice.value, topic) if advice.considered else None
     return {
         **to_json_object(advice),
-        "setting": SEGMENT_SETTING,
-        "because": describe_segment_reason(advice),
-        "command": alter_line(SEGMENT_SETTING, advice.value, topic) if advice.considered else None,
+        "setting": setting,
+        "because": tuning_text.describe_segment_reason(advice),
+        "command": command,
     }
 
 
-def _answer_object(topics: Sequence[RankedTopic], case: TuningCase) -> dict:
+def _answer_object(topics: Sequence[ranking.RankedTopic], case: TuningCase) -> dict:
     first = topics[0]
     return {
-        "sentence": main_sentence(topics, case.measurement.log_bytes),
+        "sentence": ranking.main_sentence(topics, case.measurement.log_bytes),
         "part": first.savings[0][0] if first.savings else None,
         "topic": first.case.today.topic if first.savings else None,
         "saved_bytes": sum(topic.saved_bytes for topic in topics),
     }
 
 
-def _batching_object(topic: RankedTopic | None) -> dict:
+def _batching_object(topic: ranking.RankedTopic | None) -> dict:
     if topic is None or topic.batching is None:
         return {"batches": None, "codec": None}
     answer = topic.batching
@@ -214,7 +200,7 @@ def _advice_object(advice: BatchAdvice | CodecAdvice) -> dict:
     return {
         **to_json_object(advice),
         "settings": dict(advice.settings),
-        "because": list(map(describe_advice_reason, advice.reasons)),
+        "because": list(map(ranking.describe_advice_reason, advice.reasons)),
     }
 
 
@@ -223,7 +209,7 @@ def _producer_object(producer: ProducerFacts) -> dict:
     return {**to_json_object(producer), "codecs": codecs}
 
 
-def _topic_object(topic: RankedTopic) -> dict:
+def _topic_object(topic: ranking.RankedTopic) -> dict:
     case = topic.case
     recommendation = topic.recommendation
     result = {
@@ -241,7 +227,7 @@ def _topic_object(topic: RankedTopic) -> dict:
     return result | {
         "verdict": recommendation.verdict,
         "value": recommendation.value,
-        "because": list(map(describe_reason, recommendation.reasons)),
+        "because": list(map(tuning_text.describe_reason, recommendation.reasons)),
         "headers_p99": recommendation.current_cost.row["headers_p99"],
         "p99_us": recommendation.current_cost.p99_us,
         "index_share": recommendation.current_cost.index_share,

@@ -194,11 +194,9 @@ def recommend(
     replay = by_interval[today.interval_bytes]
     # if the replay does not give the existing index, it cannot predict other intervals either
     is_known = not (today.is_coarse or index_differs(measurement))
-    choices = (
-        [by_interval[interval] for interval in candidates(measurement, today, costs)]
-        if is_known
-        else [replay]
-    )
+    choices = [replay]
+    if is_known:
+        choices = [by_interval[each] for each in candidates(measurement, today, costs)]
     best = _best(choices, replay, budgets, is_bound=bool(upper_bounds(measurement, today, costs)))
     gain = estimate_gain(measurement, costs, replay, best)
     exceeded = exceeded_budgets(best, budgets)
@@ -269,9 +267,8 @@ def _worth(
     if gain.blocks < MIN_BLOCKS:
         return False, [Reason("too-little-data", values | {"batches": measurement.parts.batches})]
     if best.interval_bytes < current.interval_bytes:
-        least_us = max(
-            MIN_GAIN * current.p99_us.typical, min(MIN_GAIN_US, budgets.p99_us or MIN_GAIN_US)
-        )
+        budget_us = min(MIN_GAIN_US, budgets.p99_us or MIN_GAIN_US)
+        least_us = max(MIN_GAIN * current.p99_us.typical, budget_us)
         if gain.p99_us.low > least_us:
             return True, [Reason("faster", values)]
         return False, [Reason("faster-too-little", values | {"least_us": least_us})]

@@ -66,11 +66,8 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
     index = measurement.parts.index_of(interval_bytes)
     entries = int(measurement.parts.entries[index])
     times = int(measurement.parts.time_entries[index])
-    gap, share = (
-        (measurement.log_bytes / entries, min(1.0, times / entries))
-        if entries
-        else (float("inf"), 0.0)
-    )
+    gap = measurement.log_bytes / entries if entries else float("inf")
+    share = min(1.0, times / entries) if entries else 0.0
     index_bytes = config.segment_index_bytes
     bytes_per_s = measurement.bytes_per_s
     segment_s = (config.most_segment_ms - roll_limits.mean_jitter_ms(config)) / 1000
@@ -95,14 +92,12 @@ def footprint_at(
 
     For today's interval, the existing indexes are counted.
     """
-    is_today = interval_bytes == today.interval_bytes
-    parts = (
-        measurement.current_cost(interval_bytes).parts
-        if is_today
-        else measurement.parts.at_interval(interval_bytes)
-    )
-    config = today.config
-    sizes = today.partition_index_bytes or (config.segment_index_bytes,) * today.partitions
+    if interval_bytes == today.interval_bytes:
+        parts = measurement.current_cost(interval_bytes).parts
+    else:
+        parts = measurement.parts.at_interval(interval_bytes)
+    own_bytes = (today.config.segment_index_bytes,) * today.partitions
+    sizes = today.partition_index_bytes or own_bytes
     return footprint(
         measurement.segments, int(parts.index_bytes[0]), sizes, leaves_maps=today.leaves_maps
     )
