@@ -20,33 +20,20 @@ from kafkaviz.format.record import MIN_BYTES, ROW, take_header, take_record
 DONE, NEEDS_ROOM, OTHER = range(3)
 ROOM_BYTES = 8 << 20
 ROOM_GAPS = 1 << 16
-
-
-def _bytes(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode(), np.uint8)
-
-
-_OFFSET = _bytes("| offset: ")
-_CREATE = _bytes(" CreateTime: ")
-_APPEND = _bytes(" LogAppendTime: ")
-_KEY_SIZE = _bytes(" keySize: ")
-_VALUE_SIZE = _bytes(" valueSize: ")
-_SEQUENCE = _bytes(" sequence: ")
-_HEADERS = _bytes(" headerKeys: [")
-_KEY = _bytes(" key: ")
-_PAYLOAD = _bytes(" payload: ")
-_END = _bytes("]")
-_WORDS_BYTES = (
-    sum(
-        map(
-            len,
-            (_OFFSET, _APPEND, _KEY_SIZE, _VALUE_SIZE, _SEQUENCE, _HEADERS, _KEY, _PAYLOAD, _END),
-        )
-    )
-    + 1
-)
-# most bytes of a record's line, apart from header names, key and value
-_LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
+_UNPRINTABLE = -1
+_OFFSET = np.frombuffer(b"| offset: ", np.uint8)
+_CREATE = np.frombuffer(b" CreateTime: ", np.uint8)
+_APPEND = np.frombuffer(b" LogAppendTime: ", np.uint8)
+_KEY_SIZE = np.frombuffer(b" keySize: ", np.uint8)
+_VALUE_SIZE = np.frombuffer(b" valueSize: ", np.uint8)
+_SEQUENCE = np.frombuffer(b" sequence: ", np.uint8)
+_HEADERS = np.frombuffer(b" headerKeys: [", np.uint8)
+_KEY = np.frombuffer(b" key: ", np.uint8)
+_PAYLOAD = np.frombuffer(b" payload: ", np.uint8)
+_END = np.frombuffer(b"]", np.uint8)
+_WORDS = (_OFFSET, _APPEND, _KEY_SIZE, _VALUE_SIZE, _SEQUENCE, _HEADERS, _KEY, _PAYLOAD, _END)
+# most bytes of a record's line with its newline, apart from header names, key and value
+_LINE_BYTES = sum(map(len, _WORDS)) + 1 + 5 * NUMBER_BYTES
 
 
 @dataclass
@@ -65,17 +52,16 @@ class LineBuffer:
     used_bytes: int = 0
     used_gaps: int = 0
 
-    def take(self) -> tuple[bytes, list[list[int]]]:
-        content = self.text[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
+    def take(self) -> tuple[bytes, dict[int, int]]:
+        text = self.text[: self.used_bytes].tobytes()
+        gaps = dict(self.gaps[: self.used_gaps].tolist())
         self.used_bytes = self.used_gaps = 0
-        return content
+        return text, gaps
 
     def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
         records = _most_records(int(batch["record_count"]), records_bytes)
-        return (
-            line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.text.size
-            and records <= len(self.gaps)
-        )
+        needed_bytes = line_bytes + 2 * records_bytes + records * _LINE_BYTES
+        return needed_bytes <= self.text.size and records <= len(self.gaps)
 
 
 def write(
@@ -142,20 +128,21 @@ def write_large(
     if not _is_plain(batches, data, position, end, compressed, prints, row):
         return
     while remaining:
-        position, count, buffer.used_bytes, buffer.used_gaps, buffer.last_offset, needed = (
-            _write_some(
-                batches,
-                data,
-                position,
-                end,
-                remaining,
-                compressed,
-                prints,
-                buffer.text,
-                buffer.gaps,
-                buffer.last_offset,
-                row,
-            )
+        position, count, buffer.used_bytes, buffer.used_gaps, buffer.last_offset, needed = _records(
+            batches,
+            0,
+            data,
+            position,
+            end,
+            remaining,
+            compressed,
+            prints,
+            buffer.text,
+            0,
+            buffer.gaps,
+            0,
+            buffer.last_offset,
+            row,
         )
         remaining -= count
         if needed > buffer.text.size:
@@ -189,48 +176,6 @@ def _is_plain(
     return position == end or batch.record_count == 0
 
 
-@njit(cache=True, boundscheck=True)
-def _write_some(
-    batches: np.ndarray,
-    data: np.ndarray,
-    position: int,
-    end: int,
-    remaining: int,
-    compressed: bool,
-    prints: bool,
-    out: np.ndarray,
-    gaps: np.ndarray,
-    last_offset: int,
-    table: np.ndarray,
-) -> tuple[int, int, int, int, int, int]:
-    """Fills the empty buffers with the lines of the batch's next records.
-
-    Returns:
-        (position of the next record, number of records written, bytes used in `out`, rows used in
-        `gaps`, offset of the last record, most bytes that the next record's line may need).
-    """
-    batch = batches[0]
-    row = table[0]
-    out_position = 0
-    used_gaps = 0
-    count = 0
-    while count < remaining:
-        _, record_end, _, _ = take_record(data, position, end, compressed, row)
-        needed = _LINE_BYTES + 2 * (record_end - position)
-        if out_position + needed > len(out) or used_gaps == len(gaps):
-            return position, count, out_position, used_gaps, last_offset, needed
-        offset = batch.base_offset + row.offset_delta
-        if offset != last_offset + 1:
-            gaps[used_gaps, 0] = last_offset
-            gaps[used_gaps, 1] = offset
-            used_gaps += 1
-        out_position = _line(batch, offset, data, row, prints, out, out_position)
-        last_offset = offset
-        position = record_end
-        count = count + 1
-    return position, count, out_position, used_gaps, last_offset, 0
-
-
 @njit(cache=True)
 def _most_records(record_count: int, records_bytes: int) -> int:
     return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
@@ -256,41 +201,47 @@ def _write(
     for place in range(len(batches)):
         start = starts[place]
         end = ends[place]
-        if end < start or batches[place].attributes & CONTROL:
+        record_count = batches[place].record_count
+        if end < start or record_count < 0 or batches[place].attributes & CONTROL:
             return place, OTHER, out_position, used_gaps, last_offset
-        records = _most_records(batches[place].record_count, end - start)
+        most_records = _most_records(record_count, end - start)
         line_start = line_ends[place]
         line_end = line_ends[place + 1]
-        room = line_end - line_start + 2 * (end - start) + records * _LINE_BYTES
-        if out_position + room > len(out) or used_gaps + records > len(gaps):
+        room = line_end - line_start + 2 * (end - start) + most_records * _LINE_BYTES
+        if out_position + room > len(out) or used_gaps + most_records > len(gaps):
             return place, NEEDS_ROOM, out_position, used_gaps, last_offset
-        records_start = _copy(lines, line_start, line_end, out, out_position)
-        result = _records(
-            batches[place],
+        position, _, new_position, new_gaps, new_offset, needed = _records(
+            batches,
+            place,
             data,
             start,
             end,
+            record_count,
             compressed,
             prints,
             out,
-            records_start,
+            _copy(lines, line_start, line_end, out, out_position),
             gaps,
             used_gaps,
             last_offset,
             table,
         )
-        if result[0] < 0:
+        if needed or (record_count > 0 and position < end):
             return place, OTHER, out_position, used_gaps, last_offset
-        out_position, used_gaps, last_offset = result
+        out_position = new_position
+        used_gaps = new_gaps
+        last_offset = new_offset
     return len(batches), DONE, out_position, used_gaps, last_offset
 
 
 @njit(cache=True, boundscheck=True)
 def _records(
-    batch: np.record,
+    batches: np.ndarray,
+    place: int,
     data: np.ndarray,
-    start: int,
+    position: int,
     end: int,
+    remaining: int,
     compressed: bool,
     prints: bool,
     out: np.ndarray,
@@ -299,21 +250,24 @@ def _records(
     used_gaps: int,
     last_offset: int,
     table: np.ndarray,
-) -> tuple[int, int, int]:
-    """Writes the lines of a batch's records.
+) -> tuple[int, int, int, int, int, int]:
+    """Writes the lines of a batch's next records, until the buffers are full.
 
     Returns:
-        (bytes used in `out`, rows used in `gaps`, offset of the last record). -1 bytes: this module
-        does not print the batch.
+        (position of the next record, number of records written, bytes used in `out`, rows used in
+        `gaps`, offset of the last record, most bytes that the next record's line may need). 0
+        bytes: all records are written; _UNPRINTABLE: this module does not print the next record.
     """
+    batch = batches[place]
     row = table[0]
-    position = start
-    if batch.record_count < 0:
-        return -1, used_gaps, last_offset
-    for _ in range(batch.record_count):
+    count = 0
+    while count < remaining:
         fault, record_end, _, _ = take_record(data, position, end, compressed, row)
         if fault or not _is_text(data, row, prints):
-            return -1, used_gaps, last_offset
+            return position, count, out_position, used_gaps, last_offset, _UNPRINTABLE
+        needed = _LINE_BYTES + 2 * (record_end - position)
+        if out_position + needed > len(out) or used_gaps == len(gaps):
+            return position, count, out_position, used_gaps, last_offset, needed
         offset = batch.base_offset + row.offset_delta
         if offset != last_offset + 1:
             gaps[used_gaps, 0] = last_offset
@@ -322,9 +276,8 @@ def _records(
         out_position = _line(batch, offset, data, row, prints, out, out_position)
         last_offset = offset
         position = record_end
-    if batch.record_count > 0 and position < end:
-        return -1, used_gaps, last_offset
-    return out_position, used_gaps, last_offset
+        count += 1
+    return position, count, out_position, used_gaps, last_offset, 0
 
 
 @njit(cache=True, boundscheck=True)
@@ -337,47 +290,30 @@ def _line(
     out: np.ndarray,
     out_position: int,
 ) -> int:
-    out_position = decimal(offset, out, _copy_words(_OFFSET, out, out_position))
+    end = _number(_OFFSET, offset, out, out_position)
     if batch.attributes & LOG_APPEND_TIME:
-        out_position = decimal(batch.max_timestamp_ms, out, _copy_words(_APPEND, out, out_position))
+        end = _number(_APPEND, batch.max_timestamp_ms, out, end)
     else:
-        out_position = decimal(
-            batch.base_timestamp_ms + row.timestamp_delta_ms,
-            out,
-            _copy_words(_CREATE, out, out_position),
-        )
-    out_position = decimal(
-        max(-1, row.key_size_bytes), out, _copy_words(_KEY_SIZE, out, out_position)
-    )
-    out_position = decimal(
-        max(-1, row.value_size_bytes), out, _copy_words(_VALUE_SIZE, out, out_position)
-    )
-    out_position = decimal(
-        record_sequence(batch.base_sequence, row.offset_delta),
-        out,
-        _copy_words(_SEQUENCE, out, out_position),
-    )
-    out_position = _copy_words(
-        _END, out, _header_names(data, row, out, _copy_words(_HEADERS, out, out_position))
-    )
+        end = _number(_CREATE, batch.base_timestamp_ms + row.timestamp_delta_ms, out, end)
+    end = _number(_KEY_SIZE, max(-1, row.key_size_bytes), out, end)
+    end = _number(_VALUE_SIZE, max(-1, row.value_size_bytes), out, end)
+    end = _number(_SEQUENCE, record_sequence(batch.base_sequence, row.offset_delta), out, end)
+    end = _header_names(data, row, out, _copy_words(_HEADERS, out, end))
+    end = _copy_words(_END, out, end)
     if prints and row.key_size_bytes >= 0:
-        out_position = _copy(
-            data,
-            row.key_position,
-            row.key_position + row.key_size_bytes,
-            out,
-            _copy_words(_KEY, out, out_position),
-        )
+        end = _copy_words(_KEY, out, end)
+        end = _copy(data, row.key_position, row.key_position + row.key_size_bytes, out, end)
     if prints and row.value_size_bytes >= 0:
-        out_position = _copy(
-            data,
-            row.value_position,
-            row.value_position + row.value_size_bytes,
-            out,
-            _copy_words(_PAYLOAD, out, out_position),
-        )
-    out[out_position] = 10
-    return out_position + 1
+        end = _copy_words(_PAYLOAD, out, end)
+        end = _copy(data, row.value_position, row.value_position + row.value_size_bytes, out, end)
+    out[end] = 10
+    return end + 1
+
+
+@njit(cache=True, boundscheck=True)
+def _number(words: np.ndarray, number: int, out: np.ndarray, out_position: int) -> int:
+    """Writes words and a number. Returns the position after them."""
+    return decimal(number, out, _copy_words(words, out, out_position))
 
 
 @njit(cache=True, boundscheck=True)
@@ -403,11 +339,10 @@ def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
         position = value + max(value_size, 0)
     if not prints:
         return True
-    key = row.key_position
-    value = row.value_position
-    return is_utf8(data, key, key + max(row.key_size_bytes, 0)) and is_utf8(
-        data, value, value + max(row.value_size_bytes, 0)
-    )
+    key_end = row.key_position + max(row.key_size_bytes, 0)
+    value_end = row.value_position + max(row.value_size_bytes, 0)
+    has_text_key = is_utf8(data, row.key_position, key_end)
+    return has_text_key and is_utf8(data, row.value_position, value_end)
 
 
 @njit(cache=True, boundscheck=True)
