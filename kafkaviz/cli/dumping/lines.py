@@ -11,7 +11,6 @@ batches takes 2.5 s instead of 3.1 s, and as JSON 3.1 s instead of 4.0 s.
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 
@@ -66,52 +65,36 @@ def render(*parts: Part) -> np.ndarray:
 
 def render_lines(*parts: Part) -> tuple[np.ndarray, np.ndarray]:
     """Returns the bytes (uint8) of all lines, and the end of each line."""
-    kinds, texts, columns, mask = _layout(parts)
-    count = len(columns)
-    text_bytes, starts, ends, word_from, widest_bytes = texts
+    kinds = np.full(len(parts), _NUMBER, np.uint8)
+    words: list[tuple[str, ...]] = [()] * len(parts)
+    numbers: dict[int, np.ndarray] = {}
+    shown_rows: dict[int, np.ndarray] = {}
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            kinds[place] = _TEXT
+            words[place] = (part,)
+        elif isinstance(part, Word):
+            kinds[place] = _WORD
+            words[place] = part.words
+            numbers[place] = part.index
+        elif isinstance(part, OptionalNumber):
+            kinds[place] = _MASKED
+            numbers[place] = part.numbers
+            shown_rows[place] = part.is_shown
+        else:
+            numbers[place] = part
+    count = len(next(iter(numbers.values())))
+    columns = np.zeros((count, len(parts)), np.int64)
+    mask = np.ones((count, len(parts)), np.bool_)
+    for place, column in numbers.items():
+        columns[:, place] = column
+    for place, is_shown in shown_rows.items():
+        mask[:, place] = is_shown
+    text_bytes, starts, ends, word_from, widest_bytes = _join_texts(tuple(words))
     out = np.empty(count * widest_bytes, np.uint8)
     line_ends = np.empty(count, np.int64)
     size_bytes = _write(kinds, text_bytes, starts, ends, word_from, columns, mask, out, line_ends)
     return out[:size_bytes], line_ends
-
-
-def _layout(parts: tuple[Part, ...]) -> tuple:
-    kinds = np.array([_kind(part) for part in parts], np.uint8)
-    rows = next(len(_column(part)) for part in parts if not isinstance(part, str))
-    columns = np.zeros((rows, len(parts)), np.int64)
-    mask = np.ones((rows, len(parts)), np.bool_)
-    for place, part in enumerate(parts):
-        if not isinstance(part, str):
-            columns[:, place] = _column(part)
-        if isinstance(part, OptionalNumber):
-            mask[:, place] = part.is_shown
-    return kinds, _join_texts(tuple(_words(part) for part in parts)), columns, mask
-
-
-def _kind(part: Part) -> int:
-    if isinstance(part, str):
-        return _TEXT
-    if isinstance(part, Word):
-        return _WORD
-    if isinstance(part, OptionalNumber):
-        return _MASKED
-    return _NUMBER
-
-
-def _column(part: Part) -> np.ndarray:
-    if isinstance(part, Word):
-        return part.index
-    if isinstance(part, OptionalNumber):
-        return part.numbers
-    return cast(np.ndarray, part)
-
-
-def _words(part: Part) -> tuple[str, ...]:
-    if isinstance(part, str):
-        return (part,)
-    if isinstance(part, Word):
-        return part.words
-    return ()
 
 
 @lru_cache(maxsize=64)
@@ -128,13 +111,8 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
     widest_bytes = sum(
         max((len(text.encode()) for text in part), default=NUMBER_BYTES) for part in words
     )
-    return (
-        np.frombuffer(b"".join(texts) or b" ", np.uint8),
-        ends[:-1],
-        ends[1:],
-        first,
-        widest_bytes,
-    )
+    joined_texts = np.frombuffer(b"".join(texts) or b" ", np.uint8)
+    return joined_texts, ends[:-1], ends[1:], first, widest_bytes
 
 
 @njit(cache=True)
@@ -205,9 +183,8 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
     cuts = [0, *(np.flatnonzero(np.diff(legacy)) + 1), len(batches)]
     parts = [batch_lines(batches[start:stop], valid[start:stop]) for start, stop in pairwise(cuts)]
     starts = np.cumsum([0, *(len(text) for text, _ in parts[:-1])])
-    return np.concatenate([text for text, _ in parts]), np.concatenate(
-        [ends + offset for (_, ends), offset in zip(parts, starts, strict=True)]
-    )
+    line_ends = [ends + start for (_, ends), start in zip(parts, starts, strict=True)]
+    return np.concatenate([text for text, _ in parts]), np.concatenate(line_ends)
 
 
 def count_readable(batches: np.ndarray) -> int:
@@ -221,15 +198,12 @@ def count_readable(batches: np.ndarray) -> int:
 
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
     """Returns the printed part of a batch's line, and the exception that ends Kafka's tool."""
-    head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
     magic = int(row["magic"][0])
-    position = int(row["position"][0])
-    what = (
-        f"Invalid magic used in LegacyRecord: {magic}"
-        if magic < 0
-        else f"Unknown compression type id: {batch.codec(row)[0]}"
-    )
-    return render_lines(*head)[0], JavaException(ILLEGAL_ARGUMENT, what, position=position)
+    head = _head(row) if magic >= MAGIC_2 else _legacy_head(row)
+    what = f"Unknown compression type id: {batch.codec(row)[0]}"
+    if magic < 0:
+        what = f"Invalid magic used in LegacyRecord: {magic}"
+    return render(*head), JavaException(ILLEGAL_ARGUMENT, what)
 
 
 def last_sequence(batches: np.ndarray) -> np.ndarray:
@@ -245,11 +219,8 @@ def last_sequence(batches: np.ndarray) -> np.ndarray:
 
 def timestamp_type(batches: np.ndarray) -> np.ndarray:
     """Returns the timestamp type of each batch, as an index into `TIMESTAMP_TYPES`."""
-    return np.where(
-        batches["magic"] == 0,
-        NO_TIMESTAMP,
-        np.where(batch.is_log_append_time(batches), APPEND_TIME, CREATE_TIME),
-    )
+    kinds = np.where(batch.is_log_append_time(batches), APPEND_TIME, CREATE_TIME)
+    return np.where(batches["magic"] == 0, NO_TIMESTAMP, kinds)
 
 
 def _head(batches: np.ndarray) -> list[Part]:
