@@ -3,7 +3,7 @@
 Where Kafka's tool throws, the text output raises a JavaException with the same text.
 """
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
 from dataclasses import KW_ONLY, dataclass, field
 from typing import BinaryIO
 
@@ -50,8 +50,8 @@ class DumpOptions:
 
 
 BLOCK_BYTES = 1 << 20
-Pairs = dict[str, dict[int, int]]
-Lists = dict[str, list[tuple[int, int]]]
+Pairs = defaultdict[str, dict[int, int]]
+Lists = defaultdict[str, list[tuple[int, int]]]
 
 
 class ReaderGone(Exception):
@@ -101,11 +101,8 @@ def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
     """Returns `data`. If `stream` is a terminal, escapes control characters (unlike Kafka)."""
     if not stream.isatty():
         return data
-    return (
-        escape_controls(bytes(data).decode("utf-8", "surrogateescape"))
-        .replace("\r", "\\r")
-        .encode()
-    )
+    text = escape_controls(bytes(data).decode("utf-8", "surrogateescape"))
+    return text.replace("\r", "\\r").encode()
 
 
 @dataclass
@@ -120,52 +117,50 @@ class Report:
             second gap after the same offset replaces the first.
     """
 
-    mismatches: Pairs = field(default_factory=dict)
-    timestamp_mismatches: Lists = field(default_factory=dict)
-    out_of_order: Lists = field(default_factory=dict)
-    not_found: Lists = field(default_factory=dict)
-    non_consecutive: Pairs = field(default_factory=dict)
+    mismatches: Pairs = field(default_factory=lambda: defaultdict(dict))
+    timestamp_mismatches: Lists = field(default_factory=lambda: defaultdict(list))
+    out_of_order: Lists = field(default_factory=lambda: defaultdict(list))
+    not_found: Lists = field(default_factory=lambda: defaultdict(list))
+    non_consecutive: Pairs = field(default_factory=lambda: defaultdict(dict))
 
     def text(self) -> str:
         """Returns the report as DumpLogSegments 4.3.1 prints it.
 
         The files are in the order of Java's HashMap.
         """
-        return "".join(f"{line}\n" for line in self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        yield from _group(
-            "Mismatches in :", self.mismatches, _descending, "  Index offset: {}, log offset: {}"
-        )
-        yield from _group(
-            "Found timestamp mismatch in :",
-            self.timestamp_mismatches,
-            iter,
-            "  Index timestamp: {}, log timestamp: {}",
-        )
-        order_line = "  Index timestamp: {}, Previously indexed timestamp: {}"
-        yield from _group("Found out of order timestamp in :", self.out_of_order, iter, order_line)
-        not_found_line = "Indexed offset: {}, found log offset: {}"
-        yield from _group(
-            "The following indexed offsets are not found in :", self.not_found, iter, not_found_line
-        )
-        yield from _group(
-            "Non-consecutive offsets in ",
-            self.non_consecutive,
-            _ascending,
-            "  {} is followed by {}",
-        )
-
-
-def _group(head: str, entries: Pairs | Lists, pairs: Callable, line: str) -> Iterator[str]:
-    for path in hash_order(entries):
-        yield head + archive.display_text(path)
-        yield from (line.format(*pair) for pair in pairs(entries[path]))
+        lines = []
+        for head, entries, line in (
+            ("Mismatches in :", self.mismatches, "  Index offset: {}, log offset: {}"),
+            (
+                "Found timestamp mismatch in :",
+                self.timestamp_mismatches,
+                "  Index timestamp: {}, log timestamp: {}",
+            ),
+            (
+                "Found out of order timestamp in :",
+                self.out_of_order,
+                "  Index timestamp: {}, Previously indexed timestamp: {}",
+            ),
+            (
+                "The following indexed offsets are not found in :",
+                self.not_found,
+                "Indexed offset: {}, found log offset: {}",
+            ),
+            ("Non-consecutive offsets in ", self.non_consecutive, "  {} is followed by {}"),
+        ):
+            for path in hash_order(entries):
+                pairs = entries[path]
+                if isinstance(pairs, dict):
+                    pairs = sorted(pairs.items(), reverse=entries is self.mismatches)
+                lines.append(head + archive.display_text(path))
+                lines += [line.format(*pair) for pair in pairs]
+        return "".join(f"{line}\n" for line in lines)
 
 
-def _ascending(pairs: dict[int, int]) -> list[tuple[int, int]]:
-    return sorted(pairs.items())
+@dataclass(frozen=True)
+class TextDump:
+    """The options, the output and the faults of a dump as text."""
 
-
-def _descending(pairs: dict[int, int]) -> list[tuple[int, int]]:
-    return sorted(pairs.items(), reverse=True)
+    options: DumpOptions
+    console: Console
+    report: Report

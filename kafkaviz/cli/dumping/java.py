@@ -5,7 +5,7 @@ This module imitates hash maps, paths, numbers, text, and the exception that end
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from kafkaviz.errors import CannotOpen, CorruptBytes, FaultKind, KafkavizError
 from kafkaviz.format import java
@@ -42,7 +42,6 @@ class JavaException(Exception):
 
     Attributes:
         causes: the text of each cause ("Caused by").
-        position: the position of the fault in the file, or None.
         fault: the kafkaviz error for a file that cannot be opened or read, else None.
     """
 
@@ -51,25 +50,19 @@ class JavaException(Exception):
         java_class: str,
         message: str | None = None,
         causes: tuple[str, ...] = (),
-        position: int | None = None,
         fault: KafkavizError | None = None,
     ) -> None:
         super().__init__(message)
         self.java_class = java_class
         self.message = message
         self.causes = causes
-        self.position = position
         self.fault = fault
 
     def text(self) -> str:
         """Returns what the JVM prints on stderr, without stack frames."""
         header = self.java_class if self.message is None else f"{self.java_class}: {self.message}"
-        return "".join(
-            [
-                f'Exception in thread "main" {header}\n',
-                *(f"Caused by: {cause}\n" for cause in self.causes),
-            ]
-        )
+        causes = "".join(f"Caused by: {cause}\n" for cause in self.causes)
+        return f'Exception in thread "main" {header}\n{causes}'
 
 
 def from_path(fault: CannotOpen, path: str) -> JavaException:
@@ -81,29 +74,23 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
     return JavaException(KAFKA, cause, (cause,), fault=fault)
 
 
-def from_records(fault: CorruptBytes, position: int, *, at_open: bool = False) -> JavaException:
+def from_records(fault: CorruptBytes, *, at_open: bool) -> JavaException:
     """Returns the exception that Kafka throws while it iterates over damaged records.
 
     For damaged compressed data, the message is exact only if Kafka reads no record before the
     damage.
 
     Args:
-        position: the position of the fault in the file.
         at_open: whether Java decompresses when it opens the stream, as for magic 0 and 1.
     """
     what = java.without_place(fault.what)
-    if fault.kind is FaultKind.CODEC:
-        return _from_codec(what, at_open=at_open, position=position)
-    message = None if fault.kind is FaultKind.BOUNDS else str(what)
-    return JavaException(java.EXCEPTIONS[fault.kind], message, position=position)
-
-
-def _from_codec(what: Message, *, at_open: bool, position: int) -> JavaException:
+    if fault.kind is not FaultKind.CODEC:
+        message = None if fault.kind is FaultKind.BOUNDS else str(what)
+        return JavaException(java.EXCEPTIONS[fault.kind], message)
     cause = _codec_cause(what)
     is_immediate = at_open or any(text in cause for text in _FAULTS_AT_OPEN)
-    return JavaException(
-        KAFKA, cause if is_immediate else "Failed to decompress record stream", (cause,), position
-    )
+    message = cause if is_immediate else "Failed to decompress record stream"
+    return JavaException(KAFKA, message, (cause,))
 
 
 def _codec_cause(what: Message) -> str:
@@ -129,26 +116,16 @@ def string_hash(text: str) -> int:
     return value
 
 
-def hash_order(keys: Iterable[str]) -> list[str]:
+def hash_order(keys: Collection[str]) -> list[str]:
     """Returns keys in the order of a Java HashMap after inserting them one by one.
 
     The map starts with 16 buckets. At three quarters full, it doubles the number of buckets before
     the next key. A new key goes to the front of its bucket.
     """
-    buckets: list[list[str]] = [[] for _ in range(16)]
-    for count, key in enumerate(keys):
-        if count > len(buckets) * 3 // 4:
-            buckets = _double_buckets(buckets)
-        buckets[_spread(key) % len(buckets)].insert(0, key)
-    return [key for bucket in buckets for key in bucket]
-
-
-def _double_buckets(buckets: list[list[str]]) -> list[list[str]]:
-    larger: list[list[str]] = [[] for _ in range(2 * len(buckets))]
-    for bucket in buckets:
-        for key in bucket:
-            larger[_spread(key) % len(larger)].append(key)
-    return larger
+    buckets = 16
+    while len(keys) - 1 > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(reversed(list(keys)), key=lambda key: _spread(key) % buckets)
 
 
 def _spread(key: str) -> int:

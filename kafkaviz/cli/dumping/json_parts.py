@@ -6,8 +6,8 @@ Problems come from the code of `kafkaviz check`, so both commands report the sam
 import json
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -41,13 +41,8 @@ def line(kind: str, **fields) -> bytes:
 
 
 def problem(code: str, position: int | None, size_bytes: int | None, message: str) -> bytes:
-    return line(
-        "problem",
-        code=code,
-        position=position,
-        size_bytes=size_bytes,
-        message=replace_surrogates(message),
-    )
+    text = replace_surrogates(message)
+    return line("problem", code=code, position=position, size_bytes=size_bytes, message=text)
 
 
 def unwritten_line(position: int, size_bytes: int) -> bytes:
@@ -76,42 +71,19 @@ def objects(kind: str, columns: Columns) -> list[Part]:
 class FileChecker:
     """Checks files as `kafkaviz check` does, one file after another.
 
-    Keeps the last result, because a segment's .timeindex usually follows its .index.
+    Keeps the last results, because a segment's .timeindex usually follows its .index.
     """
 
     def __init__(self) -> None:
-        self._directory: Path | None = None
-        self._partition_facts: tuple[Partition, PartitionFacts] | None = None
+        self.reading = lru_cache(maxsize=1)(_read_log)
+        self._open_around = lru_cache(maxsize=1)(_open_around)
         self._segment_result: tuple[Segment, SegmentFindings] | None = None
-        self._last_reading: tuple[str, ScanState] | None = None
-
-    def reading(self, path: str) -> ScanState:
-        """Returns what `kafkaviz check` finds while it reads a .log or .checkpoint once."""
-        if self._last_reading is None or self._last_reading[0] != path:
-            log_path = Path(java.absolute(path))
-            index_path = log_path.with_suffix(".index")
-            segment = LogSegment(
-                base_offset=_base_offset(log_path.name),
-                state="closed",
-                log=file.info(log_path),
-                index=_info(index_path) if index_path.exists() else None,
-            )
-            scan = CheckScan(segment)
-            observe_scan(scan)
-            self._last_reading = path, scan.state
-        return self._last_reading[1]
 
     def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
         """Returns the first unreadable range of a .log that starts at one of `positions`."""
         position_set = set(positions.tolist())
-        return next(
-            (
-                unread_range
-                for unread_range in self.reading(path).unread_ranges
-                if unread_range.start in position_set
-            ),
-            None,
-        )
+        unread_ranges = self.reading(path).unread_ranges
+        return next((part for part in unread_ranges if part.start in position_set), None)
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
         """Yields a line per finding about an .index or .timeindex.
@@ -119,64 +91,57 @@ class FileChecker:
         If the segment's .log cannot be read, also yields the findings about the .log.
         """
         file_path = Path(java.absolute(path))
-        partition, facts = self._context(file_path.parent)
+        partition, facts = self._open_around(file_path.parent)
         segment = _segment(partition, file_path, base_offset)
         if self._segment_result is None or self._segment_result[0] != segment:
             self._segment_result = segment, segment_checks.check(segment, facts)
-        file_names = {
-            file_path.name,
-            segment.log.name if segment.log and self._is_unreadable else None,
-        }
+        result = self._segment_result[1]
+        file_names = {file_path.name}
+        if segment.log and result.summary is not None and result.summary.read_fault:
+            file_names.add(segment.log.name)
         yield from _lines(
             finding
-            for finding in self._segment_result[1].findings
+            for finding in result.findings
             if (finding.file or "").rpartition("/")[2] in file_names
         )
 
     def snapshot_problems(self, path: str) -> Iterator[bytes]:
         """Yields a line per fault that prevents Kafka from reading a .snapshot."""
         file_path = Path(java.absolute(path))
-        return _lines(
-            other_files.check_snapshot(file.info(file_path), self._context(file_path.parent)[1])
-        )
+        _, facts = self._open_around(file_path.parent)
+        return _lines(other_files.check_snapshot(file.info(file_path), facts))
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
         """Yields a line per finding about a .txnindex. Does not read the .log."""
         file_path = Path(java.absolute(path))
-        partition, facts = self._context(file_path.parent)
+        partition, facts = self._open_around(file_path.parent)
         parsed = names.parse_file(file_path.name)
-        return _lines(
-            aborted_transactions.check_file(
-                _segment(partition, file_path, parsed.base_offset if parsed else 0), facts
-            )
-        )
+        segment = _segment(partition, file_path, parsed.base_offset if parsed else 0)
+        return _lines(aborted_transactions.check_file(segment, facts))
 
-    @property
-    def _is_unreadable(self) -> bool:
-        summary = cast("tuple[Segment, SegmentFindings]", self._segment_result)[1].summary
-        return summary is not None and bool(summary.read_fault)
 
-    def _context(self, directory: Path) -> tuple[Partition, PartitionFacts]:
-        if directory != self._directory:
-            self._directory = directory
-            self._partition_facts = _open_around(directory)
-            self._segment_result = None
-        return cast("tuple[Partition, PartitionFacts]", self._partition_facts)
+def _read_log(path: str) -> ScanState:
+    """Returns what `kafkaviz check` finds while it reads a .log or .checkpoint once."""
+    log_path = Path(java.absolute(path))
+    index_path = log_path.with_suffix(".index")
+    parsed = names.parse_file(log_path.name)
+    segment = LogSegment(
+        base_offset=parsed.base_offset if parsed and parsed.kind == "log" else 0,
+        state="closed",
+        log=file.info(log_path),
+        index=_info(index_path) if index_path.exists() else None,
+    )
+    scan = CheckScan(segment)
+    observe_scan(scan)
+    return scan.state
 
 
 def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
-    for finding in sorted(
-        findings, key=lambda finding: -1 if finding.position is None else finding.position
-    ):
-        if finding.code not in NO_PROBLEMS:
-            yield problem(
-                finding.code, finding.position, finding.length, ungroup(str(finding.message))
-            )
-
-
-def _base_offset(name: str) -> int:
-    parsed = names.parse_file(name)
-    return parsed.base_offset if parsed and parsed.kind == "log" else 0
+    problems = [finding for finding in findings if finding.code not in NO_PROBLEMS]
+    problems.sort(key=lambda finding: -1 if finding.position is None else finding.position)
+    for finding in problems:
+        text = ungroup(str(finding.message))
+        yield problem(finding.code, finding.position, finding.length, text)
 
 
 def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
@@ -184,9 +149,8 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
         broker = open_broker(directory)
         if broker.partitions:  # empty if the directory is deleted just now
             return broker.partitions[0], plan_check(broker).facts(broker.partitions[0])
-    return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
-        partition=directory.name, clean=None
-    )
+    partition = open_partition(directory, PartitionName(directory.name, 0))
+    return partition, PartitionFacts(partition=directory.name, clean=None)
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
@@ -198,14 +162,12 @@ def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
         if segment.is_in_use and path.name in (info.name for info in segment.files):
             return segment
     stem = path.name.partition(".")[0]
-    infos = {
-        kind: _info(other)
-        for kind in SEGMENT_FILES
-        if os.path.exists(other := path.parent / f"{stem}.{kind}")
-    }
-    return segment_of_files(
-        base_offset, "closed", {kind: info for kind, info in infos.items() if info}
-    )
+    infos = {}
+    for kind in SEGMENT_FILES:
+        other = path.parent / f"{stem}.{kind}"
+        if os.path.exists(other) and (info := _info(other)):
+            infos[kind] = info
+    return segment_of_files(base_offset, "closed", infos)
 
 
 def _info(path: Path) -> file.FileInfo | None:

@@ -5,22 +5,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
-from kafkaviz.cli.dumping import STRING_DECODER, Console, DumpOptions, Report, java
-from kafkaviz.cli.dumping.compiled_records import (
-    DONE,
-    NEEDS_ROOM,
-    OTHER,
-    LineBuffer,
-    write,
-    write_large,
-)
+from kafkaviz.cli.dumping import STRING_DECODER, DumpOptions, TextDump, compiled_records, java
+from kafkaviz.cli.dumping.compiled_records import LineBuffer
 from kafkaviz.cli.dumping.java import JavaException, decode_utf8
 from kafkaviz.cli.dumping.lines import timestamp_type
 from kafkaviz.errors import CorruptBytes, CorruptFile, FaultKind, NotRead
@@ -48,16 +40,13 @@ _CHECKSUM_FAULTS = tuple(
 )
 
 
-def exception_of(
-    fault: CorruptBytes, body: bytes, record_count: int, position: int
-) -> JavaException | None:
+def _gzip_exception(fault: CorruptBytes, body: bytes, record_count: int) -> JavaException | None:
     """Returns Kafka's exception for gzip data with a wrong checksum or length, else None."""
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
+    deflated = body[_GZIP_HEADER_BYTES:]
     try:
-        plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(
-            body[_GZIP_HEADER_BYTES:], LIMIT_BYTES
-        )
+        plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(deflated, LIMIT_BYTES)
     except zlib.error:
         return None
     first_fault = record.first_fault(plain, record_count, is_compressed=True)
@@ -65,13 +54,9 @@ def exception_of(
     if first_fault and first_fault.kind is FaultKind.END:
         return None
     if first_fault:
-        return JavaException(INVALID_RECORD, str(first_fault.what), position=position)
-    return JavaException(
-        java.KAFKA,
-        "Error checking for remaining bytes after reading batch",
-        (_TRAILER,),
-        position,
-    )
+        return JavaException(INVALID_RECORD, str(first_fault.what))
+    what = "Error checking for remaining bytes after reading batch"
+    return JavaException(java.KAFKA, what, (_TRAILER,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +102,6 @@ class _Records:
     stops: np.ndarray
     is_decompressed: bool
 
-    @classmethod
-    def stored(cls, job: _PrintJob) -> "_Records":
-        return cls(job.data, job.starts, job.stops, is_decompressed=False)
-
 
 class RecordLines:
     """Prints the batches of one file in order, with their records.
@@ -129,26 +110,21 @@ class RecordLines:
     Java.
     """
 
-    def __init__(self, options: DumpOptions, absolute_path: str, report: Report) -> None:
+    def __init__(self, dump: TextDump, absolute_path: str) -> None:
+        options = dump.options
         self._options = options
+        self._console = dump.console
+        self._report = dump.report
         self._absolute_path = absolute_path
-        self._report = report
-        self._decode = decoder(options) if options.prints else None
+        self._decode = _decoder(options) if options.prints else None
         self._buffer = LineBuffer()
         self._decompressor = RunDecompressor()
-        is_text = options.decoder is None and {
-            options.key_decoder_class,
-            options.value_decoder_class,
-        } == {STRING_DECODER}
+        classes = {options.key_decoder_class, options.value_decoder_class}
+        is_text = options.decoder is None and classes == {STRING_DECODER}
         self._is_plain = not options.skip_record_metadata and (is_text or not options.prints)
 
     def print(
-        self,
-        batches: np.ndarray,
-        data: np.ndarray,
-        lines: np.ndarray,
-        ends: np.ndarray,
-        console: Console,
+        self, batches: np.ndarray, data: np.ndarray, lines: np.ndarray, ends: np.ndarray
     ) -> None:
         """Prints batches. Raises JavaException if a record cannot be read.
 
@@ -165,12 +141,13 @@ class RecordLines:
         for first, end, codec_id in self._codec_runs(batches, stops - starts):
             stretch = job.part(first, end)
             if codec_id > 0:
-                self._print_compressed(stretch, codec.CODECS[codec_id], console)
+                self._print_compressed(stretch, codec.CODECS[codec_id])
+            elif codec_id == 0:
+                records = _Records(data, stretch.starts, stretch.stops, is_decompressed=False)
+                self._print_run(stretch, records)
             else:
-                self._print_run(
-                    stretch, None if codec_id < 0 else _Records.stored(stretch), console
-                )
-        self._flush_buffer(console)
+                self._print_run(stretch, None)
+        self._flush_buffer()
 
     def _codec_runs(
         self, batches: np.ndarray, records_bytes: np.ndarray
@@ -188,31 +165,29 @@ class RecordLines:
         for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
             yield first, end, int(codec_ids[first])
 
-    def _print_compressed(self, job: "_PrintJob", codec_name: str, console: Console) -> None:
+    def _print_compressed(self, job: _PrintJob, codec_name: str) -> None:
         """Prints batches of one codec, many per call. Stops at a corrupt batch."""
         printed = 0
         for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
             starts = np.append(0, run.ends[:-1])
-            for first, end in pairwise(
-                [0, *(np.flatnonzero(np.diff(run.places) != 1) + 1).tolist(), len(run.places)]
-            ):
+            cuts = np.flatnonzero(np.diff(run.places) != 1) + 1
+            for first, end in pairwise([0, *cuts.tolist(), len(run.places)]):
                 place = int(run.places[first])
-                self._print_run(job.part(printed, place), None, console)
+                self._print_run(job.part(printed, place), None)
                 printed = place + end - first
-                records = _Records(
-                    run.data, starts[first:end], run.ends[first:end], is_decompressed=True
-                )
-                self._print_run(job.part(place, printed), records, console)
-        self._print_run(job.part(printed, len(job.batches)), None, console)
+                rows = slice(first, end)
+                records = _Records(run.data, starts[rows], run.ends[rows], is_decompressed=True)
+                self._print_run(job.part(place, printed), records)
+        self._print_run(job.part(printed, len(job.batches)), None)
 
-    def _print_run(self, job: "_PrintJob", records: "_Records | None", console: Console) -> None:
+    def _print_run(self, job: _PrintJob, records: _Records | None) -> None:
         index = 0
         batches = job.batches
         while index < len(batches):
             count = 0
-            code = OTHER
+            code = compiled_records.OTHER
             if records is not None:
-                count, code = write(
+                count, code = compiled_records.write(
                     self._buffer,
                     batches[index:],
                     records.data,
@@ -224,20 +199,17 @@ class RecordLines:
                     line_ends=job.line_ends[index:],
                 )
                 index += count
-            if code != DONE:
-                self._flush_buffer(console)
-            if records is not None and code == NEEDS_ROOM:
+            if code != compiled_records.DONE:
+                self._flush_buffer()
+            if records is not None and code == compiled_records.NEEDS_ROOM:
                 start = int(records.starts[index])
                 end = int(records.stops[index])
-                if self._buffer.has_room(
-                    batches[index],
-                    end - start,
-                    int(job.line_ends[index + 1] - job.line_ends[index]),
-                ):
+                line_bytes = int(job.line_ends[index + 1] - job.line_ends[index])
+                if self._buffer.has_room(batches[index], end - start, line_bytes):
                     continue
                 text = job.line(index)
-                code = OTHER
-                for _ in write_large(
+                code = compiled_records.OTHER
+                for _ in compiled_records.write_large(
                     self._buffer,
                     batches[index],
                     records.data,
@@ -245,71 +217,58 @@ class RecordLines:
                     compressed=records.is_decompressed,
                     prints=self._options.prints,
                 ):
-                    console.write(text)
-                    self._flush_buffer(console)
+                    self._console.write(text)
+                    self._flush_buffer()
                     text = b""
-                    code = DONE
-                index += code == DONE
-            if code == OTHER:
-                console.write(job.line(index))
-                self._print_batch(batches[index], job.batch_bytes(index), console)
+                    code = compiled_records.DONE
+                index += code == compiled_records.DONE
+            if code == compiled_records.OTHER:
+                self._console.write(job.line(index))
+                self._print_batch(batches[index], job.batch_bytes(index))
                 index += 1
 
-    def _flush_buffer(self, console: Console) -> None:
+    def _flush_buffer(self) -> None:
         text, gaps = self._buffer.take()
-        console.write(text)
+        self._console.write(text)
         if gaps:
-            self._report.non_consecutive.setdefault(self._absolute_path, {}).update(
-                cast("list[tuple[int, int]]", gaps)
-            )
+            self._report.non_consecutive[self._absolute_path] |= gaps
 
-    def _print_batch(self, row: np.void, data: bytes, console: Console) -> None:
+    def _print_batch(self, row: np.void, data: bytes) -> None:
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "
         try:
             for record, sizes in _sized_records(row, data):
-                self._check(record.offset)
+                last_offset = self._buffer.last_offset
+                if record.offset != last_offset + 1:
+                    self._report.non_consecutive[self._absolute_path][last_offset] = record.offset
+                self._buffer.last_offset = record.offset
                 if not self._options.skip_record_metadata:
-                    console.write(_metadata(record, time_label, sizes))
-                console.write(self._content(record, is_control=is_control) + b"\n")
+                    self._console.write(_metadata(record, time_label, sizes))
+                self._console.write(self._content(record, is_control=is_control) + b"\n")
         except NotRead as fault:
             raise CorruptFile(self._absolute_path, int(row["position"]), fault.what) from None
         except CorruptBytes as fault:
             raise _exception(row, data, fault) from None
 
-    def _check(self, offset: int) -> None:
-        """Reports a gap before `offset`, if there is one."""
-        if offset != self._buffer.last_offset + 1:
-            self._report.non_consecutive.setdefault(self._absolute_path, {})[
-                self._buffer.last_offset
-            ] = offset
-        self._buffer.last_offset = offset
-
     def _content(self, record: BatchRecord, *, is_control: bool) -> bytes:
         bare = self._options.skip_record_metadata
         if is_control:
-            return b"" if bare else b" " + control_text(record)
-        if not self._decode:
-            return b""
-        parts = self._decode(record)
+            return b"" if bare else b" " + _control_text(record)
+        parts = self._decode(record) if self._decode else []
         if not parts:
             return b""
         return (b"| " if bare else b" ") + b" ".join(parts)
 
 
 def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
-    position = int(row["position"]) + fault.position
-    is_legacy = bool(row["magic"] < MAGIC_2)
-    gzip_exception = (
-        None
-        if is_legacy
-        else exception_of(fault, data[HEADER_BYTES:], int(row["record_count"]), position)
-    )
+    if row["magic"] < MAGIC_2:
+        return java.from_records(fault, at_open=True)
     body = data[HEADER_BYTES:]
-    at_open = is_legacy or _is_bare_block(row, body)
-    if at_open and not is_legacy and not body:
-        return JavaException(java.KAFKA, EMPTY_SNAPPY, (EMPTY_SNAPPY,), position)
-    return gzip_exception or java.from_records(fault, position, at_open=at_open)
+    is_bare = _is_bare_block(row, body)
+    if is_bare and not body:
+        return JavaException(java.KAFKA, EMPTY_SNAPPY, (EMPTY_SNAPPY,))
+    gzip_exception = _gzip_exception(fault, body, int(row["record_count"]))
+    return gzip_exception or java.from_records(fault, at_open=is_bare)
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:
@@ -328,13 +287,9 @@ def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tup
     """
     if row["magic"] >= MAGIC_2:
         for record in iterate(data):
-            yield (
-                record,
-                (
-                    -1 if record.key is None else len(record.key),
-                    -1 if record.value is None else len(record.value),
-                ),
-            )
+            key_bytes = -1 if record.key is None else len(record.key)
+            value_bytes = -1 if record.value is None else len(record.value)
+            yield record, (key_bytes, value_bytes)
         return
     messages = legacy_messages.read(data)
     for record, message in zip(iterate_messages(messages), messages.rows, strict=False):
@@ -351,14 +306,11 @@ def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> b
         f"valueSize: {value_bytes}"
     )
     if record.crc is not None:
-        return (
-            f"{text} isValid: {'true' if record.is_valid else 'false'} crc: {record.crc}".encode()
-        )
+        is_valid = "true" if record.is_valid else "false"
+        return f"{text} isValid: {is_valid} crc: {record.crc}".encode()
+    sequence = -1 if record.sequence is None else record.sequence
     names = ",".join(name for name, _ in record.headers)
-    return (
-        f"{text} sequence: {-1 if record.sequence is None else record.sequence} headerKeys: ["
-        f"{names}]"
-    ).encode()
+    return f"{text} sequence: {sequence} headerKeys: [{names}]".encode()
 
 
 # returns the parts of a record to print: key, payload, both or neither
@@ -367,7 +319,7 @@ _TOPICS = {"offsets": "offsets", "transaction-log": "transactions", "share-group
 _PACKAGE = "org.apache.kafka.tools.api."
 
 
-def decoder(options: DumpOptions) -> Decoder:
+def _decoder(options: DumpOptions) -> Decoder:
     """Returns the requested decoder. Raises JavaException for an unknown Java class."""
     if options.decoder == "cluster-metadata":
         return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
@@ -375,12 +327,17 @@ def decoder(options: DumpOptions) -> Decoder:
         return lambda record: [remote_metadata.dump_text(record.value, record.offset).encode()]
     if options.decoder:
         return _coordinator_decoder(_TOPICS[options.decoder])
-    return _class_decoder(
-        _find_class(options.key_decoder_class), _find_class(options.value_decoder_class)
-    )
+    key = _find_class(options.key_decoder_class)
+    value = _find_class(options.value_decoder_class)
+
+    def decode(record: BatchRecord) -> list[bytes]:
+        parts = [] if record.key is None else [b"key: " + key(record.key)]
+        return parts if record.value is None else [*parts, b"payload: " + value(record.value)]
+
+    return decode
 
 
-def control_text(record: BatchRecord) -> bytes:
+def _control_text(record: BatchRecord) -> bytes:
     """Returns the text of a control record. Raises JavaException if the record cannot be read."""
     try:
         return control.dump_text(record.key, record.value).encode()
@@ -389,23 +346,13 @@ def control_text(record: BatchRecord) -> bytes:
 
 
 def _coordinator_decoder(topic: str) -> Decoder:
+    dump_text = coordinator_records.dump_text
+
     def decode(record: BatchRecord) -> list[bytes]:
         try:
-            return [
-                coordinator_records.dump_text(
-                    record.key, record.value, record.offset, topic
-                ).encode()
-            ]
+            return [dump_text(record.key, record.value, record.offset, topic).encode()]
         except KafkaParseError as fault:
             raise JavaException(fault.java_class, fault.java_message) from None
-
-    return decode
-
-
-def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes]) -> Decoder:
-    def decode(record: BatchRecord) -> list[bytes]:
-        parts = [] if record.key is None else [b"key: " + key(record.key)]
-        return parts if record.value is None else [*parts, b"payload: " + value(record.value)]
 
     return decode
 
@@ -413,11 +360,8 @@ def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes
 def _find_class(name: str) -> Callable[[bytes], bytes]:
     decoder_class = _CLASSES.get(name)
     if decoder_class is None:
-        raise JavaException(
-            java.RUNTIME,
-            "Failed to load decoder class",
-            (f"java.lang.ClassNotFoundException: {name}",),
-        )
+        cause = f"java.lang.ClassNotFoundException: {name}"
+        raise JavaException(java.RUNTIME, "Failed to load decoder class", (cause,))
     return decoder_class
 
 

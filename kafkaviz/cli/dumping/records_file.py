@@ -1,6 +1,6 @@
 """Reads a .log batch by batch, as Kafka 4.3.1's FileRecords does, with the same exceptions."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,18 +15,7 @@ from kafkaviz.binary.layouts import field_start
 from kafkaviz.cli.dumping import MAX_INT, java
 from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format import batch_records
-from kafkaviz.format.batch import (
-    CRC_START,
-    HEADER,
-    HEADER_BYTES,
-    LEGACY_HEADER,
-    LENGTH_END,
-    MAGIC_2,
-    MAGIC_END,
-    MIN_LENGTH,
-    rows,
-)
+from kafkaviz.format import batch, batch_records
 from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
@@ -34,9 +23,9 @@ from kafkaviz.log import file
 # Batches up to this many bytes are in memory at once, so that they fit into the processor's cache.
 # A larger batch is in memory as a whole.
 STRETCH_BYTES = 1 << 20
-_LENGTH = slice(field_start(HEADER, "batch_length_bytes"), LENGTH_END)
-_MAGIC_AT = field_start(HEADER, "magic")
-LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
+_LENGTH = slice(field_start(batch.HEADER, "batch_length_bytes"), batch.LENGTH_END)
+_MAGIC_AT = field_start(batch.HEADER, "magic")
+LEGACY_CRC_START = field_start(batch.LEGACY_HEADER, "magic")
 
 
 @dataclass(frozen=True)
@@ -49,27 +38,22 @@ class RecordsFile:
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
         """Returns `position + length_bytes`, at most the file size. Raises JavaException."""
-        description = (
-            f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
-        )
-        if position < 0:
-            raise JavaException(
-                ILLEGAL_ARGUMENT,
-                f"Invalid position: {position} in read from {description}",
-                position=position,
-            )
-        if position > self.size_bytes:
-            raise JavaException(
-                ILLEGAL_ARGUMENT,
-                f"Slice from position {position} exceeds end position of {description}",
-                position=position,
-            )
-        if length_bytes < 0:
-            raise JavaException(
-                ILLEGAL_ARGUMENT,
-                f"Invalid size: {length_bytes} in read from {description}",
-            )
+        if exception := self.slice_exception(position, length_bytes):
+            raise exception
         return min(self.size_bytes, position + length_bytes)
+
+    def slice_exception(self, position: int, length_bytes: int) -> JavaException | None:
+        """Returns what Kafka throws for an impossible slice, else None."""
+        records = f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
+        if position < 0:
+            what = f"Invalid position: {position} in read from {records}"
+        elif position > self.size_bytes:
+            what = f"Slice from position {position} exceeds end position of {records}"
+        elif length_bytes < 0:
+            what = f"Invalid size: {length_bytes} in read from {records}"
+        else:
+            return None
+        return JavaException(ILLEGAL_ARGUMENT, what)
 
     def batches(self, start: int, stop: int) -> "Batches":
         """Returns the batches between two positions, as an iterable of arrays."""
@@ -80,24 +64,25 @@ class RecordsFile:
 
         Raises JavaException where Kafka throws.
         """
-        if stop - start <= MAGIC_END:
+        if stop - start <= batch.MAGIC_END:
             return None
-        head = self.bytes_at(start, HEADER_BYTES)
-        length = int.from_bytes(head[_LENGTH], "big", signed=True)
-        if length < MIN_LENGTH:
+        head = self.bytes_at(start, batch.HEADER_BYTES)
+        length = _length(head)
+        if length < batch.MIN_LENGTH:
             raise bad_length(self, start)
-        if LENGTH_END + length > stop - start:
+        if batch.LENGTH_END + length > stop - start:
             return None
         if len(head) < _header_bytes(head):
             raise cut_header(self, start, start, stop)
-        return rows(
-            np.array([start]),
-            np.frombuffer(head.ljust(HEADER_BYTES, b"\0"), np.uint8).reshape(1, -1),
-        )[0]
+        header = np.frombuffer(head.ljust(batch.HEADER_BYTES, b"\0"), np.uint8)
+        return batch.rows(np.array([start]), header.reshape(1, -1))[0]
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
         """Returns a range of bytes, cut at the end of the file."""
         return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
+
+    def batch_bytes(self, row: np.void) -> bytes:
+        return self.bytes_at(int(row["position"]), int(row["size_bytes"]))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yields groups of batches, in order, with their bytes.
@@ -111,18 +96,11 @@ class RecordsFile:
             start = int(batches["position"][first])
             end = max(first + 1, int(np.searchsorted(ends, start + STRETCH_BYTES, "right")))
             size_bytes = int(ends[end - 1]) - start
-            part = (
-                buffer[:size_bytes]
-                if size_bytes <= STRETCH_BYTES
-                else np.empty(size_bytes, np.uint8)
-            )
+            room = buffer if size_bytes <= STRETCH_BYTES else np.empty(size_bytes, np.uint8)
+            part = room[:size_bytes]
             if self.read(start, part) < size_bytes:
-                raise JavaException(
-                    java.KAFKA,
-                    f"the file {self.path} became shorter while it was read",
-                    position=start,
-                )
-            part = part.view()
+                what = f"the file {self.path} became shorter while it was read"
+                raise JavaException(java.KAFKA, what)
             # always the same array type, so that numba compiles only one version
             part.flags.writeable = False
             yield batches[first:end], part
@@ -147,7 +125,7 @@ class Batches:
         """Returns what Kafka throws after the last batch; None if Kafka throws nothing."""
         if self.end.reason == "bad-length":
             return bad_length(self._log, self.end.position)
-        if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
+        if self.end.reason == "short" and self._stop - self.end.position > batch.MAGIC_END:
             return cut_header(self._log, self.end.position, self._start, self._stop)
         return None
 
@@ -155,16 +133,9 @@ class Batches:
 @contextmanager
 def open_log(path: str) -> Generator[RecordsFile]:
     """Opens a .log for reading. Raises JavaException where java.nio throws."""
-    with open_bytes(path) as (size_bytes, read):
-        yield RecordsFile(path, size_bytes, read)
-
-
-@contextmanager
-def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
-    """Yields a file's size and read function. Raises JavaException where java.nio throws."""
     try:
         with file.reader(Path(path)) as read:
-            yield file.info(Path(path)).size_bytes, read
+            yield RecordsFile(path, file.info(Path(path)).size_bytes, read)
     except CannotOpen as fault:
         raise java.from_path(fault, path) from None
 
@@ -179,38 +150,37 @@ def content(path: str) -> bytes:
 
 def bad_length(log: RecordsFile, position: int) -> JavaException:
     """Returns the exception for a batch whose length field is too small."""
-    length = int.from_bytes(log.bytes_at(position, LENGTH_END)[_LENGTH], "big", signed=True)
+    length = _length(log.bytes_at(position, batch.LENGTH_END))
     what = (
-        f"Found record size {length} smaller than minimum record overhead ({MIN_LENGTH}) in file "
-        f"{log.path}."
+        f"Found record size {length} smaller than minimum record overhead ({batch.MIN_LENGTH}) in "
+        f"file {log.path}."
     )
-    return JavaException(CORRUPT_RECORD, what, position=position)
+    return JavaException(CORRUPT_RECORD, what)
 
 
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
     """Returns the exception for a batch that is shorter than a batch header."""
-    head = log.bytes_at(position, HEADER_BYTES)
-    if len(head) < MAGIC_END:  # the file has become shorter in the meantime
-        return JavaException(
-            CORRUPT_RECORD,
-            "Unexpected EOF while attempting to read the next batch",
-            position=position,
-        )
-    description = f"FileRecords(size={stop - start}, file={log.path}, start={start}, end={stop})"
-    what = f"Failed to load record batch at position {position} from {description}"
+    head = log.bytes_at(position, batch.HEADER_BYTES)
+    if len(head) < batch.MAGIC_END:  # the file has become shorter in the meantime
+        what = "Unexpected EOF while attempting to read the next batch"
+        return JavaException(CORRUPT_RECORD, what)
+    records = f"FileRecords(size={stop - start}, file={log.path}, start={start}, end={stop})"
+    what = f"Failed to load record batch at position {position} from {records}"
     cause = (
-        "java.io.EOFException: Failed to read `record batch header` from file channel. Expected to "
-        "read "
+        "java.io.EOFException: Failed to read `record batch header` from file channel. "
+        f"Expected to read {_header_bytes(head)} bytes, but reached end of file after reading "
+        f"{len(head)} bytes. Started read from position {position}."
     )
-    cause += (
-        f"{_header_bytes(head)} bytes, but reached end of file after reading {len(head)} bytes. "
-        f"Started read from position {position}."
-    )
-    return JavaException(java.KAFKA, what, (cause,), position)
+    return JavaException(java.KAFKA, what, (cause,))
+
+
+def _length(head: bytes) -> int:
+    return int.from_bytes(head[_LENGTH], "big", signed=True)
 
 
 def _header_bytes(head: bytes) -> int:
-    return HEADER_BYTES if MAGIC_2 <= head[_MAGIC_AT] < 128 else LEGACY_HEADER.itemsize
+    is_modern = batch.MAGIC_2 <= head[_MAGIC_AT] < 128
+    return batch.HEADER_BYTES if is_modern else batch.LEGACY_HEADER.itemsize
 
 
 def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
@@ -220,21 +190,20 @@ def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
     cuts = np.flatnonzero(large[1:] | large[:-1]) + 1
     for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
         chunk = batches[first:end]
-        parts += (
-            [np.array([batch_records.has_valid_crc(log.read, chunk[0])])]
-            if large[first:end].any()
-            else [_are_valid(group, data) for group, data in log.payloads(chunk)]
-        )
+        if large[first:end].any():
+            parts.append(np.array([batch_records.has_valid_crc(log.read, chunk[0])]))
+        else:
+            parts += [_are_valid(group, data) for group, data in log.payloads(chunk)]
     return np.concatenate(parts)
 
 
 def _are_valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
     starts = batches["position"] - batches["position"][0]
     ends = starts + batches["size_bytes"]
-    legacy = batches["magic"] < MAGIC_2
+    legacy = batches["magic"] < batch.MAGIC_2
     if not legacy.any():
-        sums = crc32c.checksum_ranges(data, np.minimum(starts + CRC_START, ends), ends)
-        return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)
+        sums = crc32c.checksum_ranges(data, np.minimum(starts + batch.CRC_START, ends), ends)
+        return (sums == batches["crc"]) & (batches["size_bytes"] >= batch.HEADER_BYTES)
     return np.array(
         [
             crc32(data[start + LEGACY_CRC_START : end].data) == row["crc"]

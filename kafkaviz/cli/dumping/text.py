@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkaviz.cli.dumping import (
-    MAX_INT,
-    Console,
-    DumpOptions,
-    Report,
-    index_entries,
-    java,
-    records_file,
-)
+from kafkaviz.cli.dumping import MAX_INT, Console, DumpOptions, Report, TextDump, java, records_file
+from kafkaviz.cli.dumping.index_entries import base_offset_of, dump_index
 from kafkaviz.cli.dumping.java import STATUS, JavaException
 from kafkaviz.cli.dumping.lines import (
     OptionalNumber,
+    Part,
     Word,
     batch_lines,
     count_readable,
@@ -45,7 +39,7 @@ def dump(options: DumpOptions, console: Console) -> int:
     try:
         for path in map(java.path, options.files):
             console.line(f"Dumping {archive.display_text(path)}")
-            _dump_file(path, options, console, report)
+            _dump_file(path, TextDump(options, console, report))
     except JavaException as fault:
         console.write_error(fault.text())
         return STATUS
@@ -53,63 +47,53 @@ def dump(options: DumpOptions, console: Console) -> int:
     return 0
 
 
-def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
+def _dump_file(path: str, dump: TextDump) -> None:
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:
         case ".log" | ".checkpoint":
-            _dump_log(path, options, console, report)
-        case ".index":
-            index_entries.dump_offset_index(path, options, console, report)
-        case ".timeindex":
-            index_entries.dump_time_index(path, options, console, report)
+            _dump_log(path, dump)
+        case ".index" | ".timeindex":
+            dump_index(path, dump)
         case ".snapshot":
-            dump_snapshot(path, console)
+            _dump_snapshot(path, dump.console)
         case ".txnindex":
-            dump_txn_index(path, console)
+            _dump_txn_index(path, dump.console)
         case _:
-            console.write_error(f"Ignoring unknown file {archive.display_text(path)}\n")
+            dump.console.write_error(f"Ignoring unknown file {archive.display_text(path)}\n")
 
 
-def _dump_log(path: str, options: DumpOptions, console: Console, report: Report) -> None:
+def _dump_log(path: str, dump: TextDump) -> None:
     name = path.rpartition("/")[2]
     lines = None
-    if options.deep:
+    if dump.options.deep:
         from kafkaviz.cli.dumping.record_lines import RecordLines  # an import that is slow
 
-        lines = RecordLines(options, java.absolute(path), report)
-    console.line(head_line(name))
+        lines = RecordLines(dump, java.absolute(path))
+    dump.console.line(_head_line(name))
     with records_file.open_log(path) as log:
-        stop = log.slice_stop(0, options.max_bytes)
+        stop = log.slice_stop(0, dump.options.max_bytes)
         batches = log.batches(0, stop)
         for chunk in batches:
-            _print(chunk, log, console, lines)
+            _print(chunk, log, dump.console, lines)
         if fault := batches.exception():
             raise fault
     trailing_bytes = stop - batches.end.position
-    if trailing_bytes > 0 and options.max_bytes == MAX_INT:
-        console.line(f"Found {trailing_bytes} invalid bytes at the end of {name}")
+    if trailing_bytes > 0 and dump.options.max_bytes == MAX_INT:
+        dump.console.line(f"Found {trailing_bytes} invalid bytes at the end of {name}")
 
 
-def head_line(name: str) -> str:
+def _head_line(name: str) -> str:
     """Returns the first line, with the offset and epoch from the file's name."""
     if not name.endswith(".checkpoint"):
         return f"Log starting offset: {java.parse_long(name.partition('.')[0])}"
     if name == BOOTSTRAP:
         return "KRaft bootstrap snapshot"
-    if len(name) < EPOCH.stop:
-        begin, end = (
-            (END_OFFSET.start, END_OFFSET.stop)
-            if len(name) < END_OFFSET.stop
-            else (EPOCH.start, EPOCH.stop)
-        )
-        raise JavaException(
-            "java.lang.StringIndexOutOfBoundsException",
-            f"begin {begin}, end {end}, length {len(name)}",
-        )
-    return (
-        f"Snapshot end offset: {java.parse_long(name[END_OFFSET])}, epoch: "
-        f"{java.parse_long(name[EPOCH])}"
-    )
+    for part in (END_OFFSET, EPOCH):
+        if len(name) < part.stop:
+            what = f"begin {part.start}, end {part.stop}, length {len(name)}"
+            raise JavaException("java.lang.StringIndexOutOfBoundsException", what)
+    end_offset = java.parse_long(name[END_OFFSET])
+    return f"Snapshot end offset: {end_offset}, epoch: {java.parse_long(name[EPOCH])}"
 
 
 def _print(
@@ -124,7 +108,7 @@ def _print(
             ends = np.concatenate([[0], ends])
             first = 0
             for chunk, data in log.payloads(batches[:count]):
-                lines.print(chunk, data, text, ends[first : first + len(chunk) + 1], console)
+                lines.print(chunk, data, text, ends[first : first + len(chunk) + 1])
                 first += len(chunk)
     if count < len(batches):
         text, fault = fatal_line(batches[count : count + 1])
@@ -132,38 +116,27 @@ def _print(
         raise fault
 
 
-def dump_snapshot(path: str, console: Console) -> None:
+def _dump_snapshot(path: str, console: Console) -> None:
     """Prints a line per producer; for a damaged file, a line on stderr."""
     try:
         producers = producer_snapshot.parse(records_file.content(path)).producers
     except CorruptBytes as fault:
         console.write_error(f"{fault.what}\n")
         return
-    if len(producers):
-        console.write(_producer_lines(producers).data)
-
-
-def dump_txn_index(path: str, console: Console) -> None:
-    """Prints a line per aborted transaction. Prints nothing if the file does not exist."""
-    java.parse_long(path.rpartition("/")[2].partition(".")[0])
-    try:
-        entries = txn_index.ensure_readable(txn_index.parse(records_file.content(path)))
-    except JavaException as fault:
-        if fault.java_class.endswith("NoSuchFileException"):
-            return
-        raise
-    except CorruptBytes as fault:
-        prefix, comma, current = str(fault.what).partition(",")
-        what = f"{prefix} in transaction index {java.absolute(path)}{comma}{current}"
-        raise JavaException(java.KAFKA, what, position=fault.position) from None
-    if len(entries):
-        console.write(_aborted_lines(entries).data)
-
-
-def _producer_lines(producers: np.ndarray) -> np.ndarray:
+    if not len(producers):
+        return
     is_open = producers["current_txn_first_offset"] >= 0
     has_batch = producers["last_offset"] >= 0
-    return render(
+    optional: list[Part] = []
+    for label, column in (
+        ("firstSequence", producer_snapshot.first_sequence(producers)),
+        ("lastSequence", producers["last_sequence"]),
+        ("lastOffset", producers["last_offset"]),
+        ("offsetDelta", producers["offset_delta"]),
+        ("timestamp", producers["timestamp_ms"]),
+    ):
+        optional += [Word(has_batch, ("", f" {label}: ")), OptionalNumber(column, has_batch)]
+    lines = render(
         "producerId: ",
         producers["producer_id"],
         " producerEpoch: ",
@@ -176,22 +149,28 @@ def _producer_lines(producers: np.ndarray) -> np.ndarray:
         Word(is_open, ("", "]")),
         " lastTimestamp: ",
         producers["timestamp_ms"],
-        Word(has_batch, ("", " firstSequence: ")),
-        OptionalNumber(producer_snapshot.first_sequence(producers), has_batch),
-        Word(has_batch, ("", " lastSequence: ")),
-        OptionalNumber(producers["last_sequence"], has_batch),
-        Word(has_batch, ("", " lastOffset: ")),
-        OptionalNumber(producers["last_offset"], has_batch),
-        Word(has_batch, ("", " offsetDelta: ")),
-        OptionalNumber(producers["offset_delta"], has_batch),
-        Word(has_batch, ("", " timestamp: ")),
-        OptionalNumber(producers["timestamp_ms"], has_batch),
+        *optional,
         "\n",
     )
+    console.write(lines.data)
 
 
-def _aborted_lines(entries: np.ndarray) -> np.ndarray:
-    return render(
+def _dump_txn_index(path: str, console: Console) -> None:
+    """Prints a line per aborted transaction. Prints nothing if the file does not exist."""
+    base_offset_of(path)  # Kafka's tool throws without one
+    try:
+        entries = txn_index.ensure_readable(txn_index.parse(records_file.content(path)))
+    except JavaException as fault:
+        if fault.java_class.endswith("NoSuchFileException"):
+            return
+        raise
+    except CorruptBytes as fault:
+        prefix, comma, current = str(fault.what).partition(",")
+        what = f"{prefix} in transaction index {java.absolute(path)}{comma}{current}"
+        raise JavaException(java.KAFKA, what) from None
+    if not len(entries):
+        return
+    lines = render(
         "version: ",
         entries["version"].astype("i8") >> 8,
         " producerId: ",
@@ -204,3 +183,4 @@ def _aborted_lines(entries: np.ndarray) -> np.ndarray:
         entries["last_stable_offset"],
         "\n",
     )
+    console.write(lines.data)
