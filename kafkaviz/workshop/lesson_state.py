@@ -98,10 +98,6 @@ def is_lab_open(lesson: Lesson) -> bool:
     return bool(st.query_params.get(workshop.LAB) and lab_block(lesson))
 
 
-def open_glossary() -> None:
-    st.query_params[workshop.WORD] = workshop.ALL_WORDS
-
-
 def toggle_parameter(name: str) -> None:
     workshop.set_parameter(name, "" if st.query_params.get(name) else "1")
 

@@ -280,8 +280,9 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
     Links to other pages get the URL parameters `address`.
     """
     elements.title(say("glossary.title"), say("glossary.lead", count=len(TERMS)))
+    close = partial(workshop.set_parameter, workshop.WORD, "")
     st.button(
-        say("glossary.back"), icon=":material/arrow_back:", key="kv_word_back", on_click=_close
+        say("glossary.back"), icon=":material/arrow_back:", key="kv_word_back", on_click=close
     )
     term = find_term(st.query_params.get(workshop.WORD, ""))
     st.session_state[CHOICE] = term and term.key
@@ -348,11 +349,7 @@ def _lesson_button(key: str, label: str, lesson: str) -> None:
 
 
 def _choose() -> None:
-    st.query_params[workshop.WORD] = st.session_state[CHOICE] or workshop.ALL_WORDS
-
-
-def _close() -> None:
-    st.query_params.pop(workshop.WORD, None)
+    workshop.set_parameter(workshop.WORD, st.session_state[CHOICE] or workshop.ALL_WORDS)
 
 
 def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:

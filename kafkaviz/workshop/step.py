@@ -136,7 +136,8 @@ def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             icon=":material/dictionary:",
             type="tertiary",
             key="kv_glossary_open",
-            on_click=lesson_state.open_glossary,
+            on_click=workshop.set_parameter,
+            args=(workshop.WORD, workshop.ALL_WORDS),
         )
         # in a class the downloads would take a fifth of the time of a learner's rerun
         if not class_seat.is_learner():

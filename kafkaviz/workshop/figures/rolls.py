@@ -88,11 +88,11 @@ def view(
     first_ms = batches_ms[0]
     incoming_ms = int(incoming["max_timestamp_ms"])
     segment_ms = config.most_segment_ms
-    jitter_ms = config.segment_jitter_ms
     # LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps
     waited_ms = incoming_ms - first_ms
     batches = tuple(batch_ms - first_ms for batch_ms in batches_ms)
     end_ms = max(waited_ms, segment_ms)
+    jitter_ms = config.segment_jitter_ms
     limit_key = "roll_clock.limit" if jitter_ms else "roll_clock.limit_without_jitter"
     return RollClockView(
         title=say("roll_clock.title", waited=duration(waited_ms), limit=duration(segment_ms)),
