@@ -321,12 +321,9 @@ def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]
 
 def _to_lookup(block: LessonBlock) -> Destination:
     keys = block["keys"]
-    return "Lookup", {
-        page_state.SET: lookup_cache.TYPED_KEYS,
-        page_state.KEYS: " ".join(map(str, keys)),
-        page_state.BY: "offset",
-        page_state.TARGET: str(keys[len(keys) // 2] + 1),
-    }
+    index = {page_state.SET: lookup_cache.TYPED_KEYS, page_state.KEYS: " ".join(map(str, keys))}
+    target = str(keys[len(keys) // 2] + 1)
+    return "Lookup", index | {page_state.BY: "offset", page_state.TARGET: target}
 
 
 # the same function draws figure and question: without a typed rule no results are shown

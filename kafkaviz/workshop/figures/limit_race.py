@@ -388,10 +388,9 @@ def _to_rolls(block: LessonBlock) -> Destination:
         for name, value in block.settings.items()
         if name in page_state.SETTING
     }
-    return "Rolls", {
-        page_state.ROLLS_SUBJECT: "Simulated",
-        page_state.WORKLOAD: _find_workload(block["workload"]).title,
-    } | settings
+    title = _find_workload(block["workload"]).title
+    workload_address = {page_state.ROLLS_SUBJECT: "Simulated", page_state.WORKLOAD: title}
+    return "Rolls", workload_address | settings
 
 
 RACE = drawn_figure(

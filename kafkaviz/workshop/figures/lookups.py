@@ -120,11 +120,8 @@ def _search_title(context: LookupContext, target: int) -> str:
 
 
 def _to_practice_lookup(block: LessonBlock) -> Destination:
-    return "Lookup", {
-        page_state.SET: block["set"],
-        page_state.BY: "offset",
-        page_state.TARGET: str(block["target"]),
-    }
+    target = {page_state.BY: "offset", page_state.TARGET: str(block["target"])}
+    return "Lookup", {page_state.SET: block["set"]} | target
 
 
 ENTRIES = quiz_figure(
