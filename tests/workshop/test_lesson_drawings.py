@@ -420,7 +420,7 @@ def test_an_answer_that_is_no_slot_has_words_and_no_place():
     assert answers("if slot = -1 then base else slot")[5] == (None, "base offset")
     assert answers("if key(slot) = target then slot else none")[5] == (
         None,
-        "reads the key of a missing slot",
+        "the rule reads the key of a slot that does not exist",
     )
     assert answers("none")[32] == (-1, "none")
 
