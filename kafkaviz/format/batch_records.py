@@ -194,21 +194,28 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
     """Returns whether the checksum of a batch is right. `batch` is a row of BATCH."""
-    is_magic_2 = batch["magic"] >= MAGIC_2
-    size_bytes = int(batch["size_bytes"])
-    if is_magic_2 and size_bytes < HEADER_BYTES:
+    if batch["magic"] >= MAGIC_2 and batch["size_bytes"] < HEADER_BYTES:
         return False
+    return bool(compute_crc(read, batch) == batch["crc"])
+
+
+def compute_crc(read: ReadInto, batch: np.void) -> int | None:
+    """Returns the checksum of a batch's bytes; None if the file has become shorter.
+
+    `batch` is a row of BATCH with at least HEADER_BYTES bytes in magic 2.
+    """
+    is_magic_2 = batch["magic"] >= MAGIC_2
     position = int(batch["position"]) + (CRC_START if is_magic_2 else _MAGIC_AT)
-    end = int(batch["position"]) + size_bytes
+    end = int(batch["position"] + batch["size_bytes"])
     crc = 0
     buffer = np.empty(min(PIECE_BYTES, end - position), np.uint8)
     while position < end:
         length = read(position, buffer[: end - position])
-        if not length:  # the file has become shorter
-            return False
+        if not length:
+            return None
         crc = (crc32c if is_magic_2 else zlib.crc32)(buffer[:length].data, crc)
         position += length
-    return bool(crc == batch["crc"])
+    return crc
 
 
 def ensure_valid(data: bytes | memoryview) -> None:

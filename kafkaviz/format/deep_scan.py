@@ -1,16 +1,14 @@
-"""Checks all checksums of a .log and decodes all its records, in one pass.
+"""Checks all checksums of a .log and reads all its records, chunk by chunk.
 
-Reads what `kafka-dump-log --deep-iteration` of Kafka 4.3.1 reads. Batches of magic 2 are checked
-and decoded in compiled loops, chunk by chunk. Messages of magic 0 and 1 are read one by one. For
-example, a log of two batches, with a flipped byte in the key size of the second batch's first
-record:
+Reads what `kafka-dump-log --deep-iteration` of Kafka 4.3.1 reads. Compiled loops check batches of
+magic 2 and read their records. Messages of magic 0 and 1 are read one by one. For example, a log of
+two batches, with a flipped byte in the key size of the second batch's first record:
 
     position 0      | crc_valid True  | fault 0 | records_read 3
     position 2871   | crc_valid False | fault 2 | records_read 0
                       and a BatchFault: record-malformed, byte 2938, Kafka's message
 """
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,7 +20,6 @@ from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
 from kafkaviz.binary.decoders.runs import SLACK_BYTES, RunDecompressor
 from kafkaviz.binary.file_view import ReadInto
-from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, record
@@ -31,7 +28,6 @@ from kafkaviz.format.batch import (
     CODEC_MASK,
     CRC_START,
     HEADER_BYTES,
-    LEGACY_HEADER,
     LOG_APPEND_TIME,
     MAGIC_2,
     rows,
@@ -68,19 +64,6 @@ MESSAGE_CRC = 1
 TIMES = 2
 OFFSETS = 4
 MAYBE = -1  # unknown until the deltas are read one by one
-RECORD: np.dtype = np.dtype(
-    [  # one record or message
-        ("batch_position", "i8"),  # the batch's position in the .log
-        # in the batch's decompressed records, counted from the first byte of the first record
-        ("position", "i4"),
-        ("size_bytes", "i4"),  # including the length, or the offset and size of a message
-        ("offset", "i8"),
-        ("timestamp_ms", "i8"),  # -1 for none
-        ("key_size_bytes", "i4"),  # negative for null
-        ("value_size_bytes", "i4"),  # negative for null
-        ("header_count", "i4"),
-    ]
-)
 FAULTS = (
     "none",
     "batch-bad-length",
@@ -91,8 +74,6 @@ FAULTS = (
 )
 NONE, BAD_LENGTH, MALFORMED, RECORD_COUNT, DECOMPRESS, TOO_LARGE = range(len(FAULTS))
 LIMIT_BYTES = codec.LIMIT_BYTES
-
-_LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 
 class CheckLevel(StrEnum):
@@ -123,15 +104,13 @@ class BatchFault:
 
 @dataclass(frozen=True, slots=True)
 class ScanChunk:
-    """The batches and records of one chunk, in the order of the log.
+    """The batches of one chunk, in the order of the log, and their faults.
 
     Attributes:
         batches: an array of CHECKED_BATCH, one row per batch.
-        records: an array of RECORD, one row per record; None if DeepScan has include_records=False.
     """
 
     batches: np.ndarray
-    records: np.ndarray | None
     faults: tuple[BatchFault, ...]
 
 
@@ -159,7 +138,6 @@ class DeepScan:
         start: int,
         stop: int,
         *,
-        include_records: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
         limit_bytes: int = LIMIT_BYTES,
         reads_records: bool = True,
@@ -167,7 +145,6 @@ class DeepScan:
         self._read = read
         self._start = start
         self._stop = stop
-        self._include_records = include_records
         self._limit_bytes = limit_bytes
         self._reads_records = reads_records
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
@@ -193,7 +170,7 @@ class DeepScan:
                 code = NEEDS_BYTES
             whole_count = row_count - is_cut
             if whole_count:
-                yield self._part(positions[:whole_count], headers[:whole_count])
+                yield self._check_chunk(positions[:whole_count], headers[:whole_count])
                 position = int(positions[whole_count] if is_cut else next_position)
                 needed_bytes = self._chunk_bytes
             elif code == NEEDS_BYTES and self._length < min(needed_bytes, self._stop - position):
@@ -204,18 +181,13 @@ class DeepScan:
                 needed_bytes = int(next_position) - position
             elif code == NEEDS_BYTES:
                 batches = _table(positions[:1], headers[:1])
-                if self._check_large_batch(batches[0]):
-                    yield ScanChunk(
-                        batches,
-                        np.empty(0, RECORD) if self._include_records else None,
-                        (_too_large_fault(batches[0], self._limit_bytes),)
-                        if self._reads_records
-                        else (),
-                    )
+                crc = batch_records.compute_crc(self._read, batches[0])
+                if crc is None:
+                    code = SHORT
+                else:
+                    yield self._refuse_large_batch(batches, crc)
                     position = int(next_position)
                     needed_bytes = self._chunk_bytes
-                else:
-                    code = SHORT
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
@@ -237,56 +209,62 @@ class DeepScan:
         self._position = position
         self._length = len(tail) + read_bytes
 
-    def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
+    def _check_chunk(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
         chunk = self._buffer[: self._length + SLACK_BYTES]
         # one type of array: the same compiled version serves chunks and decompressed data
         chunk.flags.writeable = False
         batches = _table(positions, headers)
         if not self._reads_records:
             _check_sums(chunk, self._position, batches)
-            return ScanChunk(batches, None, ())
-        pieces = [
-            _read_plain(chunk, self._position, batches, include_records=self._include_records)
-        ]
-        pieces += _read_compressed(
-            chunk,
-            self._position,
-            batches,
-            self._decompressor,
-            include_records=self._include_records,
-            limit_bytes=self._limit_bytes,
-        )
-        pieces += _read_messages(chunk, self._position, batches, self._limit_bytes)
-        faults = [
-            _describe_fault(chunk, self._position, batch, self._limit_bytes)
-            for batch in batches[batches["fault"] != NONE]
-        ]
+            return ScanChunk(batches, ())
+        _check_and_read_plain(chunk, self._position, batches)
+        self._read_compressed(chunk, batches)
+        _read_messages(chunk, self._position, batches, self._limit_bytes)
+        is_faulty = batches["fault"] != NONE
         return ScanChunk(
-            batches, _sort_by_position(pieces) if self._include_records else None, tuple(faults)
+            batches, tuple(self._describe_fault(chunk, batch) for batch in batches[is_faulty])
         )
 
-    def _check_large_batch(self, batch: np.void) -> bool:
-        """Checks a batch larger than the buffer; False if the file now ends too early."""
-        is_magic_2 = batch["magic"] >= MAGIC_2
-        crc = 0
-        position = int(batch["position"]) + (CRC_START if is_magic_2 else _LEGACY_CRC_START)
-        end = int(batch["position"] + batch["size_bytes"])
-        self._length = 0  # the buffer is overwritten below
-        while position < end:
-            read_bytes = self._read(
-                position, self._buffer[: min(self._chunk_bytes, end - position)]
-            )
-            if read_bytes == 0:
-                return False
-            crc = (
-                _sum(self._buffer, read_bytes, crc)
-                if is_magic_2
-                else zlib.crc32(self._buffer[:read_bytes].data, crc)
-            )
-            position = position + read_bytes
+    def _read_compressed(self, chunk: np.ndarray, batches: np.ndarray) -> None:
+        """Reads the compressed batches of magic 2, many batches per compiled call."""
+        codec_ids = batches["attributes"] & CODEC_MASK
+        is_compressed = (
+            (batches["magic"] >= MAGIC_2)
+            & (codec_ids != 0)
+            & (batches["fault"] == NONE)
+            & (batches["record_count"] > 0)
+        )
+        # the fault of all batches that are not decompressed, such as those of an unknown codec
+        batches["fault"][is_compressed] = DECOMPRESS
+        for codec_id in range(1, len(codec.CODECS)):
+            places = np.flatnonzero(is_compressed & (codec_ids == codec_id))
+            if not len(places):
+                continue
+            starts = batches["position"][places] - self._position
+            ends = starts + batches["size_bytes"][places]
+            for run in self._decompressor.runs(
+                codec.CODECS[codec_id], chunk, starts + HEADER_BYTES, ends, self._limit_bytes
+            ):
+                _read_decompressed(run.data, run.ends, places[run.places], batches)
+
+    def _describe_fault(self, chunk: np.ndarray, batch: np.void) -> BatchFault:
+        position = int(batch["position"])
+        data = _bytes(chunk, self._position, batch).data
+        # not None: the compiled loops refused this batch
+        error = cast("CorruptBytes", batch_records.find_fault(data, self._limit_bytes))
+        return BatchFault(position, FAULTS[batch["fault"]], position + error.position, error.what)
+
+    def _refuse_large_batch(self, batches: np.ndarray, crc: int) -> ScanChunk:
+        """Returns the only batch of `batches` without reading its records. `crc` is its CRC."""
+        batch = batches[0]
         batch["crc_valid"] = crc == batch["crc"]
-        batch["fault"] = TOO_LARGE if self._reads_records else NONE
-        return True
+        if not self._reads_records:
+            return ScanChunk(batches, ())
+        batch["fault"] = TOO_LARGE
+        position = int(batch["position"])
+        size_bytes = int(batch["size_bytes"])
+        what = message("corrupt.batch_not_decoded", size=size_bytes, limit=self._limit_bytes)
+        return ScanChunk(batches, (BatchFault(position, FAULTS[TOO_LARGE], position, what),))
 
 
 def plain_batches(batches: np.ndarray) -> np.ndarray:
@@ -322,105 +300,18 @@ def _row_bytes(batches: np.ndarray) -> np.ndarray:
     return batches.view(np.uint8).reshape(len(batches), -1)
 
 
-def _too_large_fault(batch: np.void, limit_bytes: int) -> BatchFault:
-    position = int(batch["position"])
-    return BatchFault(
-        position,
-        FAULTS[TOO_LARGE],
-        position,
-        message("corrupt.batch_not_decoded", size=int(batch["size_bytes"]), limit=limit_bytes),
-    )
-
-
-def _describe_fault(
-    chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int
-) -> BatchFault:
-    position = int(batch["position"])
-    fault = batch_records.find_fault(_bytes(chunk, chunk_position, batch).data, limit_bytes)
-    error = cast("CorruptBytes", fault)  # not None: the compiled pass refused this batch
-    return BatchFault(position, FAULTS[batch["fault"]], position + error.position, error.what)
-
-
 def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray:
     start = int(batch["position"]) - chunk_position
     return chunk[start : start + int(batch["size_bytes"])]
 
 
-def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
-    non_empty = [piece for piece in pieces if len(piece)]
-    if len(non_empty) < 2:
-        return non_empty[0] if non_empty else np.empty(0, RECORD)
-    records = np.concatenate(non_empty)
-    return records[np.argsort(records["batch_position"], kind="stable")]
-
-
-def _allocate_records(
-    record_counts: np.ndarray, records_bytes: np.ndarray, *, include_records: bool
-) -> np.ndarray:
-    counts = np.clip(np.minimum(record_counts, records_bytes // record.MIN_BYTES + 1), 0, None)
-    return np.empty(int(counts.sum()) if include_records else 0, RECORD)
-
-
 # ---- magic 2
 
 
-def _read_plain(
-    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, *, include_records: bool
-) -> np.ndarray:
-    """Checks all batches of magic 2 in a chunk; returns the records of the uncompressed batches."""
-    is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
-    records = _allocate_records(
-        batches["record_count"][is_plain],
-        batches["size_bytes"][is_plain],
-        include_records=include_records,
-    )
-    return records[: _check_and_read_plain(chunk, chunk_position, batches, records)]
-
-
-def _read_compressed(
-    chunk: np.ndarray,
-    chunk_position: int,
-    batches: np.ndarray,
-    decompressor: RunDecompressor,
-    *,
-    include_records: bool,
-    limit_bytes: int,
-) -> Iterator[np.ndarray]:
-    """Yields the records of the compressed batches of magic 2, many batches per compiled call."""
-    codec_ids = batches["attributes"] & CODEC_MASK
-    is_compressed = (
-        (batches["magic"] >= MAGIC_2)
-        & (codec_ids != 0)
-        & (batches["fault"] == NONE)
-        & (batches["record_count"] > 0)
-    )
-    # this stays the fault of batches that are not decompressed, such as those of an unknown codec
-    batches["fault"][is_compressed] = DECOMPRESS
-    for codec_id in range(1, len(codec.CODECS)):
-        places = np.flatnonzero(is_compressed & (codec_ids == codec_id))
-        if not len(places):
-            continue
-        starts = batches["position"][places] - chunk_position
-        ends = starts + batches["size_bytes"][places]
-        for run in decompressor.runs(
-            codec.CODECS[codec_id], chunk, starts + HEADER_BYTES, ends, limit_bytes
-        ):
-            run_places = places[run.places]
-            records = _allocate_records(
-                batches["record_count"][run_places],
-                np.diff(run.ends, prepend=0),
-                include_records=include_records,
-            )
-            yield records[: _read_decompressed(run.data, run.ends, run_places, batches, records)]
-
-
 @njit(cache=True, boundscheck=True)
-def _check_and_read_plain(
-    chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray
-) -> int:
-    """Checks all batches of magic 2, and reads the uncompressed ones; returns the record count."""
+def _check_and_read_plain(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
+    """Checks all batches of magic 2, and reads the uncompressed ones."""
     rows = np.zeros(1, record.ROW)
-    row_count = 0
     for place in range(len(batches)):
         row = rows[0]  # taken here: a row does not keep its array alive
         batch = batches[place]
@@ -435,112 +326,78 @@ def _check_and_read_plain(
         if batch.record_count < 0:
             batch.fault = RECORD_COUNT
         elif batch.attributes & CODEC_MASK == 0:
-            row_count = _read_records(
-                chunk, start + HEADER_BYTES, end, False, batch, row, records, row_count
-            )
-    return row_count
+            _read_records(chunk, start + HEADER_BYTES, end, False, batch, row)
 
 
 @njit(cache=True, boundscheck=True)
 def _read_decompressed(
-    data: np.ndarray, ends: np.ndarray, places: np.ndarray, batches: np.ndarray, records: np.ndarray
-) -> int:
-    """Stores the records of decompressed batches, and returns the number of records.
+    data: np.ndarray, ends: np.ndarray, places: np.ndarray, batches: np.ndarray
+) -> None:
+    """Reads the records of decompressed batches.
 
     Args:
         ends: the position in `data` after each decompressed batch.
         places: the row in `batches` of each decompressed batch.
     """
     rows = np.zeros(1, record.ROW)
-    row_count = 0
     start = 0
     for index in range(len(places)):
         row = rows[0]  # taken here: a row does not keep its array alive
-        row_count = _read_records(
-            data, start, ends[index], True, batches[places[index]], row, records, row_count
-        )
+        _read_records(data, start, ends[index], True, batches[places[index]], row)
         start = ends[index]
-    return row_count
 
 
 @njit(cache=True, boundscheck=True)
 def _read_records(
-    data: np.ndarray,
-    start: int,
-    end: int,
-    is_compressed: bool,
-    batch: np.record,
-    row: np.record,
-    records: np.ndarray,
-    row_count: int,
-) -> int:
-    """Stores the records of a batch in data[start:end], and completes the batch's row.
-
-    Returns `row_count` plus the number of records stored. Stores none if `records` is empty.
-    """
+    data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
+) -> None:
+    """Reads the records of a batch in data[start:end], and completes the batch's row."""
     position = start
     count = 0
-    first_row = row_count
-    keep = len(records) > 0
     fault = NONE
     key_bytes = np.int64(0)
     value_bytes = np.int64(0)
     size_sums = np.int64(0)
     newest_key = -1
     last_key = -1
-    is_unordered = False
-    slow_count = 0
-    newest_ms = np.int64(-(2**63))
-    last_delta = np.int64(-1)
-    is_slow_unordered = False
+    has_keys = True  # whether the keys are those of all records, in order
     record_count = batch.record_count
     while count < record_count:
-        if not keep:
-            next_position, sizes, word = take_sizes(data, position, end)
-            if next_position > 0:
-                size_sums += sizes
-                time_key, offset_key = sort_keys(word)
-                newest_key = max(newest_key, time_key)
-                is_unordered |= offset_key <= last_key
-                last_key = offset_key
-                position = next_position
-                count = count + 1
-                continue
+        next_position, sizes, word = take_sizes(data, position, end)
+        if next_position > 0:
+            size_sums += sizes
+            time_key, offset_key = sort_keys(word)
+            newest_key = max(newest_key, time_key)
+            has_keys &= offset_key > last_key
+            last_key = offset_key
+            position = next_position
+            count = count + 1
+            continue
         code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
         if code:
             fault = RECORD_COUNT if code == record.TOO_FEW else MALFORMED
             break
-        if keep:
-            _store_record(records[row_count], batch, row, position - start)
-            row_count += 1
         key_bytes += max(row.key_size_bytes, 0)
         value_bytes += max(row.value_size_bytes, 0)
-        newest_ms = max(newest_ms, row.timestamp_delta_ms)
-        is_slow_unordered |= row.offset_delta <= last_delta
-        last_delta = max(last_delta, row.offset_delta)
-        slow_count += 1
+        has_keys = False
         position = next_position
         count = count + 1
     if fault == NONE and count > 0 and position < end:
         fault = RECORD_COUNT
     batch.fault = fault
     if fault != NONE and is_compressed:
-        return first_row
+        return
     batch.records_read = count
     batch.records_bytes = position - start
     batch.key_bytes = key_bytes + (size_sums & (1 << SIZE_BITS) - 1)
     batch.value_bytes = value_bytes + (size_sums >> SIZE_BITS)
     if fault == NONE and count > 0:
         oddities = MAYBE
-        if slow_count == count:
-            oddities = _oddities(batch, newest_ms, last_delta, is_slow_unordered)
-        elif not slow_count and not is_unordered and newest_key >= 0:
-            deltas = delta_of_key(newest_key), delta_of_key(last_key)
-            oddities = _oddities(batch, deltas[0], deltas[1], False)
-        if slow_count < count and oddities != 0:
+        if has_keys and newest_key >= 0:
+            oddities = _oddities(batch, delta_of_key(newest_key), delta_of_key(last_key), False)
+        if oddities != 0:
             oddities = _read_deltas(data, start, end, is_compressed, batch, row)
         batch.oddities = oddities
-    return row_count
 
 
 @njit(cache=True, boundscheck=True)
@@ -573,23 +430,6 @@ def _oddities(
     return oddities
 
 
-@njit(cache=True, boundscheck=True)
-def _store_record(target: np.record, batch: np.record, row: np.record, position: int) -> None:
-    is_append_time = batch.attributes & LOG_APPEND_TIME != 0
-    target.batch_position = batch.position
-    target.position = position
-    target.size_bytes = row.size_bytes
-    target.offset = batch.base_offset + row.offset_delta
-    target.timestamp_ms = (
-        batch.max_timestamp_ms
-        if is_append_time
-        else batch.base_timestamp_ms + row.timestamp_delta_ms
-    )
-    target.key_size_bytes = row.key_size_bytes
-    target.value_size_bytes = row.value_size_bytes
-    target.header_count = row.header_count
-
-
 def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
     _sum_batches(chunk, chunk_position, batches)
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
@@ -608,18 +448,13 @@ def _sum_batches(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) ->
             batch.crc_valid = checksum_range(chunk, start + CRC_START, end, 0) == batch.crc
 
 
-@njit(cache=True)
-def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
-    return checksum_range(buffer, 0, length, previous_crc)
-
-
 # ---- magic 0 and 1
 
 
 def _read_messages(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, limit_bytes: int
-) -> Iterator[np.ndarray]:
-    """Yields the records of each batch of magic 0 or 1: one message, or those in a wrapper."""
+) -> None:
+    """Checks and reads each batch of magic 0 or 1: one message, or those in a wrapper."""
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         batch = batches[place]
         data = _bytes(chunk, chunk_position, batch).data
@@ -637,7 +472,6 @@ def _read_messages(
             batch["oddities"] = _wrapper_oddities(batch, messages)
         for name in ("key", "value"):
             batch[f"{name}_bytes"] = np.clip(messages.rows[f"{name}_size_bytes"], 0, None).sum()
-        yield _message_rows(batch, messages.rows)
 
 
 def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int:
@@ -651,18 +485,3 @@ def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int
     if messages.fault is None and batch["magic"] == 1 and newest_ms != batch["max_timestamp_ms"]:
         oddities |= TIMES
     return oddities
-
-
-def _message_rows(batch: np.void, messages: np.ndarray) -> np.ndarray:
-    table = np.zeros(len(messages), RECORD)
-    table["batch_position"] = batch["position"]
-    for name in (
-        "position",
-        "size_bytes",
-        "offset",
-        "timestamp_ms",
-        "key_size_bytes",
-        "value_size_bytes",
-    ):
-        table[name] = messages[name]
-    return table

@@ -24,10 +24,8 @@ from kafkaviz.format.deep_scan import (
     CHECKED_BATCH,
     FAULTS,
     OFFSETS,
-    RECORD,
     TIMES,
     DeepScan,
-    ScanChunk,
 )
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import WalkEnd, walk
@@ -106,27 +104,20 @@ ALL_KINDS = b"".join(
 )
 
 
-def scan(
-    data: bytes, with_records: bool = True, **options
-) -> tuple[np.ndarray, np.ndarray | None, list, WalkEnd]:
-    steps = DeepScan(reader(data), 0, len(data), include_records=with_records, **options)
+def scan(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
+    steps = DeepScan(reader(data), 0, len(data), **options)
     parts = list(steps)
     return (
-        joined(parts, CHECKED_BATCH, "batches"),
-        joined(parts, RECORD, "records") if with_records else None,
+        np.concatenate([np.empty(0, CHECKED_BATCH), *(part.batches for part in parts)]),
         [fault for part in parts for fault in part.faults],
         steps.end,
     )
 
 
-def joined(parts: list[ScanChunk], dtype: np.dtype, name: str) -> np.ndarray:
-    return np.concatenate([np.empty(0, dtype), *(getattr(part, name) for part in parts)])
-
-
-def plain(data: bytes) -> tuple[list, list, list, WalkEnd]:
+def plain(data: bytes) -> tuple[list, list, WalkEnd]:
     """Scans with the header walk, the library's checksum and the plain reader of records."""
     batches, end = walk(data)
-    checked, records, faults = [], [], []
+    checked, faults = [], []
     for batch in batches:
         position, batch_data = (
             int(batch["position"]),
@@ -137,12 +128,12 @@ def plain(data: bytes) -> tuple[list, list, list, WalkEnd]:
             faults.append((position, position + fault.position, fault.what))
         valid = crc_of(batch, batch_data) == batch["crc"]
         sizes = [
-            sum(max(record[name], 0) for record in expected_records)
-            for name in ("size_bytes", "key_size_bytes", "value_size_bytes")
+            sum(record.size_bytes for record in expected_records),
+            sum(len(record.key or b"") for record in expected_records),
+            sum(len(record.value or b"") for record in expected_records),
         ]
         checked.append((valid, fault is not None, len(expected_records), *sizes))
-        records += [(position, *record.values()) for record in expected_records]
-    return checked, records, faults, end
+    return checked, faults, end
 
 
 def crc_of(batch: np.void, batch_data: bytes) -> int | None:
@@ -151,39 +142,24 @@ def crc_of(batch: np.void, batch_data: bytes) -> int | None:
     return crc32c(batch_data[21:]) if len(batch_data) >= 61 else None
 
 
-def of_one(batch: np.void, batch_data: bytes) -> tuple[list[dict], CorruptBytes | None]:
+def of_one(batch: np.void, batch_data: bytes) -> tuple[list, CorruptBytes | None]:
     """Returns the records that can be read from one batch, and the fault that ends them."""
     if batch["magic"] < 2 or len(batch_data) < 61:
-        records, fault = records_until_fault(batch_data)
-        return [fields(record, record.offset, record.timestamp_ms) for record in records], fault
+        return records_until_fault(batch_data)
     body, count, codec_id = (
         batch_data[61:],
         int(batch["record_count"]),
         int(batch["attributes"]) & 7,
     )
     try:
-        if codec_id and count > 0:
-            try:
-                records, fault = (
-                    plain_record.parse(codec.decompress(codec.name(codec_id), body), count, True),
-                    None,
-                )
-            except CorruptBytes as inner:
-                raise records_until_fault(batch_data)[1] from inner
-        else:
-            records, fault = plainly(body, count)
+        if not codec_id or count <= 0:
+            return plainly(body, count)
+        try:
+            return plain_record.parse(codec.decompress(codec.name(codec_id), body), count, True), None
+        except CorruptBytes as inner:
+            raise records_until_fault(batch_data)[1] from inner
     except CorruptBytes as raised:
         return [], raised
-    late = int(batch["max_timestamp_ms"]) if batch["attributes"] & 8 else None
-    base_ms, base = int(batch["base_timestamp_ms"]), int(batch["base_offset"])
-    times = [
-        java_long(base_ms + record.timestamp_delta_ms) if late is None else late
-        for record in records
-    ]
-    return [
-        fields(record, java_long(base + record.offset_delta), at)
-        for record, at in zip(records, times, strict=True)
-    ], fault
 
 
 def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]:
@@ -199,30 +175,9 @@ def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]
     return records, None
 
 
-def fields(record, offset: int, timestamp_ms: int) -> dict:
-    sizes = {
-        f"{name}_size_bytes": -1 if getattr(record, name) is None else len(getattr(record, name))
-        for name in ("key", "value")
-    }
-    return (
-        dict(
-            position=record.position,
-            size_bytes=record.size_bytes,
-            offset=offset,
-            timestamp_ms=timestamp_ms,
-        )
-        | sizes
-        | {"header_count": len(record.headers)}
-    )
-
-
-def java_long(number: int) -> int:
-    return (number + 2**63) % 2**64 - 2**63
-
-
-def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]:
-    batches, records, faults, end = scan(data, **options)
-    checked, plain_records, plain_faults, plain_end = plain(data)
+def same(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
+    batches, faults, end = scan(data, **options)
+    checked, plain_faults, plain_end = plain(data)
     table = np.empty(len(batches), BATCH)
     for name in BATCH.names:
         table[name] = batches[name]
@@ -231,50 +186,36 @@ def same(data: bytes, **options) -> tuple[np.ndarray, np.ndarray, list, WalkEnd]
         ["crc_valid", "fault", "records_read", "records_bytes", "key_bytes", "value_bytes"]
     ].tolist()
     assert [(valid, fault > 0, *sums) for valid, fault, *sums in rows] == checked
-    for name in ("key_size_bytes", "value_size_bytes"):
-        records[name] = np.maximum(records[name], -1)
-    assert records.tolist() == plain_records
     assert [(fault.batch_position, fault.position, fault.what) for fault in faults] == plain_faults
     assert [fault.code for fault in faults] == [FAULTS[code] for code in batches["fault"] if code]
-    return batches, records, faults, end
+    return batches, faults, end
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_real_logs_read_the_same_both_ways(path):
-    batches, records, faults, _ = same(path.read_bytes())
+    batches, faults, _ = same(path.read_bytes())
     assert (
         batches["crc_valid"].all()
         and not faults
-        and len(records) == batches["record_count"].sum() > 0
+        and batches["records_read"].sum() == batches["record_count"].sum() > 0
     )
 
 
 def test_every_codec_and_magic_in_one_log():
-    """Records keep the order of the log, whichever loop read them."""
-    batches, records, faults, end = same(ALL_KINDS)
+    batches, faults, end = same(ALL_KINDS)
     assert batches["crc_valid"].all() and not faults and end == WalkEnd(len(ALL_KINDS), "end")
-    assert (
-        records["batch_position"].tolist() == sorted(records["batch_position"].tolist())
-        and len(records) == 3 + 4 * 12 + 3 + 4 + 3
-    )
-    assert (
-        records["timestamp_ms"][records["batch_position"] == batches["position"][5]].tolist()
-        == [2000] * 3
-    )
+    assert batches["records_read"].tolist() == [3, *[12] * 4, 3, 0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("chunk_bytes", [61, 90, 100, 150, 333, 1 << 20])
 def test_chunks_of_any_size_give_the_same(chunk_bytes):
     """Batches across the border of two chunks, or larger, are returned once and whole."""
-    assert (
-        scan(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
-        == same(ALL_KINDS, chunk_bytes=chunk_bytes)[1].tolist()
-    )
+    assert (same(ALL_KINDS, chunk_bytes=chunk_bytes)[0] == scan(ALL_KINDS)[0]).all()
 
 
 @all_cases("cut", range(0, len(ALL_KINDS), 7))
 def test_a_cut_log_keeps_its_whole_batches(cut):
-    assert same(ALL_KINDS[:cut], chunk_bytes=128)[3].position <= cut
+    assert same(ALL_KINDS[:cut], chunk_bytes=128)[2].position <= cut
 
 
 @pytest.mark.slow
@@ -285,7 +226,7 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
     st.sampled_from([61, 200, 1 << 20]),
 )
 def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
-    """The plain reader gives the same checksums, records and words."""
+    """The plain reader gives the same checksums, sizes and words."""
     damaged = bytearray(ALL_KINDS)
     damaged[at] ^= mask
     same(bytes(damaged), chunk_bytes=chunk_bytes)
@@ -323,22 +264,19 @@ def test_any_bytes_as_records(batches):
 )
 def test_faults_have_their_code(change, code):
     data = batch_bytes(0, FEW) + batch_bytes(3, FEW, **change) + batch_bytes(6, FEW)
-    batches, records, faults, _ = same(data)
+    batches, faults, _ = same(data)
     assert batches["crc_valid"].all() and [fault.code for fault in faults] == [code]
-    assert (
-        faults[0].batch_position == batches["position"][1]
-        and (records["batch_position"] == batches["position"][2]).sum() == 3
-    )
+    assert faults[0].batch_position == batches["position"][1] and batches["records_read"][2] == 3
 
 
 def test_a_bad_checksum_does_not_end_the_scan():
     """Kafka's dump continues after it and reads the records."""
     data = bytearray(batch_bytes(0, FEW) + batch_bytes(3, FEW))
     data[17] ^= 1
-    batches, records, faults, end = same(bytes(data))
+    batches, faults, end = same(bytes(data))
     assert (
         batches["crc_valid"].tolist() == [False, True]
-        and len(records) == 6
+        and batches["records_read"].sum() == 6
         and not faults
         and end.reason == "end"
     )
@@ -347,7 +285,7 @@ def test_a_bad_checksum_does_not_end_the_scan():
 def test_a_header_that_is_cut_short_by_its_length():
     data = bytearray(batch_bytes(0, FEW))
     data[8:12] = struct.pack(">i", 30)
-    batches, _, faults, _ = scan(bytes(data))
+    batches, faults, _ = scan(bytes(data))
     assert (
         not batches["crc_valid"][0]
         and faults[0].code == "batch-bad-length"
@@ -370,10 +308,11 @@ def test_a_batch_above_the_limit_is_summed_and_skipped(name):
         ],
         name,
     )
-    batches, records, faults, end = scan(
+    batches, faults, end = scan(
         batch_bytes(0, FEW) + large + batch_bytes(4, FEW), chunk_bytes=256, limit_bytes=2000
     )
-    assert batches["crc_valid"].all() and len(records) == 6 and end.reason == "end"
+    assert batches["crc_valid"].all() and end.reason == "end"
+    assert batches["records_read"].tolist() == [3, 0, 3]
     assert [fault.code for fault in faults] == ["batch-too-large"] and faults[
         0
     ].batch_position == batches["position"][1]
@@ -383,11 +322,11 @@ def test_a_bomb_is_a_fault():
     bomb = batch_bytes(
         0, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(50_000))], "zstd"
     )
-    batches, records, faults, _ = scan(bomb + batch_bytes(1, FEW), limit_bytes=2000)
+    batches, faults, _ = scan(bomb + batch_bytes(1, FEW), limit_bytes=2000)
     assert (
         len(bomb) < 200
         and batches["crc_valid"].all()
-        and len(records) == 3
+        and batches["records_read"].tolist() == [0, 3]
         and faults[0].code == "decompress-failed"
     )
 
@@ -396,7 +335,7 @@ def test_a_large_message_of_magic_1_has_its_own_checksum():
     """The checksum is computed chunk by chunk, and a flipped byte is seen."""
     data = build_message(1, 0, None, bytes(5000), timestamp_ms=5)
     for damaged in (0, 1):
-        batches, _, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
+        batches, _, _ = scan(data[:-1] + bytes([damaged]), chunk_bytes=256, limit_bytes=2000)
         assert batches["crc_valid"].tolist() == [not damaged]
 
 
@@ -407,25 +346,10 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
         3, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(3000))]
     )
     steps = DeepScan(
-        reader(data[:-lost]),
-        0,
-        len(data),
-        include_records=True,
-        chunk_bytes=128,
-        limit_bytes=limit_bytes,
+        reader(data[:-lost]), 0, len(data), chunk_bytes=128, limit_bytes=limit_bytes
     )
-    assert sum(len(part.records) for part in steps) == 3 and steps.end == WalkEnd(
-        len(batch_bytes(0, FEW)), "short"
-    )
-
-
-def test_records_are_kept_only_if_asked_for():
-    batches, records, _, _ = scan(ALL_KINDS, with_records=False)
-    assert (
-        records is None
-        and (batches == scan(ALL_KINDS)[0]).all()
-        and batches["value_bytes"].sum() > 0
-    )
+    assert sum(part.batches["records_read"].sum() for part in steps) == 3
+    assert steps.end == WalkEnd(len(batch_bytes(0, FEW)), "short")
 
 
 @settings(max_examples=150, deadline=None)
@@ -441,8 +365,8 @@ def test_records_are_kept_only_if_asked_for():
     name=st.sampled_from(["none", "lz4"]),
     change=st.integers(-1, 1),
 )
-def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, name, change):
-    """Sizes computed without rows equal those computed with them, for sound and damaged records."""
+def test_sizes_are_those_of_the_records(sizes, deltas, headers, flips, name, change):
+    """For sound and damaged records, those of the plain reader."""
     records = [
         Record(
             offset_delta=place,
@@ -461,9 +385,7 @@ def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, nam
     attributes = codec.CODECS.index(name)
     fields = HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:]
     head = HEADER.pack(7, 49 + len(stored), 3, 2, crc32c(fields + stored), *[0] * 8)[:21]
-    data = head + fields + stored
-    batches, _, faults, _ = scan(data, with_records=False)
-    assert (batches == scan(data)[0]).all() and faults == scan(data)[2]
+    same(head + fields + stored)
 
 
 @settings(max_examples=150, deadline=None)
@@ -501,19 +423,15 @@ def test_deltas_that_do_not_fit_the_header(deltas, is_sorted, last_delta, late_m
     is_increasing = all(low < high for low, high in pairwise([-1, *offsets]))
     expected = 0 if is_increasing and offsets[-1] <= last_delta else OFFSETS
     expected |= TIMES if late_ms else 0
-    for with_records in (False, True):
-        [batch] = scan(head + fields + body, with_records)[0]
-        assert batch["oddities"] == expected
+    [batch] = scan(head + fields + body)[0]
+    assert batch["oddities"] == expected
 
 
-def test_sizes_alone_at_every_bit():
+def test_sizes_with_a_flip_of_every_bit():
     data = batch_bytes(0, FEW)
     for place in range(61, len(data)):
         for bit in range(8):
-            broken = data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
-            batches, _, faults, _ = scan(broken, with_records=False)
-            with_records = scan(broken)
-            assert (batches == with_records[0]).all() and faults == with_records[2]
+            same(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
 
 
 def test_recorded_batches_of_kafka():
