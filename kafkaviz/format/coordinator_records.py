@@ -13,7 +13,7 @@ the key. An offset commit, and the output of kafka-dump-log 4.3.1:
 Follows CoordinatorRecordSerde and the message parsers of DumpLogSegments, 4.3.1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafkaviz.errors import CorruptBytes
@@ -55,13 +55,13 @@ class CoordinatorRecord:
         problem: the error; None if the record can be read.
     """
 
-    type: CoordinatorRecordType | None
-    version: int | None  # of the value
-    key: Values | None
-    value: Values | None
-    is_tombstone: bool
     key_text: str
-    payload_text: str | None
+    type: CoordinatorRecordType | None = None
+    version: int | None = None  # of the value
+    key: Values | None = None
+    value: Values | None = None
+    is_tombstone: bool = False
+    payload_text: str | None = None
     problem: str | None = None
 
     @property
@@ -72,200 +72,143 @@ class CoordinatorRecord:
         return f"key: {self.key_text} payload: {self.payload_text}"
 
 
-def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRecordType]:
-    part_items = tuple(parts.items())
-    return {
-        number: CoordinatorRecordType(
-            number=number,
+def _types(text: str, parts: dict[str, str] | None = None) -> dict[int, CoordinatorRecordType]:
+    """Parses a table of record types. An empty line ends a type.
+
+    The first line of a type has its number, name, newest version and first flexible version ("-"
+    for none). The second line has the fields of the key, and the other lines those of the value.
+
+    Args:
+        parts: the named types in the table, by name.
+    """
+    part_items = tuple((parts or {}).items())
+    types = {}
+    for block in text.strip().split("\n\n"):
+        heading, key, *value = block.splitlines()
+        number, name, newest, flexible = heading.split()
+        types[int(number)] = CoordinatorRecordType(
+            number=int(number),
             name=name,
             key=message.schema(key),
-            value=message.schema(value, part_items),
-            newest_version=newest,
-            flexible_from=flexible,
+            value=message.schema(" ".join(value), part_items),
+            newest_version=int(newest),
+            flexible_from=None if flexible == "-" else int(flexible),
         )
-        for number, name, key, value, newest, flexible in rows
-    }
+    return types
 
 
-GROUP = "groupId str"
-MEMBER = "groupId str, memberId str"
-TOPIC_PARTITIONS = "{topicId uuid, partitions [i32]}"
+# Types 3 to 8 and 16 are of consumer groups (KIP-848). In type 17, the fields #2 and #3 exist since
+# Kafka 4.4.0.
 OFFSETS = _types(
-    [
-        # classic groups and offsets
-        (
-            0,
-            "LegacyOffsetCommit",
-            "group str, topic str, partition i32",
-            "offset i64, metadata str, commitTimestamp i64",
-            0,
-            None,
-        ),
-        (
-            1,
-            "OffsetCommit",
-            "group str, topic str, partition i32",
-            "offset i64, leaderEpoch i32 v3+, metadata str, commitTimestamp i64, expireTimestamp i64 v1, #0 topicId uuid v4+ =zero",
-            4,
-            4,
-        ),
-        (
-            2,
-            "GroupMetadata",
-            "group str",
-            "protocolType str, generation i32, protocol str?, leader str?, currentStateTimestamp i64 v2+, members [{memberId str, "
-            "groupInstanceId str? v3+, clientId str, clientHost str, rebalanceTimeout i32 v1+, sessionTimeout i32, subscription bytes, "
-            "assignment bytes}]",
-            4,
-            4,
-        ),
-        # consumer groups (KIP-848)
-        (3, "ConsumerGroupMetadata", GROUP, "epoch i32, #0 metadataHash i64 =0", 0, 0),
-        (
-            4,
-            "ConsumerGroupPartitionMetadata",
-            GROUP,
-            "topics [{topicId uuid, topicName str, numPartitions i32, partitionMetadata [{partition i32, racks [str]}]}]",
-            0,
-            0,
-        ),
-        (
-            5,
-            "ConsumerGroupMemberMetadata",
-            MEMBER,
-            "instanceId str?, rackId str?, clientId str, clientHost str, subscribedTopicNames [str], subscribedTopicRegex str?, "
-            "rebalanceTimeoutMs i32, serverAssignor str?, "
-            "#0 classicMemberMetadata {sessionTimeoutMs i32, supportedProtocols [{name str, metadata bytes}]}? =empty",
-            0,
-            0,
-        ),
-        (
-            6,
-            "ConsumerGroupTargetAssignmentMetadata",
-            GROUP,
-            "assignmentEpoch i32, #0 assignmentTimestamp i64 =0",
-            0,
-            0,
-        ),
-        (
-            7,
-            "ConsumerGroupTargetAssignmentMember",
-            MEMBER,
-            "topicPartitions [TopicPartitions]",
-            0,
-            0,
-        ),
-        (
-            8,
-            "ConsumerGroupCurrentMemberAssignment",
-            MEMBER,
-            "memberEpoch i32, previousMemberEpoch i32, state i8, assignedPartitions [AssignedPartitions], "
-            "partitionsPendingRevocation [AssignedPartitions]",
-            0,
-            0,
-        ),
-        (
-            16,
-            "ConsumerGroupRegularExpression",
-            "groupId str, regularExpression str",
-            "topics [str], version i64, timestamp i64",
-            0,
-            0,
-        ),
-        # share groups
-        (
-            10,
-            "ShareGroupMemberMetadata",
-            MEMBER,
-            "rackId str?, clientId str, clientHost str, subscribedTopicNames [str]",
-            0,
-            0,
-        ),
-        (11, "ShareGroupMetadata", GROUP, "epoch i32, metadataHash i64", 0, 0),
-        (
-            12,
-            "ShareGroupTargetAssignmentMetadata",
-            GROUP,
-            "assignmentEpoch i32, #0 assignmentTimestamp i64 =0",
-            0,
-            0,
-        ),
-        (13, "ShareGroupTargetAssignmentMember", MEMBER, "topicPartitions [TopicPartitions]", 0, 0),
-        (
-            14,
-            "ShareGroupCurrentMemberAssignment",
-            MEMBER,
-            "memberEpoch i32, previousMemberEpoch i32, state i8, assignedPartitions [TopicPartitions]",
-            0,
-            0,
-        ),
-        (
-            15,
-            "ShareGroupStatePartitionMetadata",
-            GROUP,
-            "initializingTopics [NamedPartitions], initializedTopics [NamedPartitions], deletingTopics [{topicId uuid, topicName str}]",
-            0,
-            0,
-        ),
-        # streams groups
-        (
-            17,
-            "StreamsGroupMetadata",
-            GROUP,
-            "epoch i32, metadataHash i64, #0 validatedTopologyEpoch i32 =-1, #1 lastAssignmentConfigs [KeyValue]? =empty, "
-            # the last two since 4.4.0
-            "#2 storedDescriptionTopologyEpoch i32 =-1, #3 failedDescriptionTopologyEpoch i32 =-1",
-            0,
-            0,
-        ),
-        (
-            19,
-            "StreamsGroupMemberMetadata",
-            MEMBER,
-            "instanceId str?, rackId str?, clientId str, clientHost str, rebalanceTimeoutMs i32, topologyEpoch i32, processId str, "
-            "userEndpoint {host str, port u16}?, clientTags [KeyValue]",
-            0,
-            0,
-        ),
-        (
-            20,
-            "StreamsGroupTargetAssignmentMetadata",
-            GROUP,
-            "assignmentEpoch i32, #0 assignmentTimestamp i64 =0",
-            0,
-            0,
-        ),
-        (
-            21,
-            "StreamsGroupTargetAssignmentMember",
-            MEMBER,
-            "activeTasks [Task], standbyTasks [Task], warmupTasks [Task]",
-            0,
-            0,
-        ),
-        (
-            22,
-            "StreamsGroupCurrentMemberAssignment",
-            MEMBER,
-            "memberEpoch i32, previousMemberEpoch i32, state i8, activeTasks [AssignedTask], standbyTasks [AssignedTask], "
-            "warmupTasks [AssignedTask], activeTasksPendingRevocation [AssignedTask], standbyTasksPendingRevocation [AssignedTask], "
-            "warmupTasksPendingRevocation [AssignedTask]",
-            0,
-            0,
-        ),
-        (
-            23,
-            "StreamsGroupTopology",
-            GROUP,
-            "epoch i32, subtopologies [{subtopologyId str, sourceTopics [str], sourceTopicRegex [str], stateChangelogTopics [TopicInfo], "
-            "repartitionSinkTopics [str], repartitionSourceTopics [TopicInfo], copartitionGroups [{sourceTopics [i16], "
-            "sourceTopicRegex [i16], repartitionSourceTopics [i16]}]}]",
-            0,
-            0,
-        ),
-    ],
+    """
+    0 LegacyOffsetCommit 0 -
+      group str, topic str, partition i32
+      offset i64, metadata str, commitTimestamp i64
+
+    1 OffsetCommit 4 4
+      group str, topic str, partition i32
+      offset i64, leaderEpoch i32 v3+, metadata str, commitTimestamp i64, expireTimestamp i64 v1,
+      #0 topicId uuid v4+ =zero
+
+    2 GroupMetadata 4 4
+      group str
+      protocolType str, generation i32, protocol str?, leader str?, currentStateTimestamp i64 v2+,
+      members [{memberId str, groupInstanceId str? v3+, clientId str, clientHost str,
+      rebalanceTimeout i32 v1+, sessionTimeout i32, subscription bytes, assignment bytes}]
+
+    3 ConsumerGroupMetadata 0 0
+      groupId str
+      epoch i32, #0 metadataHash i64 =0
+
+    4 ConsumerGroupPartitionMetadata 0 0
+      groupId str
+      topics [{topicId uuid, topicName str, numPartitions i32, partitionMetadata [{partition i32,
+      racks [str]}]}]
+
+    5 ConsumerGroupMemberMetadata 0 0
+      groupId str, memberId str
+      instanceId str?, rackId str?, clientId str, clientHost str, subscribedTopicNames [str],
+      subscribedTopicRegex str?, rebalanceTimeoutMs i32, serverAssignor str?,
+      #0 classicMemberMetadata {sessionTimeoutMs i32, supportedProtocols [{name str,
+      metadata bytes}]}? =empty
+
+    6 ConsumerGroupTargetAssignmentMetadata 0 0
+      groupId str
+      assignmentEpoch i32, #0 assignmentTimestamp i64 =0
+
+    7 ConsumerGroupTargetAssignmentMember 0 0
+      groupId str, memberId str
+      topicPartitions [TopicPartitions]
+
+    8 ConsumerGroupCurrentMemberAssignment 0 0
+      groupId str, memberId str
+      memberEpoch i32, previousMemberEpoch i32, state i8, assignedPartitions [AssignedPartitions],
+      partitionsPendingRevocation [AssignedPartitions]
+
+    16 ConsumerGroupRegularExpression 0 0
+      groupId str, regularExpression str
+      topics [str], version i64, timestamp i64
+
+    10 ShareGroupMemberMetadata 0 0
+      groupId str, memberId str
+      rackId str?, clientId str, clientHost str, subscribedTopicNames [str]
+
+    11 ShareGroupMetadata 0 0
+      groupId str
+      epoch i32, metadataHash i64
+
+    12 ShareGroupTargetAssignmentMetadata 0 0
+      groupId str
+      assignmentEpoch i32, #0 assignmentTimestamp i64 =0
+
+    13 ShareGroupTargetAssignmentMember 0 0
+      groupId str, memberId str
+      topicPartitions [TopicPartitions]
+
+    14 ShareGroupCurrentMemberAssignment 0 0
+      groupId str, memberId str
+      memberEpoch i32, previousMemberEpoch i32, state i8, assignedPartitions [TopicPartitions]
+
+    15 ShareGroupStatePartitionMetadata 0 0
+      groupId str
+      initializingTopics [NamedPartitions], initializedTopics [NamedPartitions],
+      deletingTopics [{topicId uuid, topicName str}]
+
+    17 StreamsGroupMetadata 0 0
+      groupId str
+      epoch i32, metadataHash i64, #0 validatedTopologyEpoch i32 =-1,
+      #1 lastAssignmentConfigs [KeyValue]? =empty, #2 storedDescriptionTopologyEpoch i32 =-1,
+      #3 failedDescriptionTopologyEpoch i32 =-1
+
+    19 StreamsGroupMemberMetadata 0 0
+      groupId str, memberId str
+      instanceId str?, rackId str?, clientId str, clientHost str, rebalanceTimeoutMs i32,
+      topologyEpoch i32, processId str, userEndpoint {host str, port u16}?, clientTags [KeyValue]
+
+    20 StreamsGroupTargetAssignmentMetadata 0 0
+      groupId str
+      assignmentEpoch i32, #0 assignmentTimestamp i64 =0
+
+    21 StreamsGroupTargetAssignmentMember 0 0
+      groupId str, memberId str
+      activeTasks [Task], standbyTasks [Task], warmupTasks [Task]
+
+    22 StreamsGroupCurrentMemberAssignment 0 0
+      groupId str, memberId str
+      memberEpoch i32, previousMemberEpoch i32, state i8, activeTasks [AssignedTask],
+      standbyTasks [AssignedTask], warmupTasks [AssignedTask],
+      activeTasksPendingRevocation [AssignedTask], standbyTasksPendingRevocation [AssignedTask],
+      warmupTasksPendingRevocation [AssignedTask]
+
+    23 StreamsGroupTopology 0 0
+      groupId str
+      epoch i32, subtopologies [{subtopologyId str, sourceTopics [str], sourceTopicRegex [str],
+      stateChangelogTopics [TopicInfo], repartitionSinkTopics [str],
+      repartitionSourceTopics [TopicInfo], copartitionGroups [{sourceTopics [i16],
+      sourceTopicRegex [i16], repartitionSourceTopics [i16]}]}]
+    """,
     {
-        "TopicPartitions": TOPIC_PARTITIONS,
+        "TopicPartitions": "{topicId uuid, partitions [i32]}",
         "AssignedPartitions": "{topicId uuid, partitions [i32], #0 assignmentEpochs [i32]? =empty}",
         "NamedPartitions": "{topicId uuid, topicName str, partitions [i32]}",
         "Task": "{subtopologyId str, partitions [i32]}",
@@ -275,42 +218,29 @@ OFFSETS = _types(
     },
 )
 TRANSACTIONS = _types(
-    [
-        (
-            0,
-            "TransactionLog",
-            "transactionalId str",
-            "producerId i64, #0 previousProducerId i64 v1+ =-1, #1 nextProducerId i64 v1+ =-1, producerEpoch i16, "
-            "#3 nextProducerEpoch i16 v1+ =-1, transactionTimeoutMs i32, transactionStatus i8, "
-            "transactionPartitions [{topic str, partitionIds [i32]}]?, transactionLastUpdateTimestampMs i64, "
-            "transactionStartTimestampMs i64, #2 clientTransactionVersion i16 v1+ =0",
-            1,
-            1,
-        ),
-    ],
-    {},
+    """
+    0 TransactionLog 1 1
+      transactionalId str
+      producerId i64, #0 previousProducerId i64 v1+ =-1, #1 nextProducerId i64 v1+ =-1,
+      producerEpoch i16, #3 nextProducerEpoch i16 v1+ =-1, transactionTimeoutMs i32,
+      transactionStatus i8, transactionPartitions [{topic str, partitionIds [i32]}]?,
+      transactionLastUpdateTimestampMs i64, transactionStartTimestampMs i64,
+      #2 clientTransactionVersion i16 v1+ =0
+    """
 )
-SHARE_PARTITION = "groupId str, topicId uuid, partition i32"
 SHARE_STATE = _types(
-    [
-        (
-            0,
-            "ShareSnapshot",
-            SHARE_PARTITION,
-            "snapshotEpoch i32, stateEpoch i32, leaderEpoch i32, startOffset i64, #0 deliveryCompleteCount i32 =-1, "
-            "createTimestamp i64, writeTimestamp i64, stateBatches [StateBatch]",
-            0,
-            0,
-        ),
-        (
-            1,
-            "ShareUpdate",
-            SHARE_PARTITION,
-            "snapshotEpoch i32, leaderEpoch i32, startOffset i64, #0 deliveryCompleteCount i32 =-1, stateBatches [StateBatch]",
-            0,
-            0,
-        ),
-    ],
+    """
+    0 ShareSnapshot 0 0
+      groupId str, topicId uuid, partition i32
+      snapshotEpoch i32, stateEpoch i32, leaderEpoch i32, startOffset i64,
+      #0 deliveryCompleteCount i32 =-1, createTimestamp i64, writeTimestamp i64,
+      stateBatches [StateBatch]
+
+    1 ShareUpdate 0 0
+      groupId str, topicId uuid, partition i32
+      snapshotEpoch i32, leaderEpoch i32, startOffset i64, #0 deliveryCompleteCount i32 =-1,
+      stateBatches [StateBatch]
+    """,
     {"StateBatch": "{firstOffset i64, lastOffset i64, deliveryState i8, deliveryCount i16}"},
 )
 DECODERS = {"offsets": OFFSETS, "transactions": TRANSACTIONS, "share": SHARE_STATE}
@@ -322,7 +252,8 @@ DECODER_OF_TOPIC = {
 EMBEDDED_VERSION = 3  # the newest version of the messages in a consumer group's metadata
 EMBEDDED = {  # always in the plain form, after an i16 version (ConsumerProtocol)
     "subscription": message.schema(
-        "topics [str], userData bytes?, ownedPartitions [{topic str, partitions [i32]}] v1+, generationId i32 v2+, rackId str? v3+"
+        "topics [str], userData bytes?, ownedPartitions [{topic str, partitions [i32]}] v1+, "
+        "generationId i32 v2+, rackId str? v3+"
     ),
     "assignment": message.schema(
         "assignedPartitions [{topic str, partitions [i32]}], userData bytes?"
@@ -340,7 +271,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
         KafkaParseError: the record has no key, so kafka-dump-log ends. The error is a CorruptBytes.
     """
     if key is None:
-        problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"
+        problem = (
+            f"Failed to decode message at offset {offset} using the specified decoder (message had "
+            "a missing key)"
+        )
         raise message.kafka_error(0, problem)
     if len(key) < VERSION_BYTES:
         return _skip(offset, "Could not read version from key's buffer.")
@@ -348,16 +282,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
     type_ = DECODERS[decoder].get(number)
     if type_ is None:
         text = f"Unknown record type {number} at offset {offset}, skipping."
-        return CoordinatorRecord(
-            type=None,
-            version=None,
-            key=None,
-            value=None,
-            is_tombstone=False,
-            key_text=text,
-            payload_text=None,
-            problem=f"Unknown record type {number}",
-        )
+        return CoordinatorRecord(key_text=text, problem=f"Unknown record type {number}")
     try:
         key_values, _ = message.read(type_.key, key, flexible=False, position=VERSION_BYTES)
     except KafkaParseError as fault:
@@ -365,12 +290,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
     key_text = f'{{"type":"{number}","data":{type_.key.text(key_values, 0)}}}'
     if value is None:
         return CoordinatorRecord(
-            type=type_,
-            version=None,
-            key=key_values,
-            value=None,
-            is_tombstone=True,
             key_text=key_text,
+            type=type_,
+            key=key_values,
+            is_tombstone=True,
             payload_text=TOMBSTONE,
         )
     return _decode_value(type_, key_values, key_text, value, offset)
@@ -401,23 +324,17 @@ def _decode_value(
         )
     except KafkaParseError as fault:
         return _skip(offset, _read_error_text(version, "value", fault), type_, key)
-    payload = f'{{"version":"{version}","data":{_value_text(type_, values, version)}}}'
+    schema = type_.value
+    if type_ is OFFSETS[GROUP_METADATA] and values["protocolType"] == CONSUMER_PROTOCOL:
+        schema = _GROUP_METADATA_VALUE  # shows each subscription and assignment as JSON
     return CoordinatorRecord(
+        key_text=key_text,
         type=type_,
         version=version,
         key=key,
         value=values,
-        is_tombstone=False,
-        key_text=key_text,
-        payload_text=payload,
+        payload_text=f'{{"version":"{version}","data":{schema.text(values, version)}}}',
     )
-
-
-def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
-    """Returns the JSON of a value. A group member's subscription and assignment become JSON too."""
-    if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
-        return type_.value.text(values, version)
-    return _GROUP_METADATA_VALUE.text(values, version)
 
 
 class _EmbeddedMessage(message.SizedValue):
@@ -463,17 +380,8 @@ def _replace_embedded(structure: Structure) -> Structure:
             type_ = _EmbeddedMessage(field.name)
         elif isinstance(type_, message.Array) and isinstance(type_.item, Structure):
             type_ = message.Array(_replace_embedded(type_.item), type_.nullable)
-        fields.append(
-            message.Field(
-                name=field.name,
-                type=type_,
-                first_version=field.first_version,
-                last_version=field.last_version,
-                tag=field.tag,
-                default=field.default,
-            )
-        )
-    return Structure(tuple(fields), structure.nullable, structure.is_nested)
+        fields.append(replace(field, type=type_))
+    return replace(structure, fields=tuple(fields))
 
 
 _GROUP_METADATA_VALUE = _replace_embedded(OFFSETS[GROUP_METADATA].value)
@@ -484,13 +392,9 @@ def _skip(
 ) -> CoordinatorRecord:
     """Returns the CoordinatorRecord for an unreadable record; `key_text` is the error."""
     return CoordinatorRecord(
-        type=type_,
-        version=None,
-        key=key,
-        value=None,
-        is_tombstone=False,
         key_text=f"Error at offset {offset}, skipping. {problem}",
-        payload_text=None,
+        type=type_,
+        key=key,
         problem=problem,
     )
 
