@@ -13,7 +13,7 @@ record, later segments are not searched.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
@@ -63,11 +63,11 @@ class OffsetAndTimestamp:
 @dataclass(frozen=True, kw_only=True)
 class TimeSearch:
     timestamp_ms: int
-    segment_index: int | None  # the index of the searched segment in the log, or None
+    segment_index: int | None = None  # the index of the searched segment in the log, or None
     # the search in the time index, then the one in the offset index
-    searches: tuple[IndexSearch, ...]
-    scan: ForwardScan | None  # the scan of the .log, or None if no batch was read
-    answer: OffsetAndTimestamp | None
+    searches: tuple[IndexSearch, ...] = ()
+    scan: ForwardScan | None = None  # the scan of the .log, or None if no batch was read
+    answer: OffsetAndTimestamp | None = None
     is_hidden: bool = False  # whether the record found is not visible at this isolation level
 
     @property
@@ -86,9 +86,7 @@ def list_offset(
         return _hide_beyond_limit(_largest(log, profile), bounds)
     offset = _known_offset(log, timestamp_ms, bounds)
     answer = None if offset is None else OffsetAndTimestamp(offset, NO_TIMESTAMP)
-    return TimeSearch(
-        timestamp_ms=timestamp_ms, segment_index=None, searches=(), scan=None, answer=answer
-    )
+    return TimeSearch(timestamp_ms=timestamp_ms, answer=answer)
 
 
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
@@ -138,9 +136,7 @@ def _search_timestamp(
 ) -> TimeSearch:
     place = first_segment_reaching(log, timestamp_ms)
     if place is None:
-        return TimeSearch(
-            timestamp_ms=timestamp_ms, segment_index=None, searches=(), scan=None, answer=None
-        )
+        return TimeSearch(timestamp_ms=timestamp_ms)
     searches, batch_scan = find_in_segment(
         log.segments[place], timestamp_ms, profile, bounds.start_offset
     )
@@ -187,9 +183,7 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
     largest_ms, offset = segment.max_timestamp
     if profile.max_timestamp != DEEP:
         answer = OffsetAndTimestamp(offset, largest_ms) if largest_ms >= 0 else None
-        return TimeSearch(
-            timestamp_ms=MAX_TIMESTAMP, segment_index=place, searches=(), scan=None, answer=answer
-        )
+        return TimeSearch(timestamp_ms=MAX_TIMESTAMP, segment_index=place, answer=answer)
     search = index.find_offset(segment, offset, profile)
     position = index.position_of(search)
     batch_scan = scan.run_search(
@@ -219,14 +213,7 @@ def _hide_beyond_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
     """Removes the answer if it is not below the limit offset (fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
-    return TimeSearch(
-        timestamp_ms=time_search.timestamp_ms,
-        segment_index=time_search.segment_index,
-        searches=time_search.searches,
-        scan=time_search.scan,
-        answer=None,
-        is_hidden=True,
-    )
+    return replace(time_search, answer=None, is_hidden=True)
 
 
 def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:

@@ -172,13 +172,13 @@ class Fetch:
     """A fetch and its result: bytes of a .log that begin with a batch."""
 
     offset: int
-    searches: tuple[IndexSearch, ...]  # one search per segment that was tried
-    scans: tuple[ForwardScan, ...]  # one scan per segment that was tried
-    batch: Batch | None  # the batch found, or None if no segment has one
     segment_base_offset: int  # the base offset of the segment where the bytes begin
     position: int  # the position in that .log where the bytes begin
-    size_bytes: int  # the size of the result; 0 at the limit
     metadata_offset: int  # the offset in the result's metadata
+    searches: tuple[IndexSearch, ...] = ()  # one search per segment that was tried
+    scans: tuple[ForwardScan, ...] = ()  # one scan per segment that was tried
+    batch: Batch | None = None  # the batch found, or None if no segment has one
+    size_bytes: int = 0  # the size of the result; 0 at the limit
     # whether the bytes end within their first batch, as in Kafka's FetchDataInfo. Tests compare it
     # with the answers of Kafka's own classes.
     is_incomplete: bool = False
@@ -208,46 +208,38 @@ def fetch_offset(
         OffsetOutOfRange: the offset is outside the log; the text is Kafka's.
     """
     place = _in_range(log, offset, bounds)
+    fetch = Fetch(
+        offset=offset,
+        segment_base_offset=log.active.base_offset,
+        position=log.active.size_bytes,
+        metadata_offset=offset,
+    )
     if offset >= bounds.limit_offset:
-        return Fetch(
-            offset=offset,
-            searches=(),
-            scans=(),
-            batch=None,
-            segment_base_offset=log.active.base_offset,
-            position=log.active.size_bytes,
-            size_bytes=0,
-            metadata_offset=offset,
-        )
+        return fetch
     searches = []
     scans = []
     for segment in log.segments[place:]:
         search, scan = translate(segment, offset, profile)
         searches.append(search)
         scans.append(scan)
-        if scan.fault:
+        if scan.fault or scan.batch:
             break
-        if scan.batch:
-            return _slice(
-                offset,
-                searches,
-                scans,
-                segment,
-                bounds,
-                batch=scan.batch,
-                profile=profile,
-                max_bytes=max_bytes,
-                at_least_one=at_least_one,
-            )
-    return Fetch(
-        offset=offset,
-        searches=tuple(searches),
-        scans=tuple(scans),
-        batch=None,
-        segment_base_offset=log.active.base_offset,
-        position=log.active.size_bytes,
-        size_bytes=0,
-        metadata_offset=bounds.end_offset,
+    fetch = replace(fetch, searches=tuple(searches), scans=tuple(scans))
+    batch = scans[-1].batch
+    if batch is None:
+        return replace(fetch, metadata_offset=bounds.end_offset)
+    found = log.segments[place + len(scans) - 1]
+    is_limited = found.base_offset == bounds.limit_base_offset
+    stop = bounds.limit_position if is_limited else found.size_bytes
+    most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
+    return replace(
+        fetch,
+        batch=batch,
+        segment_base_offset=found.base_offset,
+        position=batch.position,
+        size_bytes=min(max(0, stop - batch.position), most_bytes),
+        metadata_offset=batch.base_offset if profile.metadata_offset == BATCH_BASE else offset,
+        is_incomplete=0 < most_bytes < batch.size_bytes,
     )
 
 
@@ -319,41 +311,6 @@ def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
     if offset > bounds.end_offset or place is None:
         raise OffsetOutOfRange(verbatim(f"{words}upto {bounds.end_offset}."))
     return place
-
-
-def _slice(
-    offset: int,
-    searches: list[IndexSearch],
-    scans: list[ForwardScan],
-    segment: SegmentView,
-    bounds: Bounds,
-    *,
-    batch: Batch,
-    profile: SearchProfile,
-    max_bytes: int,
-    at_least_one: bool,
-) -> Fetch:
-    most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
-    metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
-    fetch = Fetch(
-        offset=offset,
-        searches=tuple(searches),
-        scans=tuple(scans),
-        batch=batch,
-        segment_base_offset=segment.base_offset,
-        position=batch.position,
-        size_bytes=0,
-        metadata_offset=metadata_offset,
-    )
-    if not most_bytes:
-        return fetch
-    stop = (
-        segment.size_bytes
-        if segment.base_offset != bounds.limit_base_offset
-        else bounds.limit_position
-    )
-    size_bytes = min(max(0, stop - batch.position), most_bytes)
-    return replace(fetch, size_bytes=size_bytes, is_incomplete=most_bytes < batch.size_bytes)
 
 
 class SegmentReason(Enum):

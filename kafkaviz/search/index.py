@@ -1,5 +1,6 @@
 """A search in an index of a segment: the file, every probe, and the entry found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,25 +29,13 @@ class IndexSearch:
 def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> IndexSearch:
     """Finds the last entry whose offset is not above `offset` (OffsetIndex.lookup)."""
     keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
-    slot_search = slots.floor(
-        keys,
-        offset,
-        offset_index.ENTRY.itemsize,
-        warm=profile.is_warm,
-        warm_bytes=profile.warm_bytes,
-    )
-    return _offset_search(segment, slot_search)
+    return _offset_search(segment, _run(slots.floor, keys, offset, OFFSET, profile))
 
 
 def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
     """Finds the last entry whose timestamp is not above `timestamp_ms` (TimeIndex.lookup)."""
-    slot_search = slots.floor(
-        KeyColumn(segment.time_slots["timestamp_ms"]),
-        timestamp_ms,
-        time_index.ENTRY.itemsize,
-        warm=profile.is_warm,
-        warm_bytes=profile.warm_bytes,
-    )
+    keys = KeyColumn(segment.time_slots["timestamp_ms"])
+    slot_search = _run(slots.floor, keys, timestamp_ms, TIME, profile)
     entry = None
     if slot_search.slot >= 0:
         timestamp, relative_offset = segment.time_slots[slot_search.slot].item()
@@ -65,14 +54,8 @@ def upper_bound(
     may overflow.
     """
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
-    slot_search = slots.upper_bound(
-        KeyColumn(segment.offset_slots["position"]),
-        target,
-        offset_index.ENTRY.itemsize,
-        warm=profile.is_warm,
-        warm_bytes=profile.warm_bytes,
-    )
-    return _offset_search(segment, slot_search)
+    keys = KeyColumn(segment.offset_slots["position"])
+    return _offset_search(segment, _run(slots.upper_bound, keys, target, OFFSET, profile))
 
 
 def position_of(search: IndexSearch) -> int:
@@ -83,6 +66,14 @@ def position_of(search: IndexSearch) -> int:
 def time_entry_of(search: IndexSearch, segment: SegmentView) -> tuple[int, int]:
     """Returns the (timestamp in ms, offset) found in the time index, or (-1, base offset)."""
     return search.entry or (NO_TIMESTAMP, segment.base_offset)
+
+
+def _run(
+    find: Callable[..., SlotSearch], keys: KeyColumn, target: int, kind: str, profile: SearchProfile
+) -> SlotSearch:
+    return find(
+        keys, target, ENTRY_BYTES[kind], warm=profile.is_warm, warm_bytes=profile.warm_bytes
+    )
 
 
 def _offset_search(segment: SegmentView, slot_search: SlotSearch) -> IndexSearch:

@@ -24,15 +24,15 @@ from kafkaviz.units import file_stem
 NO_TIMESTAMP = -1
 
 
+@dataclass(eq=False)
 class KeyColumn:
     """A column of an index. Adds the base offset to a value when the value is read.
 
     A search reads only about twenty values, so converting the whole column would waste time.
     """
 
-    def __init__(self, column: np.ndarray, base: int = 0) -> None:
-        self._column = column
-        self._base = base
+    _column: np.ndarray
+    _base: int = 0
 
     def __len__(self) -> int:
         return len(self._column)
@@ -98,17 +98,11 @@ class SegmentView:
         """
         entry_bytes = time_index.ENTRY.itemsize
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
-        last = (
-            time_index.parse(self.timeindex.content((slots - 1) * entry_bytes, entry_bytes))
-            if self.timeindex and slots
-            else ()
-        )
-        if len(last):
-            return (
-                int(last[0]["timestamp_ms"]),
-                int(last[0]["relative_offset"]) + self.base_offset,
-            )
-        return (-1, self.base_offset)
+        if self.timeindex and slots:
+            data = self.timeindex.content((slots - 1) * entry_bytes, entry_bytes)
+            for timestamp_ms, relative_offset in time_index.parse(data).tolist():
+                return timestamp_ms, relative_offset + self.base_offset
+        return -1, self.base_offset
 
     @property
     def largest_timestamp_ms(self) -> int:

@@ -275,10 +275,10 @@ class Lookup:
     profile: SearchProfile
     bounds: Bounds
     choices: tuple[SegmentChoice, ...]
-    searches: tuple[IndexSearch, ...]
-    scans: tuple[ForwardScan, ...]
-    record: ConsumerRecord | None
-    answer: OffsetAndTimestamp | None
+    searches: tuple[IndexSearch, ...] = ()
+    scans: tuple[ForwardScan, ...] = ()
+    record: ConsumerRecord | None = None
+    answer: OffsetAndTimestamp | None = None
     offset: int | None = None
     timestamp_ms: int | None = None
     fetches: tuple[Fetch, ...] = ()
@@ -382,27 +382,21 @@ def by_offset(
             profile=profile,
             bounds=bounds,
             choices=explain_no_segment(log, offset, SegmentReason.OUT_OF_RANGE),
-            searches=(),
-            scans=(),
-            record=None,
-            answer=None,
             offset=offset,
             error=error,
         )
     first = results[0][0]
     last = results[-1][1]
     record = last if isinstance(last, ConsumerRecord) else None
-    answer = OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None
-    choices = explain_fetch(log, offset, first, bounds)
     return Lookup(
         partition=log.name,
         profile=profile,
         bounds=bounds,
-        choices=choices,
+        choices=explain_fetch(log, offset, first, bounds),
         searches=first.searches,
         scans=first.scans,
         record=record,
-        answer=answer,
+        answer=OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None,
         offset=offset,
         fetches=tuple(fetch for fetch, _ in results),
         error=last if isinstance(last, CorruptRecord | FailedRead) else None,
@@ -452,15 +446,13 @@ def by_timestamp(
             time_search.scan.base_offset,
             time_search.scan.batch.position,
         )
-    scans = (time_search.scan,) if time_search.scan else ()
-    choices = by_time.explain_choices(log, time_search, bounds)
     return Lookup(
         partition=log.name,
         profile=profile,
         bounds=bounds,
-        choices=choices,
+        choices=by_time.explain_choices(log, time_search, bounds),
         searches=time_search.searches,
-        scans=scans,
+        scans=(time_search.scan,) if time_search.scan else (),
         record=record,
         answer=time_search.answer,
         timestamp_ms=timestamp_ms,
@@ -486,8 +478,6 @@ def _failed_lookup(
         choices=explain_no_segment(log, target, SegmentReason.BOUNDS_UNKNOWN),
         searches=(fault.search,),
         scans=(fault.scan,),
-        record=None,
-        answer=None,
         offset=offset,
         timestamp_ms=timestamp_ms,
         error=fault,

@@ -13,7 +13,7 @@ hold the offsets 0 to 9, 10 to 24 and 25 to 30. For target 12 the reads (positio
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 from pathlib import Path
@@ -50,8 +50,6 @@ SearchResult = TypeVar("SearchResult")
 WINDOW_BYTES = 1 << 14  # bytes per read; Kafka makes a system call per step, kafkaviz makes few
 # 18: a header of magic 0 ends here, because it has no timestamp
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
-
-
 # faults for which kafkaviz refuses data that Kafka would read
 OWN_REFUSALS = (
     "codec.expands_past_limit",
@@ -107,10 +105,10 @@ class Batch:
     position: int
     size_bytes: int
     magic: int
-    leader_epoch: int
-    producer_id: int
-    is_control: bool
-    is_transactional: bool
+    leader_epoch: int = UNKNOWN
+    producer_id: int = UNKNOWN
+    is_control: bool = False
+    is_transactional: bool = False
 
 
 class LogReader:
@@ -134,7 +132,8 @@ class LogReader:
         """Reads bytes without adding the read to `reads`. Returns fewer bytes if the log ends."""
         window_position = position - self._start
         if window_position < 0 or window_position + size > len(self._window):
-            self._window = self._read_window(position, max(size, WINDOW_BYTES))
+            window_bytes = min(max(size, WINDOW_BYTES), self.size_bytes - position)
+            self._window = read_bytes(self._read, position, window_bytes)
             self._start = position
             window_position = 0
         return self._window[window_position : window_position + size]
@@ -173,22 +172,16 @@ class LogReader:
             )
             position += size_bytes
 
-    def _read_window(self, position: int, size: int) -> bytes:
-        return read_bytes(self._read, position, min(size, self.size_bytes - position))
 
-
+@dataclass(eq=False)
 class FileBatch:
     """A batch whose first 17 bytes have been read. Other attributes may need another read."""
 
-    def __init__(
-        self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int
-    ) -> None:
-        """Takes the fields of a batch. A wrapper has the `offset` of its last message."""
-        self._log = log
-        self._offset = offset
-        self.position = position
-        self.size_bytes = size_bytes
-        self.magic = magic
+    _log: LogReader
+    position: int
+    _offset: int  # of the first record; of the last message in a wrapper
+    size_bytes: int
+    magic: int
 
     @property
     def is_legacy(self) -> bool:
@@ -252,10 +245,6 @@ class FileBatch:
                 position=self.position,
                 size_bytes=self.size_bytes,
                 magic=self.magic,
-                leader_epoch=UNKNOWN,
-                producer_id=UNKNOWN,
-                is_control=False,
-                is_transactional=False,
             )
         header = np.frombuffer(
             self._log.peek(self.position, HEADER_BYTES).ljust(HEADER_BYTES, b"\0"), HEADER
@@ -373,12 +362,8 @@ def find_offset(
     `target`. The two values find the same batch, but with different reads.
     """
     scan = _Scan(log, base_offset, target, position)
-    try:
-        return scan.result(
-            scan.by_last_offset() if comparison == LAST_OFFSET else scan.by_base_offset()
-        )
-    except CorruptBytes as fault:
-        return scan.failed(fault)
+    search = scan.by_last_offset if comparison == LAST_OFFSET else scan.by_base_offset
+    return scan.run(lambda: scan.result(search()))
 
 
 def find_timestamp(
@@ -396,10 +381,7 @@ def find_timestamp(
     matter (since 4.4).
     """
     scan = _Scan(log, base_offset, target_ms, position)
-    try:
-        return scan.by_timestamp(start_offset, is_streamed=is_streamed)
-    except CorruptBytes as fault:
-        return scan.failed(fault)
+    return scan.run(lambda: scan.by_timestamp(start_offset, is_streamed=is_streamed))
 
 
 def find_largest_timestamp(
@@ -410,20 +392,24 @@ def find_largest_timestamp(
     In a batch of magic 0 no record is found (RecordBatch.offsetOfMaxTimestamp).
     """
     scan = _Scan(log, base_offset, largest_ms, position)
-    try:
-        return scan.by_largest_timestamp()
-    except CorruptBytes as fault:
-        return scan.failed(fault)
+    return scan.run(scan.by_largest_timestamp)
 
 
+@dataclass
 class _Scan:
-    def __init__(self, log: LogReader, base_offset: int, target: int, position: int) -> None:
-        self._log = log
-        self._base_offset = base_offset
-        self._target = target
-        self._position = position
-        self._headers: list[HeaderDecision] = []
-        self._first_base_offset: int | None = None
+    _log: LogReader
+    _base_offset: int
+    _target: int
+    _position: int
+    _headers: list[HeaderDecision] = field(default_factory=list)
+    _first_base_offset: int | None = None
+
+    def run(self, search: Callable[[], ForwardScan]) -> ForwardScan:
+        """Returns the result of `search`, one of the methods below. Damage becomes its `fault`."""
+        try:
+            return search()
+        except CorruptBytes as fault:
+            return replace(self.result(None), fault=failed_read(self._log.path, fault))
 
     def decide(self, batch: FileBatch, outcome: HeaderOutcome, value: int) -> None:
         if batch.position == self._position and not batch.is_legacy:
@@ -447,9 +433,6 @@ class _Scan:
             first_base_offset=self._first_base_offset,
         )
 
-    def failed(self, fault: CorruptBytes) -> ForwardScan:
-        return replace(self.result(None), fault=failed_read(self._log.path, fault))
-
     def by_timestamp(self, start_offset: int, *, is_streamed: bool) -> ForwardScan:
         for batch in self._log.batches(self._position):
             newest_ms = batch.max_timestamp_ms
@@ -471,7 +454,9 @@ class _Scan:
                 continue
             offset = None
             if batch.magic != 0:
-                offset = _first_offset_of_time(batch.heads(is_streamed=True), newest_ms)
+                heads = batch.heads(is_streamed=True)
+                offsets = (head.offset for head in heads if head.timestamp_ms == newest_ms)
+                offset = next(offsets, None)
             self.decide(batch, HeaderOutcome.LARGEST_FOUND, newest_ms)
             return self.result(batch, offset, None if offset is None else newest_ms)
         return self.result(None)
@@ -507,7 +492,3 @@ class _Scan:
         )
         self.decide(batch, outcome, last_offset)
         return outcome is HeaderOutcome.REACHES
-
-
-def _first_offset_of_time(heads: Iterator[RecordHead], timestamp_ms: int) -> int | None:
-    return next((head.offset for head in heads if head.timestamp_ms == timestamp_ms), None)

@@ -422,9 +422,6 @@ def _search_keys(
         bounds=Bounds(0, 0, 0, 0, 0),
         choices=(),
         searches=searches,
-        scans=(),
-        record=None,
-        answer=None,
         offset=None if is_time else target,
         timestamp_ms=target if is_time else None,
     )
