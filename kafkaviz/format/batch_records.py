@@ -221,7 +221,15 @@ def compute_crc(read: ReadInto, batch: np.void) -> int | None:
 def ensure_valid(data: bytes | memoryview) -> None:
     """Raises CorruptBytes with Kafka's message if the checksum of a batch is wrong."""
     batch = batch_bytes(data)
-    stored_crc, computed_crc, position = _checksums(batch)
+    if not _is_magic_2(batch):
+        position = _LEGACY_CRC_AT
+        computed_crc = zlib.crc32(batch[_MAGIC_AT:])
+    elif len(batch) < HEADER_BYTES:
+        raise _too_small_error(batch)
+    else:
+        position = _CRC_AT
+        computed_crc = crc32c(batch[CRC_START:])
+    stored_crc = int.from_bytes(batch[position : position + 4], "big")
     if stored_crc != computed_crc:
         raise CorruptBytes(
             position,
@@ -231,19 +239,7 @@ def ensure_valid(data: bytes | memoryview) -> None:
         )
 
 
-def _checksums(batch: memoryview) -> tuple[int, int, int]:
-    header, start, position = (
-        (HEADER, CRC_START, _CRC_AT)
-        if _is_magic_2(batch)
-        else (LEGACY_HEADER, _MAGIC_AT, _LEGACY_CRC_AT)
-    )
-    if header is HEADER and len(batch) < HEADER_BYTES:
-        raise _too_small_error(batch)
-    stored_crc = int(np.frombuffer(batch, header["crc"], 1, position)[0])
-    return stored_crc, (crc32c if header is HEADER else zlib.crc32)(batch[start:]), position
-
-
-def _is_magic_2(batch: memoryview) -> bool:
+def _is_magic_2(batch: bytes | memoryview) -> bool:
     """Returns whether Kafka reads the batch as magic 2 (FileLogInputStream)."""
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
@@ -347,29 +343,14 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
         for is_valid, row in zip(
             legacy_messages.are_crcs_valid(run).tolist(), run.rows.tolist(), strict=True
         ):
-            (
-                position,
-                size_bytes,
-                offset,
-                crc,
-                _,
-                _,
-                _,
-                timestamp_ms,
-                key_position,
-                key_size,
-                value_position,
-                value_size,
-            ) = row
-            key = record.part(data, key_position, key_size)
-            value = record.part(data, value_position, value_size)
+            position, size_bytes, offset, crc, _, _, _, timestamp_ms, *parts = row
+            key_position, key_size, value_position, value_size = parts
             yield BatchRecord(
                 offset=offset,
                 timestamp_ms=timestamp_ms,
                 sequence=None,
-                key=key,
-                value=value,
-                headers=(),
+                key=record.part(data, key_position, key_size),
+                value=record.part(data, value_position, value_size),
                 crc=crc,
                 is_valid=is_valid,
                 position=position,
@@ -399,7 +380,7 @@ def heads(
     Raises:
         CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.
     """
-    if not MAGIC_2 <= data[_MAGIC_AT] < 128:
+    if not _is_magic_2(data):
         messages = legacy_messages.read(data, limit_bytes, reads_parts=False)
         for offset, timestamp_ms in messages.rows[["offset", "timestamp_ms"]].tolist():
             yield RecordHead(offset, timestamp_ms)
@@ -527,21 +508,13 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
         yield record.part(body, position, value_bytes)
 
 
-def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
-    """Returns the offset and value of each record, or None, as `few_keyed_records` does."""
-    records = few_keyed_records(data)
-    return None if records is None else [(offset, value) for offset, _, value in records]
-
-
-def few_keyed_records(
-    data: bytes | memoryview,
-) -> list[tuple[int, bytes | None, bytes | None]] | None:
+def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None, bytes | None]] | None:
     """Returns the offset, key and value of each record in a simple batch, without compiled code.
 
     A batch is simple if it is complete, sound, of magic 2, not compressed, and without headers.
     Returns None for any other batch; read that batch with `iterate`.
     """
-    if len(data) < HEADER_BYTES or not MAGIC_2 <= data[_MAGIC_AT] < 128:
+    if len(data) < HEADER_BYTES or not _is_magic_2(data):
         return None
     header, body = split_header(data)
     if header["attributes"] & CODEC_MASK:

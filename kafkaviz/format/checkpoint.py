@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format.java import ILLEGAL_ARGUMENT, OUT_OF_MEMORY, parse_int, parse_long
@@ -119,22 +119,20 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
         CannotOpen: the file has more than MAX_EPOCHS lines.
     """
     epochs = []
-    refusals = []  # LeaderEpochFileCache checks the numbers after the whole file was parsed
+    refusal = None  # LeaderEpochFileCache checks the numbers after the whole file was parsed
     lines = _entries(
         text, 2, MAX_EPOCHS, lambda epoch, start: (parse_int(epoch), parse_long(start))
     )
     for position, (epoch, start_offset) in lines:
         epochs.append((epoch, start_offset))
-        if min(epoch, start_offset) < 0 and not refusals:
-            refusal = (
+        if min(epoch, start_offset) < 0 and refusal is None:
+            words = (
                 "Received invalid partition leader epoch entry "
                 f"EpochEntry[epoch={epoch}, startOffset={start_offset}]"
             )
-            refusals.append(
-                UncaughtRefusal(position, verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
-            )
-    if refusals:
-        raise refusals[0]
+            refusal = UncaughtRefusal(position, verbatim(words), (ILLEGAL_ARGUMENT, words))
+    if refusal:
+        raise refusal
     return epochs
 
 
@@ -228,14 +226,8 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
             raise CorruptBytes(0, message("quorum_state.field_missing", name=name, version=version))
         if type(body[name]) is not kind:
             raise CorruptBytes(0, message("quorum_state.field_type", name=name, kind=kind.__name__))
-    voters: list[Any] = (
-        [
-            entry.get("voterId") if isinstance(entry, dict) else None
-            for entry in body.get("currentVoters") or []
-        ]
-        if version == 0
-        else []
-    )
+    entries = body["currentVoters"] if version == 0 else []
+    voters = [entry.get("voterId") if isinstance(entry, dict) else None for entry in entries]
     if any(type(voter) is not int for voter in voters):
         raise CorruptBytes(0, message("quorum_state.voter_without_id"))
     return QuorumState(
@@ -255,10 +247,8 @@ def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
     """Returns a Java properties file, with the keys in the given order and without escapes."""
-    return "".join(
-        f"{line}\n"
-        for line in (*(f"#{comment}" for comment in comments), *map("=".join, properties.items()))
-    ).encode("latin-1")
+    lines = [f"#{comment}" for comment in comments] + ["=".join(pair) for pair in properties.items()]
+    return "".join(f"{line}\n" for line in lines).encode("latin-1")
 
 
 def build_partition_metadata(topic_id: str) -> bytes:

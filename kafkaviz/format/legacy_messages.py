@@ -96,18 +96,12 @@ def read(
         return Messages(
             batch, rows[:0], CorruptBytes(0, message("corrupt.no_whole_message", size=len(buffer)))
         )
-    _, fault, position, found_size, available_size = _fill(buffer, rows)
-    codec_id = int(rows["attributes"][0]) & CODEC_MASK
-    if codec_id:
-        return _unwrap(
-            batch,
-            rows[0],
-            _corrupt(fault, position, found_size, available_size),
-            limit_bytes,
-            reads_parts=reads_parts,
-        )
+    _, *fault_values = _fill(buffer, rows)
+    fault = _corrupt(*fault_values)
+    if int(rows["attributes"][0]) & CODEC_MASK:
+        return _unwrap(batch, rows[0], fault, limit_bytes, reads_parts=reads_parts)
     if fault and reads_parts:
-        return Messages(batch, rows[:0], _corrupt(fault, position, found_size, available_size))
+        return Messages(batch, rows[:0], fault)
     return Messages(batch, rows)
 
 
@@ -168,7 +162,7 @@ def _decompress(
     position = int(wrapper["value_position"])
     size_bytes = int(wrapper["value_size_bytes"])
     if fault:  # a key that reaches past the end leaves no value; the key itself is never read
-        raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
+        raise fault if position else _out_of_bounds(fault.position)
     if size_bytes < 0:
         raise CorruptBytes(
             position - SIZE_BYTES,
@@ -218,15 +212,16 @@ def _read_inner(
     if not count:
         raise CorruptBytes(0, verbatim("Found invalid compressed record set with no inner records"))
     rows = np.zeros(count, ROW)
-    readable_count, fault, position, found_size, available_size = _fill(buffer, rows)
+    readable_count, *fault_values = _fill(buffer, rows)
+    fault = _corrupt(*fault_values)
     if not reads_parts:
         readable_count = count
-        fault = 0
+        fault = None
     _resolve(rows, wrapper)
     nested_rows = np.flatnonzero(rows["attributes"][: readable_count + 1] & CODEC_MASK)
     if len(nested_rows):  # Kafka checks the codec of an inner message before its key
         return rows[: nested_rows[0]], _nested_error(rows[nested_rows[0]])
-    return rows[:readable_count], _corrupt(fault, position, found_size, available_size)
+    return rows[:readable_count], fault
 
 
 def _nested_error(row: np.void) -> CorruptBytes:
@@ -269,14 +264,16 @@ def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
     """Returns the error that Java raises for the fault of a key or value; None if `fault` is 0."""
-    return _java_fault(fault, position, found_size, available_size) if fault else None
-
-
-def _java_fault(fault: int, position: int, found_size: int, available_size: int) -> CorruptBytes:
+    if fault == 0:
+        return None
     if fault == _OUT_OF_BOUNDS:
-        return CorruptBytes(position, verbatim("IndexOutOfBoundsException"), FaultKind.BOUNDS)
+        return _out_of_bounds(position)
     words = f"newLimit > capacity: ({found_size} > {available_size})"
     return CorruptBytes(position, verbatim(words), FaultKind.ARGUMENT)
+
+
+def _out_of_bounds(position: int) -> CorruptBytes:
+    return CorruptBytes(position, verbatim("IndexOutOfBoundsException"), FaultKind.BOUNDS)
 
 
 @njit(cache=True, boundscheck=True)

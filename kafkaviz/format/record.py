@@ -246,7 +246,8 @@ def _read_run(
         The rows; the fault after these rows, or None; and the position after the rows.
     """
     if remaining < 0:
-        return np.empty(0, ROW), _negative_count_error(remaining), position
+        words = f"Found invalid record count {remaining} in magic v2 batch"
+        return np.empty(0, ROW), CorruptBytes(0, verbatim(words)), position
     if remaining == 0:
         return np.empty(0, ROW), None, position
     table = np.zeros(min(remaining, max_rows), ROW)
@@ -256,30 +257,15 @@ def _read_run(
     # these are the last records, but bytes are left after them
     if not fault and remaining == len(table) and position < len(buffer):
         fault = LEFTOVER
-    if fault:
-        return (
-            table[: np.count_nonzero(table["size_bytes"])],
-            CorruptBytes(
-                position,
-                _text(
-                    fault,
-                    is_compressed=is_compressed,
-                    found_number=found_number,
-                    available=available,
-                ),
-                _KINDS.get(fault, FaultKind.RECORD),
-            ),
-            position,
-        )
-    return table, None, position
+    if not fault:
+        return table, None, position
+    what = _text(fault, is_compressed, found_number, available)
+    error = CorruptBytes(position, what, _KINDS.get(fault, FaultKind.RECORD))
+    return table[: np.count_nonzero(table["size_bytes"])], error, position
 
 
 def _max_rows(data: bytes | memoryview, record_count: int) -> int:
     return max(0, min(record_count, len(data) // MIN_BYTES + 1))
-
-
-def _negative_count_error(record_count: int) -> CorruptBytes:
-    return CorruptBytes(0, verbatim(f"Found invalid record count {record_count} in magic v2 batch"))
 
 
 def byte_array(data: bytes | memoryview) -> np.ndarray:
@@ -387,7 +373,7 @@ _KINDS = {
 }
 
 
-def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> Message:
+def _text(fault: int, is_compressed: bool, found_number: int, available: int) -> Message:
     if fault == _LENGTH_TOO_LONG:
         return verbatim(varint.too_long_text(found_number, varint.VARINT_BYTES))
     if fault == _PAST_END:

@@ -4,7 +4,7 @@ A KRaft broker loads the newest snapshot (.checkpoint). Then it replays the .log
 end offset on. A later record replaces an earlier one, and a null value removes a setting.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -285,25 +285,17 @@ def _batches(
         end = position + int(row["size_bytes"])
         data = log_bytes[position:end] if is_small else segment.batch_bytes(position)
         if not batch_records.is_crc_valid(data):
-            raise CorruptFile(segment.log.path, position, message("corrupt.metadata_checksum"))
+            raise CorruptFile(log.path, position, message("corrupt.metadata_checksum"))
         if row["magic"] < batch.MAGIC_2:
-            raise CorruptFile(
-                segment.log.path,
-                position,
-                message("corrupt.metadata_magic", magic=int(row["magic"])),
-            )
-        budget.spend(row, segment.log.path)
+            what = message("corrupt.metadata_magic", magic=int(row["magic"]))
+            raise CorruptFile(log.path, position, what)
+        budget.spend(row, log.path)
         if batch.is_control(row):
-            _apply_control(data, segment.log.path, position, state)
+            _apply_control(data, log.path, position, state)
             yield iter(()), 0
             continue
-        few_records = batch_records.few_records(data) if is_small else None
-        yield (
-            _applied_records(data, segment.log.path, position)
-            if few_records is None
-            else _few_applied_records(few_records),
-            int(row["last_offset"]) + 1,
-        )
+        records = _applied_records(data, log.path, position, is_small=is_small)
+        yield records, int(row["last_offset"]) + 1
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
@@ -311,9 +303,8 @@ def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage)
 
     KRaftVotersRecord (KIP-853) and the LeaderChangeMessage of each election name voters.
     """
-    few_records = batch_records.few_keyed_records(data)
     try:
-        records = few_records or [
+        records = batch_records.few_records(data) or [
             (record.offset, record.key, record.value)
             for record in batch_records.iterate(data, BATCH_BYTES)
         ]
@@ -326,17 +317,15 @@ def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage)
         raise fault.in_file(path, position) from None
 
 
-def _few_applied_records(
-    records: Iterable[tuple[int, bytes | None]],
+def _applied_records(
+    data: bytes, path: Path, position: int, *, is_small: bool
 ) -> Iterator[tuple[int, bytes]]:
-    return (
-        (offset, value)
-        for offset, value in records
-        if value and len(value) > 1 and value[1] in _APPLIED_NUMBERS
-    )
-
-
-def _applied_records(data: bytes, path: Path, position: int) -> Iterator[tuple[int, bytes]]:
+    few_records = batch_records.few_records(data) if is_small else None
+    if few_records is not None:
+        for offset, _, value in few_records:
+            if value and len(value) > 1 and value[1] in _APPLIED_NUMBERS:
+                yield offset, value
+        return
     try:
         for record in batch_records.iterate(data, BATCH_BYTES, _select_applied):
             yield record.offset, cast("bytes", record.value)  # _select_applied skips null values
@@ -425,10 +414,8 @@ class _Replay:
         change() if self._pending is None else self._pending.append(change)
 
     def _assign(self, assignment: ReplicaAssignment) -> None:
-        self._state.replicas.setdefault(assignment.topic_id, {})[assignment.partition] = (
-            assignment.replicas
-        )
-
+        by_partition = self._state.replicas.setdefault(assignment.topic_id, {})
+        by_partition[assignment.partition] = assignment.replicas
         # a change of replicas without directories leaves them unassigned (PartitionRegistration)
         self._state.directories.get(assignment.topic_id, {}).pop(assignment.partition, None)
 

@@ -316,7 +316,7 @@ def test_few_records_are_those_of_the_iterator():
             answered += 1
             records, fault = records_until_fault(data)
             assert fault is None, line["name"]
-            assert few == [(read.offset, read.value) for read in records], line["name"]
+            assert few == [(read.offset, read.key, read.value) for read in records], line["name"]
     assert answered > 20
 
 
@@ -332,4 +332,5 @@ def test_few_records_believe_no_batch_that_the_iterator_refuses():
         few = batch_records.few_records(bytes(flipped))
         records, fault = records_until_fault(bytes(flipped))
         if few is not None:
-            assert fault is None and few == [(read.offset, read.value) for read in records], bit
+            expected = [(read.offset, read.key, read.value) for read in records]
+            assert fault is None and few == expected, bit

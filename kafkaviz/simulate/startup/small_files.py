@@ -346,7 +346,7 @@ def _sets_metadata_version(data: bytes) -> bool:
         if records is None:
             return False
         try:
-            decoded = [metadata.decode(value or b"") for _, value in records]
+            decoded = [metadata.decode(value or b"") for _, _, value in records]
         except CorruptBytes:
             return False
         set_features |= {
