@@ -121,11 +121,11 @@ def _index_beside(log: FileInfo) -> FileInfo | None:
         return None
 
 
-class FileByteRange(NamedTuple):
-    """The bytes from `start` to `stop` of a file.
+class ByteRange(NamedTuple):
+    """The bytes from `start` to `stop` of a file, or of a batch's decompressed records.
 
     Attributes:
-        size_bytes: the size of the whole file.
+        size_bytes: the size of the whole file, or of all decompressed records.
         spans: the spans that overlap the range. They may begin before it or end after it.
     """
 
@@ -136,37 +136,23 @@ class FileByteRange(NamedTuple):
     spans: list[Span]
 
 
-class DecompressedByteRange(NamedTuple):
-    """The bytes from `start` to `stop` of the decompressed records of a batch.
-
-    Attributes:
-        size_bytes: the size of all decompressed records.
-        data: the bytes of the range.
-        spans: the spans that overlap the range.
-    """
-
-    start: int
-    stop: int
-    size_bytes: int
-    data: bytes
-    spans: list[Span]
-
-
-def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRange:
+def read(info: FileInfo, start: int = 0, stop: int | None = None) -> ByteRange:
     """Returns a range of any file with its spans. Raises CannotOpen."""
     stop = info.size_bytes if stop is None else min(stop, info.size_bytes)
     start = max(0, min(start, stop))
-    file_spans = (
-        layouts.find_overlapping(_spans(info, start, stop), start, stop) if start < stop else []
-    )
-    return FileByteRange(
-        start, stop, info.size_bytes, file.read(info.path, start, stop - start), file_spans
+    spans = _spans(info, start, stop) if start < stop else []
+    return ByteRange(
+        start,
+        stop,
+        info.size_bytes,
+        file.read(info.path, start, stop - start),
+        layouts.find_overlapping(spans, start, stop),
     )
 
 
 def read_decompressed(
     log: FileInfo, position: int, start: int = 0, stop: int | None = None
-) -> DecompressedByteRange | None:
+) -> ByteRange | None:
     """Decompresses the batch at `position` and returns a range of its records.
 
     Returns None if the batch is not compressed.
@@ -183,7 +169,7 @@ def read_decompressed(
         return None
     stop = len(content.data) if stop is None else min(stop, len(content.data))
     start = max(0, min(start, stop))
-    return DecompressedByteRange(
+    return ByteRange(
         start,
         stop,
         len(content.data),

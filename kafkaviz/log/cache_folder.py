@@ -9,12 +9,14 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Generator
+import threading
+from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 PREFIX = ".unpacking-"
+TEMPORARY = ".making-"  # the beginning of the name of a file that is not complete yet
 LOCK = "in-use"
 TRIES = 3  # retries, because a running thread may add a file during the removal
 _OPEN_FOLDERS: set[Path] = set()  # the folders of this process
@@ -87,3 +89,37 @@ def _lock(folder: Path) -> IO[bytes] | None:
             return lock
     lock.close()
     return None
+
+
+# ---- the files of a view
+
+
+def temporary_path(target: Path) -> Path:
+    """Returns a path next to `target` that no other thread or process uses."""
+    return target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
+
+
+def make_link(target: Path, source: Path) -> None:
+    """Makes `target` a link to `source`, in one step because others may read it."""
+    try:
+        if os.readlink(target) == os.fspath(source):
+            return
+    except OSError:
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target)
+    temporary = temporary_path(target)
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(source)
+    temporary.replace(target)
+
+
+def remove_others(folder: Path, expected: Collection[str]) -> None:
+    """Removes all names in a folder except the expected ones and the temporary ones."""
+    for name in set(os.listdir(folder)).difference(expected):
+        if name.startswith(TEMPORARY):
+            continue
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

@@ -6,17 +6,18 @@ Its bytes are fetched before they are read here.
 
 import io
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from typing import TypeVar
 
 import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
-from kafkaviz.errors import CannotOpen, too_large, translate_os_errors
+from kafkaviz.errors import CannotOpen, CorruptBytes, too_large, translate_os_errors
 from kafkaviz.log.confinement import is_confined, open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import CachedFile
@@ -29,6 +30,7 @@ INDEX_BYTES = 2**31 - 1  # the largest index that a broker can map (FileChannel.
 DATA_LIMIT_BYTES = 1 << 27
 TEXT_BYTES = 16 << 20  # enough for a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,17 @@ def read(
         return b"".join(_pieces(file, position, count))
 
 
+def parse(
+    path: Path, parser: Callable[[bytes], Result], limit_bytes: int = READ_LIMIT_BYTES
+) -> Result:
+    """Returns parser(bytes of a file). Raises CorruptFile in place of a CorruptBytes."""
+    data = read(path, limit_bytes=limit_bytes)
+    try:
+        return parser(data)
+    except CorruptBytes as fault:
+        raise fault.in_file(path) from None
+
+
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
     """Returns a small text file. Bytes that are not UTF-8 become U+FFFD.
 
@@ -302,13 +315,6 @@ def _data_end(descriptor: int, size: int) -> int:
                 descriptor, os.lseek(descriptor, position, os.SEEK_DATA), os.SEEK_HOLE
             )
     except OSError:
-        return position if position else _size_unless_hole(descriptor, size)
+        if position == 0 and os.fstat(descriptor).st_blocks:
+            return size  # some filesystems never find data
     return min(position, size)
-
-
-def _size_unless_hole(descriptor: int, size: int) -> int:
-    """Returns 0 if the whole file is one hole, else its size.
-
-    Called if the system finds no data in the file. Some file systems never find data.
-    """
-    return 0 if os.fstat(descriptor).st_blocks == 0 else size

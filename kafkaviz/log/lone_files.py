@@ -13,17 +13,15 @@ at the segment's end.
 
 import hashlib
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
 
 from kafkaviz.errors import translate_os_errors
 from kafkaviz.format import names
 from kafkaviz.log import file
-from kafkaviz.log.cache_folder import cache_folder
+from kafkaviz.log.cache_folder import cache_folder, make_link, remove_others
 
 UNNAMED = "unnamed-0"  # the topic-partition to show if the folder is not named after one
-TEMPORARY = ".making-"
 
 
 def open_view(path: Path) -> Path | None:
@@ -33,10 +31,11 @@ def open_view(path: Path) -> Path | None:
         return None
     links = {name: path}
     segment = names.parse_file(name)
+    identity = segment and (segment.base_offset, segment.suffix)
     snapshots: dict[int, Path] = {}
     for info in file.list_files(path.parent):
         other = names.parse_file(info.name)
-        if segment and other and _identity(other) == _identity(segment):
+        if segment and other and (other.base_offset, other.suffix) == identity:
             links.setdefault(info.name, info.path)
         elif info.name == names.PARTITION_METADATA and names.parse_directory(path.parent.name):
             links[info.name] = info.path
@@ -51,10 +50,8 @@ def open_view(path: Path) -> Path | None:
     with translate_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for link_name, target in links.items():
-            _link(folder / link_name, target)
-        for link_name in set(os.listdir(folder)) - links.keys():
-            if not link_name.startswith(TEMPORARY):
-                (folder / link_name).unlink(missing_ok=True)
+            make_link(folder / link_name, target)
+        remove_others(folder, links)
     return folder
 
 
@@ -64,18 +61,3 @@ def folder_of(path: Path) -> Path:
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent
     return path
-
-
-def _identity(name: names.SegmentName) -> tuple[int, str]:
-    return name.base_offset, name.suffix
-
-
-def _link(link: Path, target: Path) -> None:
-    """Creates or replaces the link atomically, because others may read it at the same time."""
-    with suppress(OSError):
-        if os.readlink(link) == os.fspath(target):
-            return
-    temporary = link.with_name(f"{TEMPORARY}{link.name}-{os.getpid()}-{threading.get_ident()}")
-    temporary.unlink(missing_ok=True)
-    temporary.symlink_to(target)
-    temporary.replace(link)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot
 from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.offset_index import find_log_end
@@ -231,11 +231,7 @@ class Partition:
                 message("errors.no_such_producer_snapshot", offset=offset),
                 kind="missing",
             )
-        path = self.snapshots[offset].path
-        try:
-            return producer_snapshot.parse(file.read(path))
-        except CorruptBytes as fault:
-            raise fault.in_file(path) from None
+        return file.parse(self.snapshots[offset].path, producer_snapshot.parse)
 
 
 def _size_bytes(segment: Segment, kind: str) -> int | None:

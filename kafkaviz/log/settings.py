@@ -17,14 +17,14 @@ DynamicBrokerConfig removes all synonyms of a setting when one is set.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Setting, Value
-from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
+from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
 from kafkaviz.format.java import int_or_none
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
@@ -133,86 +133,45 @@ class Settings:
             for name, definition in config_def.TOPIC_SETTINGS.items()
             if definition.is_known_to(self.release)
         }
-        extra = {
-            name: config_value
-            for name, config_value in self.image.topic_configs(topic).items()
-            if name not in known_settings
+        others = {
+            name: SettingValue(name, record.value, Origin.TOPIC, name, describe_record(record))
+            for name, record in self.image.topic_configs(topic).items()
         }
         return known_settings | {
-            name: SettingValue(
-                name, config_value.value, Origin.TOPIC, name, describe_record(config_value)
-            )
-            for name, config_value in extra.items()
+            name: value for name, value in others.items() if name not in known_settings
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
         """Returns a setting of this topic. `name` may also be a setting that only brokers have."""
         definition = config_def.TOPIC_SETTINGS.get(name) or config_def.BROKER_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
-        config_records = {} if is_metadata else self._config_records(topic)
+        broker_names = _broker_names(definition, is_metadata=is_metadata)
         if name in self.overrides:
             return self._typed_value(definition, name)
-        for origin, values in config_records.items():
-            candidate_names = (
-                (name,)
-                if origin == Origin.TOPIC
-                else _broker_names(definition, is_metadata=is_metadata)
-            )
-            for source_name in (candidate for candidate in candidate_names if candidate in values):
-                value = self._broker_value(definition, source_name, values[source_name].value)
-                if value is not None:
-                    return SettingValue(
-                        name,
-                        value,
-                        origin,
-                        source_name,
-                        message(
-                            "setting_source.named",
-                            name=source_name,
-                            source=describe_record(values[source_name]),
-                        ),
-                    )
-        for source_name in (
-            candidate
-            for candidate in _broker_names(definition, is_metadata=is_metadata)
-            if candidate in self.overrides
-        ):
-            return self._typed_value(definition, source_name)
+        for origin, records in ({} if is_metadata else self._config_records(topic)).items():
+            candidates = (name,) if origin == Origin.TOPIC else broker_names
+            texts = {key: record.value for key, record in records.items()}
+            for source_name, value in self._valid_values(definition, candidates, texts):
+                source = describe_record(records[source_name])
+                named = message("setting_source.named", name=source_name, source=source)
+                return SettingValue(name, value, origin, source_name, named)
+        for source_name in broker_names:
+            if source_name in self.overrides:
+                return self._typed_value(definition, source_name)
         place = "missing" if self.misses_metadata_log else "elsewhere"
-        unknown = SettingValue(
-            name,
-            None,
-            Origin.UNKNOWN,
-            name,
-            message(f"setting_source.metadata_log_{place}"),
-        )
+        reason = message(f"setting_source.metadata_log_{place}")
+        unknown = SettingValue(name, None, Origin.UNKNOWN, name, reason)
         # a ConfigRecord in it would be stronger than the broker's own file
         if self.lacks_metadata_log and not self.is_file_from_user:
             return unknown
-        for source_name in (
-            candidate
-            for candidate in _broker_names(definition, is_metadata=is_metadata)
-            if candidate in self.properties
-        ):
-            value = self._broker_value(definition, source_name, self.properties[source_name])
-            if value is not None:
-                path = archive.display_path(self.properties_path or Path(SERVER_PROPERTIES))
-                return SettingValue(
-                    name,
-                    value,
-                    Origin.FILE,
-                    source_name,
-                    message("setting_source.file", name=source_name, path=path),
-                )
+        for source_name, value in self._valid_values(definition, broker_names, self.properties):
+            path = archive.display_path(self.properties_path or Path(SERVER_PROPERTIES))
+            source = message("setting_source.file", name=source_name, path=path)
+            return SettingValue(name, value, Origin.FILE, source_name, source)
         if self.lacks_metadata_log:
             return unknown
-        return SettingValue(
-            name,
-            definition.default(self.release),
-            Origin.DEFAULT,
-            name,
-            message("setting_source.default", release=versions.text(self.release)),
-        )
+        source = message("setting_source.default", release=versions.text(self.release))
+        return SettingValue(name, definition.default(self.release), Origin.DEFAULT, name, source)
 
     def _config_records(self, topic: str) -> dict[Origin, Mapping[str, ConfigValue]]:
         return {
@@ -224,20 +183,22 @@ class Settings:
     def _typed_value(self, definition: Setting, source_name: str) -> SettingValue:
         broker_name = source_name if source_name in dict(definition.broker_names) else None
         value = definition.parse(self.overrides[source_name], self.release, broker_name)
-        return SettingValue(
-            definition.name,
-            value,
-            Origin.TYPED,
-            source_name,
-            message("setting_source.typed", name=source_name),
-        )
+        source = message("setting_source.typed", name=source_name)
+        return SettingValue(definition.name, value, Origin.TYPED, source_name, source)
+
+    def _valid_values(
+        self, definition: Setting, names: Iterable[str], texts: Mapping[str, str]
+    ) -> Iterator[tuple[str, Value]]:
+        """Yields each of the `names` that has a text which Kafka accepts, with its value."""
+        for name in names:
+            if name in texts:
+                value = self._broker_value(definition, name, texts[name])
+                if value is not None:
+                    yield name, value
 
     def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
-        broker_name = (
-            source_name
-            if source_name in dict(definition.broker_names) and source_name != definition.name
-            else None
-        )
+        is_broker_name = source_name in dict(definition.broker_names)
+        broker_name = source_name if is_broker_name and source_name != definition.name else None
         try:
             return definition.parse(text, self.release, broker_name, within_limits=False)
         except RefusedSetting:
@@ -345,20 +306,17 @@ def _belongs_to(broker: Broker, properties: Mapping[str, str]) -> bool:
 
 
 def _properties(path: Path) -> dict[str, str]:
-    try:
-        return checkpoint.parse_properties(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
-    except KafkavizError as fault:
-        raise fault.in_file(path) if isinstance(fault, CorruptBytes) else fault from None
+    return file.parse(path, checkpoint.parse_properties, file.PROPERTIES_BYTES)
 
 
-def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
+def _broker_names(definition: Setting, *, is_metadata: bool) -> Sequence[str]:
     """Returns the broker-level names of a setting, such as log.roll.ms for segment.ms.
 
     For the metadata log, only two settings have such a name. The others have Kafka's defaults.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()
-    return (name for name, _ in definition.broker_names)
+    return [name for name, _ in definition.broker_names]
 
 
 def describe_record(config_value: ConfigValue) -> Message:

@@ -20,6 +20,7 @@ from kafkaviz.format.record import Record, build
 from kafkaviz.format.remote_segment import LEADER_EPOCHS, TopicIdPartition
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered, open_broker, read_tiered_state
+from kafkaviz.log.cache_folder import TEMPORARY
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import open_settings
 from kafkaviz.log.tiered import segment_store, tiered_view
@@ -662,7 +663,7 @@ def test_a_view_that_was_changed_is_put_right(broken):
     """
     logs, store = broken
     view = join_tiered(logs, store)
-    other_file = view / "orders-0" / f"{tiered_view.TEMPORARY}written"
+    other_file = view / "orders-0" / f"{TEMPORARY}written"
     other_file.touch()
     (view / "orders-0" / "folder").mkdir()
     (view / "orders-0" / "file").touch()

@@ -118,7 +118,6 @@ def own_extents(size_bytes: int) -> list[Extent]:
             object="",
             object_position=0,
             object_length=size_bytes,
-            codec=None,
             object_bytes=size_bytes,
         )
     ]

@@ -81,12 +81,7 @@ class RemoteSegmentFiles:
         info = self.files.get(MANIFEST)
         if info is None:
             return None
-        try:
-            return remote_segment.parse_manifest(
-                file.read(info.path, limit_bytes=MAX_MANIFEST_BYTES)
-            )
-        except CorruptBytes as fault:
-            raise fault.in_file(info.path) from None
+        return file.parse(info.path, remote_segment.parse_manifest, MAX_MANIFEST_BYTES)
 
     @property
     def is_encrypted(self) -> bool:

@@ -11,7 +11,7 @@ An offset below the local log start is read from the remote segment of its leade
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -119,11 +119,13 @@ class TieredPartition:
             folder: the partition directory where the missing segment would be.
             faults: the errors of the remote segments that should have these offsets, by segment id.
         """
-        broken = _broken_segments(self, folder, faults)
+        broken_segments = _broken_segments(self, folder, faults)
+        broken = [segment.gap for segment in broken_segments]
         readable = [
             segment for segment in self.serving_segments if segment.segment_id not in faults
         ]
-        starts = [segment.start_offset for segment in (*broken, *readable)]
+        starts = [gap.first_offset for gap in broken]
+        starts += [segment.start_offset for segment in readable]
         if not starts:
             return ()
         position = max(self.log_start, min(starts))
@@ -138,7 +140,7 @@ class TieredPartition:
                 return tuple(gaps)
             position = max(position, end + 1)
         # In a store alone, an incomplete copy at its end may simply be in progress.
-        later = [segment for segment in broken if segment.is_complete]
+        later = [segment.gap for segment in broken_segments if segment.is_complete]
         if later:
             gaps += _describe_gap(position, None, later, folder)
         return tuple(gaps)
@@ -151,21 +153,16 @@ class TieredPartition:
         return sum(segment.place is place for segment in self.segments)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _BrokenSegment:
-    """A remote segment that cannot be read.
+    """A remote segment that cannot be read, as the gap that its offsets leave.
 
     Attributes:
-        end_offset: the last offset of the segment, or None if unknown.
         is_complete: whether the segment was completely copied, even if files are now missing.
     """
 
-    start_offset: int
-    end_offset: int | None
-    path: Path
-    what: Message
-    kind: str
-    is_complete: bool = True
+    gap: RemoteGap
+    is_complete: bool
 
 
 def _broken_segments(
@@ -186,20 +183,18 @@ def _broken_segments(
                 fault = _fault_of(segment.stored)
             is_complete = segment.stored.is_complete
         if isinstance(fault, CannotOpen | CorruptFile):
-            end_offset = segment.end_offset
-            if end_offset is None:
+            last_offset = segment.end_offset
+            if last_offset is None:
                 later = (start - 1 for start in starts if start > segment.start_offset)
-                end_offset = min(later, default=None)
-            broken.append(
-                _BrokenSegment(
-                    start_offset=segment.start_offset,
-                    end_offset=end_offset,
-                    path=fault.path,
-                    what=fault.what,
-                    kind=fault.kind if isinstance(fault, CannotOpen) else "",
-                    is_complete=is_complete,
-                )
+                last_offset = min(later, default=None)
+            gap = RemoteGap(
+                first_offset=segment.start_offset,
+                last_offset=last_offset,
+                path=fault.path,
+                what=fault.what,
+                kind=fault.kind if isinstance(fault, CannotOpen) else "",
             )
+            broken.append(_BrokenSegment(gap, is_complete))
     return broken
 
 
@@ -215,23 +210,17 @@ def _fault_of(stored: RemoteSegmentFiles) -> KafkavizError | None:
 
 
 def _describe_gap(
-    first: int, last: int | None, broken: Sequence[_BrokenSegment], folder: Path
+    first: int, last: int | None, broken: Sequence[RemoteGap], folder: Path
 ) -> Iterator[RemoteGap]:
     position = first
-    for segment in broken:
-        end = min((end for end in (segment.end_offset, last) if end is not None), default=None)
-        start = max(position, segment.start_offset)
+    for gap in broken:
+        end = min((end for end in (gap.last_offset, last) if end is not None), default=None)
+        start = max(position, gap.first_offset)
         if end is not None and start > end:
             continue
         if start > position:
             yield _unnamed_gap(position, start - 1, folder)
-        yield RemoteGap(
-            first_offset=start,
-            last_offset=end,
-            path=segment.path,
-            what=segment.what,
-            kind=segment.kind,
-        )
+        yield replace(gap, first_offset=start, last_offset=end)
         if end is None:
             return
         position = end + 1

@@ -15,8 +15,6 @@ VIEW_FILE, which lists the remote segments.
 import hashlib
 import json
 import os
-import shutil
-import threading
 import time
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,13 +22,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names, offset_index, time_index
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkaviz.format.remote_segment import LEADER_EPOCHS as STORED_EPOCHS
 from kafkaviz.format.remote_segment import MANIFEST, TopicIdPartition
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
+from kafkaviz.log.cache_folder import make_link, remove_others, temporary_path
 from kafkaviz.log.partition import CheckpointOffsets, Partition, RemoteGap, open_partition
 from kafkaviz.log.remote import address, block_cache, mirror
 from kafkaviz.log.remote.address import Store
@@ -41,7 +40,6 @@ from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment,
 from kafkaviz.messages import Message, message
 from kafkaviz.units import file_stem
 
-TEMPORARY = ".making-"
 FETCHED_FOLDER = "tiered"  # the folder in the block cache
 VIEW_FILE = "tiered.json"
 REFRESH_S = 2.0  # a view is compared with its sources at most this often
@@ -327,9 +325,7 @@ def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, i
     path = local / names.LOG_START_CHECKPOINT
     try:
         if file.is_there(path):
-            return checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
-    except CorruptBytes as fault:
-        problems.append(fault.in_file(path))
+            return file.parse(path, checkpoint.parse_offsets, file.TEXT_BYTES)
     except KafkavizError as fault:
         problems.append(fault)
     return {}
@@ -360,11 +356,11 @@ def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
             wanted_names |= {entry.name for entry in entries}
     for name in wanted_names:
         if name not in tiered_partitions:
-            _link(folder / name, cast("Path", state.local) / name)
+            make_link(folder / name, cast("Path", state.local) / name)
             continue
         local = state.local / name if state.local and (state.local / name).is_dir() else None
         views[name] = _sync_partition(folder / name, tiered_partitions[name], local)
-    _remove_others(folder, wanted_names)
+    remove_others(folder, wanted_names)
     return views
 
 
@@ -408,7 +404,7 @@ def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None
     expected: set[str] = set()
     if local:
         for info in file.list_files(local):
-            _link(folder / info.name, local / info.name)
+            make_link(folder / info.name, local / info.name)
             expected.add(info.name)
     remote: dict[str, list[str | None]] = {}
     faults: dict[str, KafkavizError] = {}
@@ -430,7 +426,7 @@ def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None
         remote[str(segment.start_offset)] = [stored.layout, manifest_path]
     if local is None:
         expected |= _write_own_files(folder, partition.topic_id, last_stored)
-    _remove_others(folder, expected)
+    remove_others(folder, expected)
     return _PartitionView(remote, partition.gaps(folder, faults))
 
 
@@ -471,17 +467,6 @@ def _write_own_files(
     return set(contents)
 
 
-def _remove_others(folder: Path, expected: set[str]) -> None:
-    for name in set(os.listdir(folder)) - expected:
-        if name.startswith(TEMPORARY):
-            continue
-        path = folder / name
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
 # ---- one file
 
 
@@ -493,11 +478,11 @@ def _place(target: Path, part: FilePart) -> None:
     cache.
     """
     if part.chunks is None and (part.position, part.size_bytes) == (0, part.info.size_bytes):
-        _link(target, part.info.path)
+        make_link(target, part.info.path)
         return
     is_large = part.size_bytes > PIECE_BYTES
     if part.chunks is not None or is_large or address.is_mirrored(part.info.path):
-        _link(target, _fetched_file(target, part))
+        make_link(target, _fetched_file(target, part))
         return
     with suppress(OSError):
         stat = target.lstat()
@@ -524,39 +509,21 @@ def _fetched_file(target: Path, part: FilePart) -> Path:
 
 def _extents(part: FilePart) -> list[Extent]:
     source = address.display(part.info.path)
-    object_bytes = part.info.size_bytes
-    if part.chunks is None:
-        size_bytes = part.size_bytes
-        return [
-            Extent(
-                position=0,
-                length=size_bytes,
-                object=source,
-                object_position=part.position,
-                object_length=size_bytes,
-                codec=None,
-                object_bytes=object_bytes,
-            )
-        ]
-    extents = []
-    for chunk in part.chunks:
-        position = int(chunk["position"])
-        length = int(chunk["size_bytes"])
-        if position < part.size_bytes:
-            object_position = part.position + int(chunk["object_position"])
-            object_length = int(chunk["object_size_bytes"])
-            extents.append(
-                Extent(
-                    position=position,
-                    length=length,
-                    object=source,
-                    object_position=object_position,
-                    object_length=object_length,
-                    codec="zstd",
-                    object_bytes=object_bytes,
-                )
-            )
-    return extents
+    ranges = [(0, part.size_bytes, 0, part.size_bytes)]
+    if part.chunks is not None:
+        ranges = part.chunks[part.chunks["position"] < part.size_bytes].tolist()
+    return [
+        Extent(
+            position=position,
+            length=length,
+            object=source,
+            object_position=part.position + object_position,
+            object_length=object_length,
+            codec=None if part.chunks is None else "zstd",
+            object_bytes=part.info.size_bytes,
+        )
+        for position, length, object_position, object_length in ranges
+    ]
 
 
 def _pieces(part: FilePart) -> Iterator[bytes]:
@@ -591,19 +558,6 @@ def _cut(
     return cut | {"log": replace(log, size_bytes=size_bytes)}
 
 
-def _link(target: Path, source: Path) -> None:
-    try:
-        if os.readlink(target) == os.fspath(source):
-            return
-    except OSError:
-        if target.is_dir() and not target.is_symlink():
-            shutil.rmtree(target)
-    temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
-    temporary.unlink(missing_ok=True)
-    temporary.symlink_to(source)
-    temporary.replace(target)
-
-
 def _write(target: Path, content: bytes) -> None:
     with suppress(OSError):
         if target.read_bytes() == content:
@@ -614,7 +568,7 @@ def _write(target: Path, content: bytes) -> None:
 
 @contextmanager
 def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
-    temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
+    temporary = temporary_path(target)
     try:
         with open(temporary, "wb") as out:
             yield temporary, out
