@@ -181,13 +181,13 @@ def scanned(log: Path) -> tuple[int, int, int]:
     """Returns the counts of batches, records and bytes of values that the package's scan finds."""
     size, counts = log.stat().st_size, np.zeros(3, np.int64)
     with file.reader(log) as read:
-        for part in DeepScan(read, 0, size):
+        for batches in DeepScan(read, 0, size):
             counts += (
-                len(part.batches),
-                part.batches["records_read"].sum(),
-                part.batches["value_bytes"].sum(),
+                len(batches),
+                batches["records_read"].sum(),
+                batches["value_bytes"].sum(),
             )
-            assert part.batches["crc_valid"].all() and not part.faults
+            assert batches["crc_valid"].all() and not batches["fault"].any()
     return tuple(counts.tolist())
 
 

@@ -9,7 +9,7 @@ two batches, with a flipped byte in the key size of the second batch's first rec
                       and a BatchFault: record-malformed, byte 2938, Kafka's message
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
@@ -102,28 +102,20 @@ class BatchFault:
     what: Message
 
 
-@dataclass(frozen=True, slots=True)
-class ScanChunk:
-    """The batches of one chunk, in the order of the log, and their faults.
-
-    Attributes:
-        batches: an array of CHECKED_BATCH, one row per batch.
-    """
-
-    batches: np.ndarray
-    faults: tuple[BatchFault, ...]
+TakeFaults = Callable[[Sequence[BatchFault]], None]
 
 
 class DeepScan:
     """Reads the batches between two positions of a log, each with its records.
 
-    - `.end` is set once all chunks have been read.
+    - It yields arrays of CHECKED_BATCH. `.end` is set after the last one.
     - A bad checksum or a fault in the records is reported, and the scan continues.
     - The scan ends where format.walk.Walk ends, or where the file has become shorter.
     - Memory holds one chunk, or one batch if that is larger, and its decompressed bytes.
 
     Args:
         read: the same function as for Walk.
+        take_faults: called with the faults in the records of each chunk.
         limit_bytes: the largest size of a batch, compressed and decompressed. A larger batch is a
             fault, but its checksum is checked.
         reads_records: whether records are decoded. If False, only checksums are checked, and
@@ -137,6 +129,7 @@ class DeepScan:
         read: ReadInto,
         start: int,
         stop: int,
+        take_faults: TakeFaults | None = None,
         *,
         chunk_bytes: int = CHUNK_BYTES,
         limit_bytes: int = LIMIT_BYTES,
@@ -145,6 +138,7 @@ class DeepScan:
         self._read = read
         self._start = start
         self._stop = stop
+        self._take_faults = take_faults
         self._limit_bytes = limit_bytes
         self._reads_records = reads_records
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
@@ -153,8 +147,8 @@ class DeepScan:
         self._length = 0
         self._decompressor = RunDecompressor()
 
-    def __iter__(self) -> Iterator[ScanChunk]:
-        """Yields one ScanChunk per chunk, and one per batch that is larger than a chunk."""
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Yields one array per chunk, and one per batch that is larger than a chunk."""
         headers = np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8)
         positions = np.empty(MAX_ROWS, np.int64)
         position = self._start
@@ -185,7 +179,8 @@ class DeepScan:
                 if crc is None:
                     code = SHORT
                 else:
-                    yield self._refuse_large_batch(batches, crc)
+                    self._refuse_large_batch(batches[0], crc)
+                    yield batches
                     position = int(next_position)
                     needed_bytes = self._chunk_bytes
         self.end = WalkEnd(position, REASONS[code])
@@ -209,21 +204,21 @@ class DeepScan:
         self._position = position
         self._length = len(tail) + read_bytes
 
-    def _check_chunk(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
+    def _check_chunk(self, positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
         chunk = self._buffer[: self._length + SLACK_BYTES]
         # one type of array: the same compiled version serves chunks and decompressed data
         chunk.flags.writeable = False
         batches = _table(positions, headers)
         if not self._reads_records:
             _check_sums(chunk, self._position, batches)
-            return ScanChunk(batches, ())
+            return batches
         _check_and_read_plain(chunk, self._position, batches)
         self._read_compressed(chunk, batches)
         _read_messages(chunk, self._position, batches, self._limit_bytes)
-        is_faulty = batches["fault"] != NONE
-        return ScanChunk(
-            batches, tuple(self._describe_fault(chunk, batch) for batch in batches[is_faulty])
-        )
+        if self._take_faults:
+            faulty = batches[batches["fault"] != NONE]
+            self._take_faults([self._describe_fault(chunk, batch) for batch in faulty])
+        return batches
 
     def _read_compressed(self, chunk: np.ndarray, batches: np.ndarray) -> None:
         """Reads the compressed batches of magic 2, many batches per compiled call."""
@@ -254,17 +249,17 @@ class DeepScan:
         error = cast("CorruptBytes", batch_records.find_fault(data, self._limit_bytes))
         return BatchFault(position, FAULTS[batch["fault"]], position + error.position, error.what)
 
-    def _refuse_large_batch(self, batches: np.ndarray, crc: int) -> ScanChunk:
-        """Returns the only batch of `batches` without reading its records. `crc` is its CRC."""
-        batch = batches[0]
+    def _refuse_large_batch(self, batch: np.void, crc: int) -> None:
+        """Completes the row of a batch above the limit. `crc` is the checksum of its bytes."""
         batch["crc_valid"] = crc == batch["crc"]
         if not self._reads_records:
-            return ScanChunk(batches, ())
+            return
         batch["fault"] = TOO_LARGE
-        position = int(batch["position"])
-        size_bytes = int(batch["size_bytes"])
-        what = message("corrupt.batch_not_decoded", size=size_bytes, limit=self._limit_bytes)
-        return ScanChunk(batches, (BatchFault(position, FAULTS[TOO_LARGE], position, what),))
+        if self._take_faults:
+            position = int(batch["position"])
+            size_bytes = int(batch["size_bytes"])
+            what = message("corrupt.batch_not_decoded", size=size_bytes, limit=self._limit_bytes)
+            self._take_faults([BatchFault(position, FAULTS[TOO_LARGE], position, what)])
 
 
 def plain_batches(batches: np.ndarray) -> np.ndarray:

@@ -32,19 +32,18 @@ scans return the same batches as Segment.scan.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN, rows
 from kafkaviz.format.deep_scan import (
     CHECKED_BATCH,
-    BatchFault,
     CheckLevel,
     DeepScan,
+    TakeFaults,
     as_checked_batches,
     plain_batches,
 )
@@ -201,7 +200,7 @@ class CheckedScan(ResynchronisingScan):
         points: EntryPoints,
         stop: int,
         base_offset: int,
-        take_faults: Callable[[Sequence[BatchFault]], None],
+        take_faults: TakeFaults | None = None,
         *,
         first_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
@@ -210,7 +209,7 @@ class CheckedScan(ResynchronisingScan):
 
         Args:
             base_offset: the base offset of the segment.
-            take_faults: called with the faults in the records of each chunk.
+            take_faults: see DeepScan.
             first_walk: batches from byte 0 on that were checked before and have no fault.
             level: how much of each batch is checked.
         """
@@ -227,12 +226,9 @@ class CheckedScan(ResynchronisingScan):
             return self._first_walk
         if self._level == CheckLevel.HEADERS:
             return _HeaderWalk(self._points, position, self._stop)
-        return _CheckedWalk(
-            self._points.read,
-            position,
-            self._stop,
-            self._take_faults,
-            reads_records=self._level == CheckLevel.RECORDS,
+        reads_records = self._level == CheckLevel.RECORDS
+        return DeepScan(
+            self._points.read, position, self._stop, self._take_faults, reads_records=reads_records
         )
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
@@ -316,31 +312,6 @@ class CheckedScan(ResynchronisingScan):
             index = data.find(pattern, index + 1, end)
             tries = tries + 1
         return None
-
-
-class _CheckedWalk:
-    """Yields the batches of a deep scan as arrays. Passes faults in records to `take_faults`."""
-
-    def __init__(
-        self,
-        read: ReadInto,
-        start: int,
-        stop: int,
-        take_faults: Callable[[Sequence[BatchFault]], None],
-        *,
-        reads_records: bool,
-    ) -> None:
-        self._scan = DeepScan(read, start, stop, reads_records=reads_records)
-        self._take_faults = take_faults
-
-    @property
-    def end(self) -> WalkEnd:
-        return self._scan.end
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        for chunk in self._scan:
-            self._take_faults(chunk.faults)
-            yield chunk.batches
 
 
 class _HeaderWalk:

@@ -105,13 +105,9 @@ ALL_KINDS = b"".join(
 
 
 def scan(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
-    steps = DeepScan(reader(data), 0, len(data), **options)
-    parts = list(steps)
-    return (
-        np.concatenate([np.empty(0, CHECKED_BATCH), *(part.batches for part in parts)]),
-        [fault for part in parts for fault in part.faults],
-        steps.end,
-    )
+    faults = []
+    steps = DeepScan(reader(data), 0, len(data), faults.extend, **options)
+    return np.concatenate([np.empty(0, CHECKED_BATCH), *steps]), faults, steps.end
 
 
 def plain(data: bytes) -> tuple[list, list, WalkEnd]:
@@ -348,7 +344,7 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     steps = DeepScan(
         reader(data[:-lost]), 0, len(data), chunk_bytes=128, limit_bytes=limit_bytes
     )
-    assert sum(part.batches["records_read"].sum() for part in steps) == 3
+    assert sum(batches["records_read"].sum() for batches in steps) == 3
     assert steps.end == WalkEnd(len(batch_bytes(0, FEW)), "short")
 
 

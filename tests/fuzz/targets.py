@@ -38,7 +38,7 @@ from kafkaviz.format import (
     txn_index,
 )
 from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2
-from kafkaviz.format.deep_scan import CHECKED_BATCH, DeepScan, ScanChunk
+from kafkaviz.format.deep_scan import CHECKED_BATCH, BatchFault, DeepScan
 from kafkaviz.format.walk import Walk, tail_kind, walk
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.recovery import recover
@@ -231,27 +231,28 @@ def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
         )
 
 
-def _deep(data: bytes, chunk_bytes: int) -> tuple[list[ScanChunk], Any]:
+def _deep(data: bytes, chunk_bytes: int) -> tuple[np.ndarray, list[BatchFault], Any]:
+    faults: list[BatchFault] = []
     scan = DeepScan(
-        reader(data), 0, len(data), chunk_bytes=chunk_bytes, limit_bytes=LIMIT_BYTES
+        reader(data),
+        0,
+        len(data),
+        faults.extend,
+        chunk_bytes=chunk_bytes,
+        limit_bytes=LIMIT_BYTES,
     )
-    return list(scan), scan.end
+    return np.concatenate([np.empty(0, CHECKED_BATCH), *scan]), faults, scan.end
 
 
 @lru_cache(4000)
 def _deep_batches(seed: bytes) -> np.ndarray:
-    return _joined(_deep(seed, 1 << 20)[0])
-
-
-def _joined(parts: list[ScanChunk]) -> np.ndarray:
-    return np.concatenate([np.empty(0, CHECKED_BATCH), *(part.batches for part in parts)])
+    return _deep(seed, 1 << 20)[0]
 
 
 def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
     """Runs the deep scan: every batch, and what it says of each before the damage."""
-    parts, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
+    batches, faults, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
     rows, stop = walk(data)
-    batches = _joined(parts)
     expect(end == stop and len(batches) == len(rows), "the scan gives other batches than the walk")
     before = ends_before(_walked(seed), first_difference(seed, data))
     if before:
@@ -259,12 +260,11 @@ def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
             (batches[:before] == _deep_batches(seed)[:before]).all(),
             f"{before} batches lie before the damage",
         )
-    for part in parts:
-        for fault in part.faults:
-            expect(
-                0 <= fault.batch_position <= fault.position <= len(data),
-                f"a fault outside the log: {fault}",
-            )
+    for fault in faults:
+        expect(
+            0 <= fault.batch_position <= fault.position <= len(data),
+            f"a fault outside the log: {fault}",
+        )
 
 
 def _config(draw: Random) -> IndexConfig:

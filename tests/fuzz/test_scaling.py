@@ -150,8 +150,9 @@ def read_segments(data: bytes) -> None:
 
 
 def read_scan(data: bytes) -> None:
-    for chunk in DeepScan(reader(data), 0, len(data)):
-        assert len(chunk.batches)
+    faults = []
+    for batches in DeepScan(reader(data), 0, len(data), faults.extend):
+        assert len(batches)
 
 
 CASES: dict[str, tuple[Callable[[int], bytes], Callable[[bytes], object]]] = {

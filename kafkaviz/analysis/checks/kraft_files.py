@@ -144,8 +144,8 @@ class _CheckpointFile:
             scan = DeepScan(reader, 0, size_bytes)
             bad_rows = [
                 row
-                for part in scan
-                for row in part.batches[~part.batches["crc_valid"] | (part.batches["fault"] != 0)]
+                for batches in scan
+                for row in batches[~batches["crc_valid"] | (batches["fault"] != 0)]
             ]
         position = scan.end.position
         if bad_rows:

@@ -226,7 +226,7 @@ def _is_sound(segment: LogSegment) -> bool:
 def _checked_parts(segment: LogSegment) -> Iterator[np.ndarray | Hole]:
     size_bytes = segment.log.size_bytes
     with entry_points(segment) as points:
-        scan = CheckedScan(points, size_bytes, segment.base_offset, lambda _faults: None)
+        scan = CheckedScan(points, size_bytes, segment.base_offset)
         for part in scan:
             yield part if isinstance(part, Hole) else plain_batches(part)
         if scan.end.position < size_bytes:

@@ -163,10 +163,10 @@ def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
     try:
         with file.reader(task.log) as read, open(folder / name, "wb") as out:
             scan = DeepScan(read, task.start, task.stop)
-            for chunk in scan:
-                if chunk.faults or not chunk.batches["crc_valid"].all():
+            for batches in scan:
+                if batches["fault"].any() or not batches["crc_valid"].all():
                     return failed
-                chunk.batches.tofile(out)
+                batches.tofile(out)
     except KafkavizError:
         return failed
     return DecodedSplit(task.number, task.start, task.stop, name, scan.end)
