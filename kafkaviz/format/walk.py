@@ -117,8 +117,7 @@ class Walk:
 def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
     """Returns all batches of a log in memory, as an array of BATCH; and the end of the log."""
     steps = Walk(reader(data), 0, len(data))
-    parts = list(steps)
-    return np.concatenate(parts) if parts else np.empty(0, BATCH), steps.end
+    return np.concatenate([np.empty(0, BATCH), *steps]), steps.end
 
 
 def few_batches(data: bytes) -> tuple[np.ndarray, int]:

@@ -583,23 +583,25 @@ def refuse_other_brokers(broker: Broker) -> None:
 
 def _refuse_different(complete: Sequence[LogDirectory]) -> None:
     for other in complete[1:]:
-        if _differ(complete[0].node_number, other.node_number) or _differ(
-            complete[0].cluster_id, other.cluster_id
+        first = complete[0]
+        if _differ(first.node_number, other.node_number) or _differ(
+            first.cluster_id, other.cluster_id
         ):
-            paths = complete[0].path, other.path
+            problem = message(
+                "errors.two_brokers",
+                node=other.node_id or "?",
+                cluster=other.cluster_id or "?",
+                other=archive.display_path(first.path),
+                other_node=first.node_id or "?",
+                other_cluster=first.cluster_id or "?",
+            )
+            shown_paths = [archive.display_path(directory.path) for directory in (first, other)]
             raise CannotOpen(
-                archive.display_path(other.path),
-                message(
-                    "errors.two_brokers",
-                    node=other.node_id or "?",
-                    cluster=other.cluster_id or "?",
-                    other=archive.display_path(paths[0]),
-                    other_node=complete[0].node_id or "?",
-                    other_cluster=complete[0].cluster_id or "?",
-                ),
+                shown_paths[1],
+                problem,
                 message("errors.give_one_broker"),
                 kind="not-kafka",
-                nearby=tuple(Path(archive.display_path(path)) for path in paths),
+                nearby=tuple(map(Path, shown_paths)),
             )
 
 
@@ -812,9 +814,9 @@ def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict 
     if path.is_dir():
         return True, None
     try:
-        return file.is_there(path), checkpoint.parse_clean_shutdown(
-            file.read_text(path, MARKER_BYTES)
-        ) if file.is_there(path) else None
+        if not file.is_there(path):
+            return False, None
+        return True, checkpoint.parse_clean_shutdown(file.read_text(path, MARKER_BYTES))
     except KafkavizError as fault:
         problems.append(Problem.from_fault(path, fault))
         return True, None
@@ -837,21 +839,12 @@ def _not_a_broker(root: Path) -> CannotOpen:
         problem = message("errors.is_a_catalog")
         return CannotOpen(root, problem, message("errors.give_catalog_source"), kind="not-kafka")
     # a path in an archive is shown with the archive's path
-    nearby = tuple(
-        archive.display_path(path) for path in _directories(root) if _looks_like_broker(path)
-    )
-    hint = (
-        message("errors.looks_like_one", path=nearby[0])
-        if nearby
-        else message("errors.give_log_directory")
-    )
-    return CannotOpen(
-        root,
-        message("errors.not_a_broker_directory"),
-        hint,
-        kind="not-kafka",
-        nearby=tuple(map(Path, nearby)),
-    )
+    nearby = [archive.display_path(path) for path in _directories(root) if _looks_like_broker(path)]
+    hint = message("errors.give_log_directory")
+    if nearby:
+        hint = message("errors.looks_like_one", path=nearby[0])
+    problem = message("errors.not_a_broker_directory")
+    return CannotOpen(root, problem, hint, kind="not-kafka", nearby=tuple(map(Path, nearby)))
 
 
 def _directories(root: Path) -> list[Path]:

@@ -12,7 +12,7 @@ skipped by offset.
 from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from types import ModuleType
 from typing import Any
@@ -183,31 +183,19 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
     return np.concatenate(parts), walk.end.position
 
 
+@dataclass(eq=False)
 class EntryPoints:
     """Finds positions in a .log at which a batch begins.
 
-    Takes the positions from index entries, and checks that a batch begins there.
+    Takes the positions from index entries, and checks that a batch begins there. `read` reads the
+    .log, of which the first `_size_bytes` bytes may be read.
     """
 
-    def __init__(
-        self,
-        segment: LogSegment,
-        log: ReadInto,
-        offsets: "IndexSlots",
-        times: "IndexSlots",
-        size_bytes: int,
-    ) -> None:
-        """Takes the open files of the segment.
-
-        Args:
-            log: a reader of the .log.
-            size_bytes: the number of bytes of the .log that may be read.
-        """
-        self.read = log
-        self._segment = segment
-        self._size_bytes = size_bytes
-        self._offsets = offsets
-        self._times = times
+    _segment: LogSegment
+    read: ReadInto
+    _offsets: "IndexSlots"
+    _times: "IndexSlots"
+    _size_bytes: int
 
     def fetch_offsets(self, first: float, last: float) -> None:
         """Fetches the bytes of the offsets `first` to `last` from a store, in one request.

@@ -10,6 +10,7 @@ import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, offset_index, time_index, txn_index
 from kafkaviz.format.batch import BATCH, MAGIC_2, MAGIC_END, UNKNOWN
@@ -141,13 +142,8 @@ class Segment:
                 read, these fields stay UNKNOWN.
         """
         log = self.with_log().log
-        return BatchScan(
-            log,
-            start,
-            log.size_bytes if stop is None else stop,
-            chunk_bytes,
-            fill_wrapper_fields=fill_wrapper_fields,
-        )
+        stop = log.size_bytes if stop is None else stop
+        return BatchScan(log, start, stop, chunk_bytes, fill_wrapper_fields)
 
     def full_scan(self) -> "BatchScan":
         """Returns every batch of the .log, as a BatchScan.
@@ -166,8 +162,7 @@ class Segment:
         if self.log is None:
             return WalkResult(np.empty(0, BATCH), WalkEnd(0, "end"))
         scan = self.full_scan()
-        parts = list(scan)
-        return WalkResult(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
+        return WalkResult(np.concatenate([np.empty(0, BATCH), *scan]), scan.end)
 
     def batches(self) -> np.ndarray:
         """Returns an array of format.batch.BATCH, one row per batch of the .log, shape (batches,).
@@ -200,7 +195,7 @@ class Segment:
         Entries for batches that were appended after the .log was listed are left out.
         """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
-        entries = _offset_entries(slots, self.base_offset)
+        entries = _absolute_entries(slots, OFFSET_ENTRY, self.base_offset)
         if self.has_changed():
             entries = _first_true(entries, entries["position"] < self._listed_end(entries)[0])
         return Index(entries, count, trailing_bytes)
@@ -212,7 +207,7 @@ class Segment:
         Entries for batches that were appended after the .log was listed are left out.
         """
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
-        entries = _time_entries(slots, self.base_offset)
+        entries = _absolute_entries(slots, TIME_ENTRY, self.base_offset)
         if self.has_changed():
             _, last_offset = self._listed_end(self.offset_slots.entries)
             entries = _first_true(entries, entries["offset"] <= last_offset)
@@ -331,29 +326,26 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
     )
 
 
+@dataclass(eq=False)
 class BatchScan:
     """The batches in a range of a .log. Iterating opens the .log, reads it and closes it.
 
     `end` is set after the last batch.
     """
 
-    end: WalkEnd
-
-    def __init__(
-        self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, fill_wrapper_fields: bool
-    ) -> None:
-        self._log = log
-        self._start = start
-        self._stop = stop
-        self._chunk_bytes = chunk_bytes
-        self._fill_wrapper_fields = fill_wrapper_fields
+    _log: FileInfo
+    _start: int
+    _stop: int
+    _chunk_bytes: int
+    _fills_wrapper_fields: bool
+    end: WalkEnd = field(init=False)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
         with file.reader(self._log.path) as read:
             walk = Walk(read, self._start, self._stop, self._chunk_bytes)
             for batches in walk:
-                if self._fill_wrapper_fields:
+                if self._fills_wrapper_fields:
                     fill_wrapper_fields(batches, read)
                 yield batches
             self.end = walk.end
@@ -407,19 +399,10 @@ def _end_of(entries: np.ndarray) -> IndexEnd:
     return IndexEnd(len(entries), entries[-1] if len(entries) else None)
 
 
-def _offset_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
-    entries = np.empty(len(slots), OFFSET_ENTRY)
+def _absolute_entries(slots: np.ndarray, layout: np.dtype, base_offset: int) -> np.ndarray:
+    entries = np.empty(len(slots), layout)
     entries["slot"] = np.arange(len(slots))
-    entries["position"] = slots["position"]
-    entries["relative_offset"] = slots["relative_offset"]
-    entries["offset"] = entries["relative_offset"] + base_offset
-    return entries
-
-
-def _time_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
-    entries = np.empty(len(slots), TIME_ENTRY)
-    entries["slot"] = np.arange(len(slots))
-    entries["timestamp_ms"] = slots["timestamp_ms"]
-    entries["relative_offset"] = slots["relative_offset"]
+    for name in field_names(slots.dtype):
+        entries[name] = slots[name]
     entries["offset"] = entries["relative_offset"] + base_offset
     return entries

@@ -73,12 +73,13 @@ MEMBER_FAULTS = {  # errors caused by a member's path itself, wherever it is unp
     errno.EILSEQ: "archive.impossible_name",
 }
 
-# Texts of the standard library's exceptions: the text before and after a value, and our key.
-_LIBRARY_PROBLEMS = (
-    ("File is not a zip file", "", "archive.not_a_zip"),
-    ("Compressed file ended before the end-of-stream marker was reached", "", "archive.stream_cut"),
-    ("Memory usage limit exceeded", "", "archive.memory_limit"),
-)
+# Texts of the standard library's exceptions, and our keys. In the second table, a value is between
+# two texts.
+_LIBRARY_PROBLEMS = {
+    "File is not a zip file": "archive.not_a_zip",
+    "Compressed file ended before the end-of-stream marker was reached": "archive.stream_cut",
+    "Memory usage limit exceeded": "archive.memory_limit",
+}
 _LIBRARY_PROBLEMS_OF = (
     ("Bad CRC-32 for file ", "", "archive.member_checksum"),
     ("File ", " is encrypted, password required for extraction", "archive.encrypted"),
@@ -125,19 +126,12 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         return path
+    hint = message("errors.give_directory_or_archive")
     if not stat.S_ISREG(mode):
-        raise CannotOpen(
-            path,
-            message("errors.no_file"),
-            message("errors.give_directory_or_archive"),
-            kind="not-kafka",
-        )
+        raise CannotOpen(path, message("errors.no_file"), hint, kind="not-kafka")
     if not is_archive(path):
-        hint = (
-            message("errors.give_its_directory")
-            if parse_file(path.name)
-            else message("errors.give_directory_or_archive")
-        )
+        if parse_file(path.name):
+            hint = message("errors.give_its_directory")
         raise CannotOpen(path, message("errors.is_a_file"), hint, kind="not-kafka")
     home = unpack_target(path)
     if not home.exists():
@@ -275,31 +269,18 @@ def _unpack_through_scratch_folder(
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
     if isinstance(error, OSError) and error.errno:
-        problem = message(
-            "archive.cannot_unpack_into",
-            folder=cache_folder(),
-            problem=error.problem if isinstance(error, NoRoom) else system_problem(error),
-        )
-        return CannotOpen(
-            path,
-            problem,
-            message("archive.make_room"),
-            kind="archive",
-        )
+        problem = error.problem if isinstance(error, NoRoom) else system_problem(error)
+        what = message("archive.cannot_unpack_into", folder=cache_folder(), problem=problem)
+        return CannotOpen(path, what, message("archive.make_room"), kind="archive")
     reason = error.problem if isinstance(error, BadArchive) else _library_problem(error)
-    return CannotOpen(
-        path,
-        message("archive.unreadable", reason=reason),
-        message("archive.pack_again"),
-        kind="archive",
-    )
+    what = message("archive.unreadable", reason=reason)
+    return CannotOpen(path, what, message("archive.pack_again"), kind="archive")
 
 
 def _library_problem(error: Exception) -> Message:
     text = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
-    for words, _, key in _LIBRARY_PROBLEMS:
-        if text == words:
-            return message(key)
+    if text in _LIBRARY_PROBLEMS:
+        return message(_LIBRARY_PROBLEMS[text])
     for start, end, key in _LIBRARY_PROBLEMS_OF:
         if text.startswith(start) and text.endswith(end):
             return message(key, value=text[len(start) : len(text) - len(end)])
@@ -311,7 +292,9 @@ def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
     reserve = _DiskReserve(destination)
     folder_times = {}
     for member, pieces in _members(path, budget):
-        target = destination.joinpath(_ensure_inside(member.path))
+        if member.path.is_absolute() or ".." in member.path.parts:
+            raise BadArchive(message("archive.would_leave_folder", path=member.path))
+        target = destination / member.path
         budget.check_depth(len(member.path.parts))
         with _blame_archive(path, member.path):
             reserve.check(0)
@@ -364,19 +347,10 @@ def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
         if error.errno not in MEMBER_FAULTS:
             raise
         name = escape_line(str(member))
-        short_name = (
-            name
-            if len(name) <= NAME_CHARACTERS
-            else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
-        )
-        problem = message(MEMBER_FAULTS[error.errno], name=short_name)
+        if len(name) > NAME_CHARACTERS:
+            name = f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
+        problem = message(MEMBER_FAULTS[error.errno], name=name)
         raise CannotOpen(path, problem, message("archive.pack_again"), kind="archive") from None
-
-
-def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
-    if path.is_absolute() or ".." in path.parts:
-        raise BadArchive(message("archive.would_leave_folder", path=path))
-    return path
 
 
 def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
@@ -483,13 +457,11 @@ class _GzipSource:
         return self._source.read(count)
 
 
-def _open_gzip(source: IO[bytes]) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("Any", _GzipSource(source)), mode="rb"))
-
-
 # chosen by the first bytes, because names may be wrong
 DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": _open_gzip,
+    b"\x1f\x8b": lambda source: gzip.GzipFile(
+        fileobj=cast("Any", _GzipSource(source)), mode="rb"
+    ),
     b"BZh": bz2.open,
     b"\xfd7zXZ": _XzReader,
 }
