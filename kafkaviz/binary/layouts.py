@@ -97,6 +97,15 @@ class FieldDisplay(NamedTuple):
         return self.note(row)
 
 
+def row_note(key: str, **fields: str) -> Callable[[np.void], Message]:
+    """Returns a function that makes the message `key` from a row of a layout.
+
+    Args:
+        fields: the field of the row that gives each value of the message.
+    """
+    return lambda row: message(key, **{name: row[field] for name, field in fields.items()})
+
+
 def field_spans(
     layout: np.dtype,
     displays: Mapping[str, FieldDisplay],

@@ -247,7 +247,8 @@ def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
     """Returns a Java properties file, with the keys in the given order and without escapes."""
-    lines = [f"#{comment}" for comment in comments] + ["=".join(pair) for pair in properties.items()]
+    lines = [f"#{comment}" for comment in comments]
+    lines += ["=".join(pair) for pair in properties.items()]
     return "".join(f"{line}\n" for line in lines).encode("latin-1")
 
 

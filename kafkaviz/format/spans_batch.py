@@ -25,10 +25,11 @@ from kafkaviz.binary.layouts import (
     Span,
     field_names,
     field_start,
+    row_note,
     torn_span,
 )
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, legacy_messages, spans_record
+from kafkaviz.format import legacy_messages, spans_record
 from kafkaviz.format.batch import (
     CODEC_MASK,
     CONTROL,
@@ -84,17 +85,9 @@ def batch(
         else _message(data, position, size_bytes)
     )
     if position + len(data) < end:
+        rest = units.format_bytes(size_bytes - len(data))
         note = message("span.rest_of_batch", size=size_bytes, read=len(data))
-        result.append(
-            Span(
-                position + len(data),
-                end,
-                "records",
-                units.format_bytes(size_bytes - len(data)),
-                PAYLOAD,
-                note,
-            )
-        )
+        result.append(Span(position + len(data), end, "records", rest, PAYLOAD, note))
     return layouts.find_overlapping(result, start, end if stop is None else stop)
 
 
@@ -119,17 +112,14 @@ def decompress(
         return _inside_message(data, limit_bytes)
     header = np.frombuffer(data, HEADER, 1)[0]
     try:
-        body = codecs.decompress(
-            codecs.name(int(header["attributes"]) & CODEC_MASK), data[HEADER_BYTES:], limit_bytes
-        )
+        codec = codecs.name(int(header["attributes"]) & CODEC_MASK)
+        body = codecs.decompress(codec, data[HEADER_BYTES:], limit_bytes)
     except CorruptBytes as fault:
         raise fault.after(HEADER_BYTES) from None
-    return DecompressedRecords(
-        body,
-        spans_record.records(
-            body, int(header["record_count"]), _record_base(header), 0, start=start, stop=stop
-        ),
+    spans = spans_record.records(
+        body, int(header["record_count"]), _record_base(header), start=start, stop=stop
     )
+    return DecompressedRecords(body, spans)
 
 
 def is_compressed(data: bytes | memoryview) -> bool:
@@ -154,31 +144,22 @@ def _magic_2_spans(
 ) -> list[Span]:
     header = np.frombuffer(bytes(data[:HEADER_BYTES]).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
     result = layouts.field_spans(HEADER, FIELDS, data, position)
-    if len(data) >= HEADER_BYTES:
-        result[field_names(HEADER).index("crc")] = _check_crc(
-            result[field_names(HEADER).index("crc")], data, size_bytes
-        )
+    if len(data) >= max(size_bytes, HEADER_BYTES):
+        _check_crc(result, HEADER, crc32c(data[CRC_START:]))
     records = data[HEADER_BYTES:]
     if not len(records):
         return result
     codec = int(header["attributes"]) & CODEC_MASK
+    count = int(header["record_count"])
     first = position + HEADER_BYTES
+    end = first + len(records)
     if _length(header) > size_bytes:
         note = message("span.batch_beyond_data", size=_length(header))
-        return [*result, torn_span(first, first + len(records), message("span.cut_records"), note)]
+        return [*result, torn_span(first, end, message("span.cut_records"), note)]
     if codec:
-        return [
-            *result,
-            _compressed_span(
-                COMPRESSED_RECORDS,
-                first,
-                first + len(records),
-                codec,
-                int(header["record_count"]),
-            ),
-        ]
+        return [*result, _compressed_span(COMPRESSED_RECORDS, first, end, codec, count)]
     return result + spans_record.records(
-        records, int(header["record_count"]), _record_base(header), first, start=start, stop=stop
+        records, count, _record_base(header), first, start=start, stop=stop
     )
 
 
@@ -197,33 +178,23 @@ def _record_base(header: np.void) -> spans_record.RecordBase:
     )
 
 
-def _check_crc(crc: Span, data: memoryview, size_bytes: int) -> Span:
-    if len(data) < size_bytes:
-        return crc
-    computed_crc = crc32c(data[CRC_START:])
-    note = (
-        message("span.checksum_matches", covers=crc.note)
-        if crc.value == f"0x{computed_crc:08x}"
-        else message("span.checksum_differs", covers=crc.note, crc=computed_crc)
-    )
-    return crc._replace(note=note)
+def _check_crc(spans: list[Span], layout: np.dtype, computed_crc: int) -> None:
+    """Replaces the note of the checksum: whether it is right."""
+    place = field_names(layout).index("crc")
+    crc = spans[place]
+    note = message("span.checksum_matches", covers=crc.note)
+    if crc.value != f"0x{computed_crc:08x}":
+        note = message("span.checksum_differs", covers=crc.note, crc=computed_crc)
+    spans[place] = crc._replace(note=note)
 
 
 def _compressed_span(name: Message, start: int, end: int, codec: int, count: int) -> Span:
     codec_name = CODECS[codec] if codec < len(CODECS) else message("span.unknown_codec", n=codec)
-    note = (
-        message("span.compressed_block", n=count)
-        if count >= 0
-        else message("span.compressed_messages")
-    )
-    return Span(
-        start,
-        end,
-        name,
-        message("span.codec_and_size", codec=codec_name, size=end - start),
-        PAYLOAD,
-        note,
-    )
+    value = message("span.codec_and_size", codec=codec_name, size=end - start)
+    note = message("span.compressed_messages")
+    if count >= 0:
+        note = message("span.compressed_block", n=count)
+    return Span(start, end, name, value, PAYLOAD, note)
 
 
 def _codec(header: np.void) -> Message:
@@ -240,18 +211,10 @@ def _codec(header: np.void) -> Message:
 
 
 def _first_time(header: np.void) -> Message:
-    time_ms = int(header["base_timestamp_ms"])
+    time_ms = header["base_timestamp_ms"]
     if header["attributes"] & DELETE_HORIZON:
         return message("span.delete_horizon", time=time_ms)
-    if header["base_timestamp_ms"] != -1:
-        return message("span.first_time", time=time_ms)
-    return message("span.no_time")
-
-
-def _newest_time(header: np.void) -> Message:
-    if header["max_timestamp_ms"] == -1:
-        return message("span.no_time")
-    return message("span.newest_time", time=int(header["max_timestamp_ms"]))
+    return message("span.no_time") if time_ms == -1 else message("span.first_time", time=time_ms)
 
 
 def _last_offset(header: np.void) -> Message:
@@ -260,9 +223,14 @@ def _last_offset(header: np.void) -> Message:
     return message("span.last_offset", base=base, delta=delta, sum=base + delta)
 
 
-def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """Returns a function: header -> `absent_note` if its `field` is -1, else `present_note`."""
-    return lambda header: absent_note if header[field] == -1 else present_note
+def _optional_note(field: str, absent_key: str, present_key: str, **fields: str):
+    """Returns a function: header -> message `absent_key` if its `field` is -1, else the other.
+
+    Args:
+        fields: see row_note.
+    """
+    present_note = row_note(present_key, **fields)
+    return lambda header: message(absent_key) if header[field] == -1 else present_note(header)
 
 
 FIELDS = {
@@ -270,32 +238,29 @@ FIELDS = {
         "baseOffset",
         OFFSET,
         is_grouped=True,
-        note=lambda header: message("span.base_offset", offset=int(header["base_offset"])),
+        note=row_note("span.base_offset", offset="base_offset"),
     ),
     "batch_length_bytes": FieldDisplay(
         "batchLength",
         SIZE,
         is_grouped=True,
         note=lambda header: message(
-            "span.batch_length",
-            n=int(header["batch_length_bytes"]),
-            size=_length(header),
+            "span.batch_length", n=header["batch_length_bytes"], size=_length(header)
         ),
     ),
     "leader_epoch": FieldDisplay("partitionLeaderEpoch", PRODUCER, note="span.leader_epoch"),
     "magic": FieldDisplay(
         "magic",
         CHECK,
-        note=lambda header: (
-            message("span.record_format", magic=header["magic"])
-            if header["magic"] == MAGIC_2
-            else message("span.unknown_magic", magic=header["magic"])
+        note=lambda header: message(
+            "span.record_format" if header["magic"] == MAGIC_2 else "span.unknown_magic",
+            magic=header["magic"],
         ),
     ),
     "crc": FieldDisplay(
         "crc",
         CHECK,
-        value=lambda header: f"0x{int(header['crc']):08x}",
+        value=lambda header: f"0x{header['crc']:08x}",
         note="span.covered_by_batch_crc",
     ),
     "attributes": FieldDisplay(
@@ -306,28 +271,30 @@ FIELDS = {
     ),
     "last_offset_delta": FieldDisplay("lastOffsetDelta", OFFSET, note=_last_offset),
     "base_timestamp_ms": FieldDisplay("baseTimestamp", TIME, note=_first_time),
-    "max_timestamp_ms": FieldDisplay("maxTimestamp", TIME, note=_newest_time),
+    "max_timestamp_ms": FieldDisplay(
+        "maxTimestamp",
+        TIME,
+        note=_optional_note(
+            "max_timestamp_ms", "span.no_time", "span.newest_time", time="max_timestamp_ms"
+        ),
+    ),
     "producer_id": FieldDisplay(
         "producerId",
         PRODUCER,
-        note=_optional_note(
-            "producer_id", message("span.no_producer_id"), message("span.producer_id")
-        ),
+        note=_optional_note("producer_id", "span.no_producer_id", "span.producer_id"),
     ),
     "producer_epoch": FieldDisplay(
         "producerEpoch",
         PRODUCER,
-        note=_optional_note("producer_epoch", message("span.none"), message("span.producer_epoch")),
+        note=_optional_note("producer_epoch", "span.none", "span.producer_epoch"),
     ),
     "base_sequence": FieldDisplay(
         "baseSequence",
         PRODUCER,
-        note=_optional_note("base_sequence", message("span.none"), message("span.base_sequence")),
+        note=_optional_note("base_sequence", "span.none", "span.base_sequence"),
     ),
     "record_count": FieldDisplay(
-        "recordCount",
-        SIZE,
-        note=lambda header: message("span.record_count", n=header["record_count"]),
+        "recordCount", SIZE, note=row_note("span.record_count", n="record_count")
     ),
 }
 
@@ -338,34 +305,26 @@ FIELDS = {
 def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
     layout = LEGACY_MAGIC_0 if data[MAGIC_AT] == 0 else LEGACY_HEADER
     result = layouts.field_spans(layout, LEGACY_FIELDS, data, position)
-    if (
-        len(data) >= layout.itemsize
-        and len(data)
-        == size_bytes
-        == int.from_bytes(data[8:LENGTH_END], "big", signed=True) + LENGTH_END
-    ):
-        crc = result[field_names(layout).index("crc")]
-        note = (
-            message("span.checksum_matches", covers=crc.note)
-            if batch_records.is_crc_valid(data)
-            else message("span.checksum_differs", covers=crc.note, crc=zlib.crc32(data[MAGIC_AT:]))
-        )
-        result[field_names(layout).index("crc")] = crc._replace(note=note)
     cursor = layout.itemsize
-    codec = int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0
+    codec = 0
+    if len(data) >= layout.itemsize:
+        codec = data[MAGIC_AT + 1] & CODEC_MASK
+        if len(data) == size_bytes == _message_bytes(data):
+            _check_crc(result, layout, zlib.crc32(data[MAGIC_AT:]))
     for name in ("key", "value"):
         parts, cursor = _sized_spans(data, cursor, position, name, codec)
         result += parts
     if cursor < len(data):
-        result.append(
-            torn_span(
-                position + cursor,
-                position + len(data),
-                message("span.behind_value"),
-                message("span.behind_value_note"),
-            )
-        )
+        note = message("span.behind_value_note")
+        end = position + len(data)
+        result.append(torn_span(position + cursor, end, message("span.behind_value"), note))
     return result
+
+
+def _message_bytes(data: memoryview) -> int:
+    """Returns the size of a message according to its size field."""
+    size_field = data[LENGTH_END - INT.itemsize : LENGTH_END]
+    return LENGTH_END + int.from_bytes(size_field, "big", signed=True)
 
 
 def _sized_spans(
@@ -374,42 +333,25 @@ def _sized_spans(
     """Returns the spans of a length field and its key or value, and the next position."""
     if cursor >= len(data):
         return [], cursor
-    if cursor + INT.itemsize > len(data):
-        return [
-            torn_span(
-                position + cursor,
-                position + len(data),
-                f"{name}Length",
-                message("span.cut_field", n=len(data) - cursor, size=INT.itemsize),
-            )
-        ], len(data)
-    size = int.from_bytes(data[cursor : cursor + INT.itemsize], "big", signed=True)
+    length_name = f"{name}Length"
     start = cursor + INT.itemsize
-    note = (
-        message("span.bytes_of_part", n=size, part=name)
-        if size >= 0
-        else message("span.null_part", part=name)
-    )
-    result = [Span(position + cursor, position + start, f"{name}Length", str(size), SIZE, note)]
+    if start > len(data):
+        note = message("span.cut_field", n=len(data) - cursor, size=INT.itemsize)
+        return [torn_span(position + cursor, position + len(data), length_name, note)], len(data)
+    size = int.from_bytes(data[cursor:start], "big", signed=True)
+    note = message("span.null_part", part=name)
+    if size >= 0:
+        note = message("span.bytes_of_part", n=size, part=name)
+    result = [Span(position + cursor, position + start, length_name, str(size), SIZE, note)]
     end = min(start + max(size, 0), len(data))
+    edges = (position + start, position + end)
     if end - start < size:
         if start < end:
-            result.append(
-                torn_span(
-                    position + start,
-                    position + end,
-                    name,
-                    message("span.bytes_missing", n=size),
-                )
-            )
+            result.append(torn_span(*edges, name, message("span.bytes_missing", n=size)))
     elif size > 0 and codec and name == "value":
-        result.append(
-            _compressed_span(COMPRESSED_VALUE, position + start, position + end, codec, -1)
-        )
+        result.append(_compressed_span(COMPRESSED_VALUE, *edges, codec, -1))
     elif size > 0:
-        result.append(
-            Span(position + start, position + end, name, layouts.text(data[start:end]), PAYLOAD)
-        )
+        result.append(Span(*edges, name, layouts.text(data[start:end]), PAYLOAD))
     return result, end
 
 
@@ -422,10 +364,7 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
     result = []
     cursor = 0
     while len(body) - cursor >= LENGTH_END:
-        size_bytes = (
-            int.from_bytes(body[cursor + LENGTH_END - 4 : cursor + LENGTH_END], "big", signed=True)
-            + LENGTH_END
-        )
+        size_bytes = _message_bytes(body[cursor:])
         if size_bytes <= MAGIC_AT or cursor + size_bytes > len(body):
             break
         message_spans = _message(body[cursor : cursor + size_bytes], cursor, size_bytes)
@@ -433,14 +372,8 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
         result += message_spans
         cursor += size_bytes
     if cursor < len(body):
-        result.append(
-            torn_span(
-                cursor,
-                len(body),
-                message("span.cut_last_message"),
-                message("span.cut_last_message_note"),
-            )
-        )
+        note = message("span.cut_last_message_note")
+        result.append(torn_span(cursor, len(body), message("span.cut_last_message"), note))
     return DecompressedRecords(bytes(messages.data), result)
 
 
@@ -464,24 +397,17 @@ LEGACY_FIELDS = {
         "offset",
         OFFSET,
         is_grouped=True,
-        note=lambda header: (
-            message("span.wrapper_offset")
-            if header["attributes"] & CODEC_MASK
-            else message("span.message_offset")
+        note=lambda header: message(
+            "span.wrapper_offset" if header["attributes"] & CODEC_MASK else "span.message_offset"
         ),
     ),
     "message_size_bytes": FieldDisplay(
         "messageSize",
         SIZE,
         is_grouped=True,
-        note=lambda header: message("span.message_size", n=header["message_size_bytes"]),
+        note=row_note("span.message_size", n="message_size_bytes"),
     ),
-    "crc": FieldDisplay(
-        "crc",
-        CHECK,
-        value=lambda header: f"0x{int(header['crc']):08x}",
-        note="span.covered_by_message_crc",
-    ),
+    "crc": FIELDS["crc"]._replace(note="span.covered_by_message_crc"),
     "magic": FieldDisplay(
         "magic",
         CHECK,
@@ -500,10 +426,6 @@ LEGACY_FIELDS = {
     "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
-        note=lambda header: (
-            message("span.time", time=header["timestamp_ms"])
-            if header["timestamp_ms"] != -1
-            else message("span.no_time")
-        ),
+        note=_optional_note("timestamp_ms", "span.no_time", "span.time", time="timestamp_ms"),
     ),
 }

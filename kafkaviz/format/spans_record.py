@@ -59,33 +59,21 @@ def records(
         try:
             body, end = content_range(data, cursor)
         except CorruptBytes as fault:
-            return [
-                *result,
-                torn_span(
-                    position + cursor,
-                    position + len(data),
-                    message("span.unreadable_record", n=number),
-                    message("common.stop", text=fault.what),
-                ),
-            ]
+            name = message("span.unreadable_record", n=number)
+            note = message("common.stop", text=fault.what)
+            return [*result, torn_span(position + cursor, position + len(data), name, note)]
         if end > lo:
-            result += _RecordReader(
-                data=data, cursor=cursor, end=end, position=position, number=number, batch=batch
-            ).record(body)
+            reader = _RecordReader(data, cursor, end, position, number, batch)
+            result += reader.record(body)
         cursor = end
     if cursor < min(hi, len(data)):
-        result.append(
-            torn_span(
-                position + cursor,
-                position + len(data),
-                message("span.behind_last_record"),
-                message("span.behind_last_record_note", n=count),
-            )
-        )
+        name = message("span.behind_last_record")
+        note = message("span.behind_last_record_note", n=count)
+        result.append(torn_span(position + cursor, position + len(data), name, note))
     return result
 
 
-@dataclass(kw_only=True)
+@dataclass
 class _RecordReader:
     data: memoryview
     cursor: int
@@ -98,14 +86,9 @@ class _RecordReader:
 
     def record(self, body: int) -> list[Span]:
         size_bytes = self.end - body
+        name = message("span.record_field", n=self.number, field="length")
         note = message("span.record_length", record=self.number, n=size_bytes)
-        self._append_span(
-            body,
-            message("span.record_field", n=self.number, field="length"),
-            str(size_bytes),
-            SIZE,
-            note,
-        )
+        self._append_span(body, name, str(size_bytes), SIZE, note)
         try:
             self._read_fields()
         except CorruptBytes as fault:
@@ -116,13 +99,9 @@ class _RecordReader:
 
     def _read_fields(self) -> None:
         if self.cursor < self.end:
-            self._append_span(
-                self.cursor + 1,
-                "attributes",
-                str(self.data[self.cursor]),
-                PAYLOAD,
-                message("span.record_attributes"),
-            )
+            value = str(self.data[self.cursor])
+            note = message("span.record_attributes")
+            self._append_span(self.cursor + 1, "attributes", value, PAYLOAD, note)
         self._read_number("timestampDelta", TIME, self._time_note, varint.read_varlong)
         self._read_number(
             "offsetDelta",
@@ -136,13 +115,10 @@ class _RecordReader:
             SIZE,
             lambda count: message("span.headers", n=count) if count else message("span.no_headers"),
         )
-        if count > self.end - self.cursor:
-            raise CorruptBytes(
-                self.cursor,
-                message(
-                    "corrupt.headers_do_not_fit", count=count, available=self.end - self.cursor
-                ),
-            )
+        available = self.end - self.cursor
+        if count > available:
+            what = message("corrupt.headers_do_not_fit", count=count, available=available)
+            raise CorruptBytes(self.cursor, what)
         for number in range(min(count, SHOWN_HEADERS)):
             self._read_sized(f"header {number} key", is_nullable=False)
             self._read_sized(f"header {number} value")
@@ -170,34 +146,24 @@ class _RecordReader:
 
     def _read_sized(self, name: str, *, is_nullable: bool = True) -> None:
         """Reads a length and that many bytes. If `is_nullable`, a negative length means null."""
-        null_note = (
-            message("span.null_part", part=name)
-            if is_nullable
-            else message("span.part_not_nullable", part=name)
-        )
-        size = self._read_number(
-            f"{name}Length",
-            SIZE,
-            lambda size: (
-                message("span.bytes_of_part", n=size, part=name) if size >= 0 else null_note
-            ),
-        )
+        null_key = "span.null_part" if is_nullable else "span.part_not_nullable"
+
+        def note(size: int) -> Message:
+            if size < 0:
+                return message(null_key, part=name)
+            return message("span.bytes_of_part", n=size, part=name)
+
+        size = self._read_number(f"{name}Length", SIZE, note)
         if size < 0 and not is_nullable:
             raise CorruptBytes(self.cursor, verbatim(f"Invalid negative header key size {size}"))
-        if size > self.end - self.cursor:
-            raise CorruptBytes(
-                self.cursor,
-                message("corrupt.part_cut", size=size, part=name, available=self.end - self.cursor),
-            )
+        available = self.end - self.cursor
+        if size > available:
+            what = message("corrupt.part_cut", size=size, part=name, available=available)
+            raise CorruptBytes(self.cursor, what)
         if size > 0:
             part = self.data[self.cursor : self.cursor + size]
-            self._append_span(
-                self.cursor + size,
-                name,
-                layouts.text(part),
-                PAYLOAD,
-                self._control_note(name, part),
-            )
+            part_note = self._control_note(name, part)
+            self._append_span(self.cursor + size, name, layouts.text(part), PAYLOAD, part_note)
 
     def _control_note(self, name: str, part: memoryview) -> Text:
         """Describes the type or value of a control record; "" for any other part."""
@@ -207,17 +173,14 @@ class _RecordReader:
             self.control_key = bytes(part)
             return message("span.control_type", type=_control_type(self.control_key))
         try:
-            return message(
-                "span.control_record",
-                text=control.dump_text(self.control_key, bytes(part))[:NOTE_CHARACTERS],
-            )
+            text = control.dump_text(self.control_key, bytes(part))
         except CorruptBytes as fault:
             return message("common.stop", text=fault.what)
+        return message("span.control_record", text=text[:NOTE_CHARACTERS])
 
     def _append_span(self, end: int, name: Text, value: str, kind: str, note: Text = "") -> None:
-        self.result.append(
-            Span(self.position + self.cursor, self.position + end, name, value, kind, note)
-        )
+        edges = (self.position + self.cursor, self.position + end)
+        self.result.append(Span(*edges, name, value, kind, note))
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
@@ -225,14 +188,9 @@ class _RecordReader:
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return
-        self.result.append(
-            torn_span(
-                self.position + self.cursor,
-                self.position + self.end,
-                message("span.rest_of_record", n=self.number),
-                note,
-            )
-        )
+        name = message("span.rest_of_record", n=self.number)
+        edges = (self.position + self.cursor, self.position + self.end)
+        self.result.append(torn_span(*edges, name, note))
         self.cursor = self.end
 
 

@@ -5,7 +5,7 @@ are one span. A torn last slot is one more span.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from kafkaviz.binary.layouts import (
     UNWRITTEN,
     FieldDisplay,
     Span,
+    row_note,
     torn_span,
 )
 from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_index
@@ -47,9 +48,7 @@ def offset_entries(base_offset: int) -> RowFormat:
     return RowFormat(
         offset_index.ENTRY,
         {
-            "relative_offset": FieldDisplay(
-                "relativeOffset", OFFSET, is_grouped=True, note=_offset_note(base_offset)
-            ),
+            "relative_offset": _offset_field(base_offset),
             "position": FieldDisplay(
                 "position", POSITION, is_grouped=True, note="span.index_position"
             ),
@@ -64,13 +63,9 @@ def time_entries(base_offset: int) -> RowFormat:
         time_index.ENTRY,
         {
             "timestamp_ms": FieldDisplay(
-                "timestamp",
-                TIME,
-                note=lambda entry: message("span.time_entry", time=entry["timestamp_ms"]),
+                "timestamp", TIME, note=row_note("span.time_entry", time="timestamp_ms")
             ),
-            "relative_offset": FieldDisplay(
-                "relativeOffset", OFFSET, is_grouped=True, note=_offset_note(base_offset)
-            ),
+            "relative_offset": _offset_field(base_offset),
         },
         "span.slot",
         message("span.torn_slot"),
@@ -94,9 +89,7 @@ def txn_entries() -> RowFormat:
                 "lastStableOffset",
                 OFFSET,
                 is_grouped=True,
-                note=lambda entry: message(
-                    "span.last_stable_offset", offset=entry["last_stable_offset"]
-                ),
+                note=row_note("span.last_stable_offset", offset="last_stable_offset"),
             ),
         },
         "span.entry",
@@ -130,32 +123,17 @@ def rows(
     written_bytes = min(written_bytes, complete_bytes)
     for start in range(position, min(stop, written_bytes), row_bytes):
         part = data[start - position : start - position + row_bytes]
-        result += layouts.field_spans(
-            row_format.layout,
-            row_format.fields,
-            part,
-            start,
-            message(row_format.row_key, n=start // row_bytes),
-        )
+        row_name = message(row_format.row_key, n=start // row_bytes)
+        result += layouts.field_spans(row_format.layout, row_format.fields, part, start, row_name)
     if position < complete_bytes > written_bytes and stop > written_bytes:
-        result.append(_unwritten_span(row_format, written_bytes, complete_bytes))
+        name = message("span.unwritten_slots")
+        value = message("span.slots", n=(complete_bytes - written_bytes) // row_bytes)
+        note = message("span.unwritten_slots_note")
+        result.append(Span(written_bytes, complete_bytes, name, value, UNWRITTEN, note))
     if stop > complete_bytes < size_bytes:
         note = message("span.torn_row", n=size_bytes - complete_bytes, size=row_bytes)
         result.append(torn_span(complete_bytes, size_bytes, row_format.torn_name, note))
     return result
-
-
-def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
-    count = (end - start) // row_format.layout.itemsize
-    text = message("span.slots", n=count)
-    return Span(
-        start,
-        end,
-        message("span.unwritten_slots"),
-        text,
-        UNWRITTEN,
-        message("span.unwritten_slots_note"),
-    )
 
 
 def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
@@ -176,22 +154,13 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
     row_starts = range(head.itemsize + first * row_bytes, last_byte, row_bytes)
     for number, row_start in enumerate(row_starts, first):
         part = memoryview(data)[row_start : min(row_start + row_bytes, end)]
+        name = message("span.producer", n=number)
         result += layouts.field_spans(
-            producer_snapshot.PRODUCER,
-            PRODUCER_FIELDS,
-            part,
-            row_start,
-            message("span.producer", n=number),
+            producer_snapshot.PRODUCER, PRODUCER_FIELDS, part, row_start, name
         )
     if end < len(data):
-        result.append(
-            torn_span(
-                end,
-                len(data),
-                message("span.behind_last_producer"),
-                message("span.behind_last_producer_note"),
-            )
-        )
+        note = message("span.behind_last_producer_note")
+        result.append(torn_span(end, len(data), message("span.behind_last_producer"), note))
     return result
 
 
@@ -202,9 +171,14 @@ def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
     return message("span.snapshot_checksum_differs", covers=crc.note, crc=computed_crc)
 
 
-def _offset_note(base_offset: int) -> Callable[[np.void], Message]:
-    return lambda entry: message(
-        "span.index_offset", offset=base_offset + int(entry["relative_offset"])
+def _offset_field(base_offset: int) -> FieldDisplay:
+    return FieldDisplay(
+        "relativeOffset",
+        OFFSET,
+        is_grouped=True,
+        note=lambda entry: message(
+            "span.index_offset", offset=base_offset + int(entry["relative_offset"])
+        ),
     )
 
 
@@ -226,17 +200,15 @@ PRODUCER_FIELDS = {
         "lastOffset",
         OFFSET,
         is_grouped=True,
-        note=lambda producer: (
-            message("span.last_batch_offset")
-            if producer["last_offset"] >= 0
-            else message("span.no_batch_known")
+        note=lambda producer: message(
+            "span.last_batch_offset" if producer["last_offset"] >= 0 else "span.no_batch_known"
         ),
     ),
     "offset_delta": FieldDisplay("offsetDelta", OFFSET, note="span.offset_delta"),
     "timestamp_ms": FieldDisplay(
         "timestamp",
         TIME,
-        note=lambda producer: message("span.last_batch_time", time=producer["timestamp_ms"]),
+        note=row_note("span.last_batch_time", time="timestamp_ms"),
     ),
     "coordinator_epoch": FieldDisplay("coordinatorEpoch", PRODUCER, note="span.coordinator_epoch"),
     "current_txn_first_offset": FieldDisplay(

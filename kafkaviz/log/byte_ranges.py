@@ -210,38 +210,21 @@ def _region_spans(log: LogFile, region: LogRegion, start: int, stop: int) -> lis
     if region.kind in (BATCH, TAIL_TORN):
         data = file.read(log.info.path, region.position, min(size_bytes, BATCH_BYTES))
         return spans_batch.batch(data, region.position, size_bytes, start, stop)
+    edges = (region.position, region.end)
     if region.kind == TAIL_GARBAGE:
-        return [
-            torn_span(
-                region.position,
-                region.end,
-                message("span.no_batch"),
-                message("span.no_batch_note"),
-            )
-        ]
-    note = (
-        message("span.zeros_ahead") if size_bytes <= TAIL_BYTES else message("span.zeros_looked_at")
-    )
-    return [
-        Span(
-            region.position,
-            region.end,
-            message("span.zero_padding"),
-            units.format_bytes(size_bytes),
-            UNWRITTEN,
-            note,
-        )
-    ]
+        return [torn_span(*edges, message("span.no_batch"), message("span.no_batch_note"))]
+    note = message("span.zeros_ahead" if size_bytes <= TAIL_BYTES else "span.zeros_looked_at")
+    value = units.format_bytes(size_bytes)
+    return [Span(*edges, message("span.zero_padding"), value, UNWRITTEN, note)]
 
 
 def _index_spans(
     info: FileInfo, layout, row_format: spans_table.RowFormat, start: int, stop: int
 ) -> list[Span]:
     data, _ = file.read_data(info.path)
-    slots = layout.parse(data.ljust(len(data) + -len(data) % row_format.layout.itemsize, b"\0"))
-    return _row_spans(
-        info, row_format, layout.count_entries(slots) * row_format.layout.itemsize, start, stop
-    )
+    row_bytes = row_format.layout.itemsize
+    slots = layout.parse(data + bytes(-len(data) % row_bytes))
+    return _row_spans(info, row_format, layout.count_entries(slots) * row_bytes, start, stop)
 
 
 def _row_spans(
@@ -272,11 +255,6 @@ def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[
 
 
 def _unknown_file_span(info: FileInfo) -> Span:
-    return Span(
-        0,
-        info.size_bytes,
-        message("span.unknown_file"),
-        units.format_bytes(info.size_bytes),
-        PAYLOAD,
-        message("span.unknown_file_note"),
-    )
+    name = message("span.unknown_file")
+    size = units.format_bytes(info.size_bytes)
+    return Span(0, info.size_bytes, name, size, PAYLOAD, message("span.unknown_file_note"))
