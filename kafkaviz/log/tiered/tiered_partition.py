@@ -10,7 +10,7 @@ An offset below the local log start is read from the remote segment of its leade
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -256,165 +256,194 @@ def join_partition(
         local: the partition directory, or None if there is none.
         has_store: False if no store was given. Each copied segment then counts as stored.
     """
-    problems: list[KafkavizError] = []
-    cache = metadata.caches.get(name)
-    has_metadata = cache is not None
-    unannounced_count = 0
-    if cache is None:
-        cache = _cache_of_store(stored, problems)
-    else:
-        unannounced_count = _describe_unannounced(cache, stored, problems)
-    lineage = _lineage(local, stored, problems)
-    local_start = _local_log_start(local)
-    end_offsets = _served_ends(cache, lineage, local_start, _log_start(local), stored)
-    rows = _remote_rows(
-        cache,
-        stored,
-        has_metadata=has_metadata,
-        has_store=has_store,
-        local=local,
-        end_offsets=end_offsets,
-    )
-    remote_starts = {row.start_offset for row in rows if row.is_local}
-    rows += _local_rows(local, remote_starts)
-    return TieredPartition(
-        directory=name.directory,
-        topic_id=name.topic_id,
-        segments=tuple(sorted(rows, key=lambda row: (row.start_offset, row.segment_id or ""))),
-        local_log_start=local_start,
-        log_start=_log_start(local),
-        has_directory=local is not None,
-        deleted_segments=len(cache.deleted),
-        deletion=metadata.deletions.get(name),
-        lineage=tuple(lineage),
-        events=cache.events if has_metadata else None,
-        unannounced_segments=unannounced_count,
-        problems=tuple(problems),
-    )
+    return _Join(name, stored, metadata, local, has_store=has_store).partition()
 
 
-def _remote_rows(
-    cache: RemoteLogMetadataCache,
-    stored: Sequence[RemoteSegmentFiles],
-    *,
-    has_metadata: bool,
-    has_store: bool,
-    local: Partition | None,
-    end_offsets: Mapping[str, int],
-) -> list[TieredSegment]:
-    stored_by_id = {segment.segment_id: segment for segment in stored}
-    local_bases = {segment.base_offset for segment in local.live} if local else set()
-    local_start = _local_log_start(local)
-    log_start = _log_start(local)
-    rows = []
-    for segment in cache.segments.values():
-        in_store = stored_by_id.pop(segment.segment_id, None)
-        is_local = local_start is not None and segment.start_offset >= local_start
-        place = _place(
-            segment.state,
-            is_stored=not has_store or (in_store is not None and in_store.is_complete),
-            is_local=is_local,
-            is_needed=segment.end_offset >= log_start,
+class _Join:
+    def __init__(
+        self,
+        name: TopicIdPartition,
+        stored: Sequence[RemoteSegmentFiles],
+        metadata: RemoteLogMetadata,
+        local: Partition | None,
+        *,
+        has_store: bool,
+    ) -> None:
+        self._name = name
+        self._stored = stored
+        self._local = local
+        self._has_store = has_store
+        self._deletion = metadata.deletions.get(name)
+        self._local_segments = local.live if local else ()
+        first = next(iter(self._local_segments), None)
+        self._local_start = first.base_offset if first else None
+        self._log_start = (local.checkpoints.log_start or 0) if local else 0
+        self._problems: list[KafkavizError] = []
+        self._has_metadata = name in metadata.caches
+        self._unannounced_count = 0
+        if self._has_metadata:
+            self._cache = metadata.caches[name]
+            self._describe_unannounced()
+        else:
+            self._cache = self._cache_of_store()
+
+    def partition(self) -> TieredPartition:
+        lineage = self._lineage()
+        rows = self._remote_rows(self._served_ends(lineage))
+        rows += self._local_rows({row.start_offset for row in rows if row.is_local})
+        return TieredPartition(
+            directory=self._name.directory,
+            topic_id=self._name.topic_id,
+            segments=tuple(sorted(rows, key=lambda row: (row.start_offset, row.segment_id or ""))),
+            local_log_start=self._local_start,
+            log_start=self._log_start,
+            has_directory=self._local is not None,
+            deleted_segments=len(self._cache.deleted),
+            deletion=self._deletion,
+            lineage=tuple(lineage),
+            events=self._cache.events if self._has_metadata else None,
+            unannounced_segments=self._unannounced_count,
+            problems=tuple(self._problems),
         )
-        rows.append(
-            TieredSegment(
-                start_offset=segment.start_offset,
-                end_offset=segment.end_offset,
-                place=place,
-                segment_id=segment.segment_id,
-                leader_epochs=segment.leader_epochs,
-                log_bytes=segment.size_bytes,
-                state=segment.state if has_metadata else None,
-                stored=in_store,
-                is_local=is_local and segment.start_offset in local_bases,
-                served_end_offset=end_offsets.get(segment.segment_id)
-                if place is SegmentPlace.REMOTE
-                else None,
-                max_timestamp_ms=segment.max_timestamp_ms,
-                event_count=cache.event_counts[segment.segment_id],
+
+    def _remote_rows(self, end_offsets: Mapping[str, int]) -> list[TieredSegment]:
+        stored_by_id = {segment.segment_id: segment for segment in self._stored}
+        local_bases = {segment.base_offset for segment in self._local_segments}
+        rows = []
+        for segment in self._cache.segments.values():
+            in_store = stored_by_id.pop(segment.segment_id, None)
+            is_local = self._local_start is not None and segment.start_offset >= self._local_start
+            place = _place(
+                segment.state,
+                is_stored=not self._has_store or (in_store is not None and in_store.is_complete),
+                is_local=is_local,
+                is_needed=segment.end_offset >= self._log_start,
             )
-        )
-    return rows + [
-        TieredSegment(
-            start_offset=segment.start_offset,
-            end_offset=_deleted_end(cache, segment),
-            place=SegmentPlace.DANGLING if has_metadata else SegmentPlace.UNFINISHED,
-            segment_id=segment.segment_id,
-            log_bytes=_log_bytes(segment),
-            state=cache.unannounced.get(segment.segment_id),
-            stored=segment,
-            event_count=cache.event_counts[segment.segment_id],
-        )
-        for segment in stored_by_id.values()
-    ]
+            served_end = end_offsets.get(segment.segment_id)
+            rows.append(
+                TieredSegment(
+                    start_offset=segment.start_offset,
+                    end_offset=segment.end_offset,
+                    place=place,
+                    segment_id=segment.segment_id,
+                    leader_epochs=segment.leader_epochs,
+                    log_bytes=segment.size_bytes,
+                    state=segment.state if self._has_metadata else None,
+                    stored=in_store,
+                    is_local=is_local and segment.start_offset in local_bases,
+                    served_end_offset=served_end if place is SegmentPlace.REMOTE else None,
+                    max_timestamp_ms=segment.max_timestamp_ms,
+                    event_count=self._cache.event_counts[segment.segment_id],
+                )
+            )
+        for segment in stored_by_id.values():
+            deleted = self._cache.deleted.get(segment.segment_id)
+            rows.append(
+                TieredSegment(
+                    start_offset=segment.start_offset,
+                    end_offset=deleted.end_offset if deleted else None,
+                    place=SegmentPlace.DANGLING if self._has_metadata else SegmentPlace.UNFINISHED,
+                    segment_id=segment.segment_id,
+                    log_bytes=_log_bytes(segment),
+                    state=self._cache.unannounced.get(segment.segment_id),
+                    stored=segment,
+                    event_count=self._cache.event_counts[segment.segment_id],
+                )
+            )
+        return rows
 
+    def _local_rows(self, remote_starts: Container[int]) -> list[TieredSegment]:
+        bases = [segment.base_offset for segment in self._local_segments]
+        ends = [*(base - 1 for base in bases[1:]), None]
+        return [
+            TieredSegment(
+                start_offset=segment.base_offset,
+                end_offset=end,
+                place=SegmentPlace.LOCAL,
+                log_bytes=segment.log.size_bytes,
+                is_local=True,
+            )
+            for segment, end in zip(self._local_segments, ends, strict=False)
+            if segment.base_offset not in remote_starts
+        ]
 
-def _place(state: str, *, is_stored: bool, is_local: bool, is_needed: bool) -> SegmentPlace:
-    if state == COPY_STARTED:
-        return SegmentPlace.UNFINISHED
-    if state != COPY_FINISHED:
-        return SegmentPlace.DANGLING
-    if is_stored:
-        return SegmentPlace.BOTH if is_local else SegmentPlace.REMOTE
-    if is_local:
-        return SegmentPlace.LOCAL
-    return SegmentPlace.LOST if is_needed else SegmentPlace.DANGLING
+    def _served_ends(self, lineage: Sequence[tuple[int, int]]) -> dict[str, int]:
+        """Returns the last offset that consumers read from each remote segment, by segment id.
 
+        The segment may have later offsets, if the next segment has them too.
+        """
+        stored_ids = {segment.segment_id for segment in self._stored if segment.is_complete}
+        served = _path(self._cache, lineage, self._local_start, self._log_start)
+        path = [segment for segment in served if segment.segment_id in stored_ids]
+        next_starts = [*(segment.start_offset for segment in path), self._local_start][1:]
+        ends = {}
+        for segment, next_start in zip(path, next_starts, strict=False):
+            end = segment.end_offset
+            if next_start is not None:
+                end = min(end, next_start - 1)
+            if end >= segment.start_offset:
+                ends[segment.segment_id] = end
+        return ends
 
-def _deleted_end(cache: RemoteLogMetadataCache, segment: RemoteSegmentFiles) -> int | None:
-    deleted = cache.deleted.get(segment.segment_id)
-    return deleted.end_offset if deleted else None
+    def _lineage(self) -> list[tuple[int, int]]:
+        """Returns the (leader epoch, first offset) pairs of the log.
 
+        They come from the local directory, else from the stored segment with the latest epochs.
+        """
+        if self._local is not None:
+            path = self._local.path / LEADER_EPOCHS
+            try:
+                if file.is_there(path):
+                    return checkpoint.parse_leader_epochs(file.read_text(path))
+            except CorruptBytes as fault:
+                self._problems.append(fault.in_file(path))
+            except KafkavizError as fault:
+                self._problems.append(fault)
+        return max(map(self._epochs, self._stored), key=lambda epochs: epochs[-1:], default=[])
 
-def _log_bytes(segment: RemoteSegmentFiles) -> int | None:
-    try:
-        return segment.log_bytes
-    except KafkavizError:
-        return None
+    def _epochs(self, segment: RemoteSegmentFiles) -> list[tuple[int, int]]:
+        try:
+            return segment.leader_epochs() if segment.is_complete else []
+        except KafkavizError as fault:
+            self._problems.append(fault)
+            return []
 
+    def _cache_of_store(self) -> RemoteLogMetadataCache:
+        """Returns metadata in which every complete segment of the store is a finished copy.
 
-def _local_rows(local: Partition | None, remote_starts: Iterable[int]) -> list[TieredSegment]:
-    if local is None:
-        return []
-    bases = [segment.base_offset for segment in local.live]
-    ends = [*(base - 1 for base in bases[1:]), None]
-    return [
-        TieredSegment(
-            start_offset=segment.base_offset,
-            end_offset=end,
-            place=SegmentPlace.LOCAL,
-            log_bytes=segment.log.size_bytes,
-            is_local=True,
-        )
-        for segment, end in zip(local.live, ends, strict=False)
-        if segment.base_offset not in remote_starts
-    ]
+        The segments with the latest leader epochs are added last.
+        """
+        cache = RemoteLogMetadataCache()
+        segments = [
+            segment
+            for stored_segment in self._stored
+            if stored_segment.is_complete and (segment := self._described(stored_segment))
+        ]
+        for segment in sorted(segments, key=lambda segment: max(segment.leader_epochs, default=-1)):
+            cache.add(segment)
+            cache.update(segment.segment_id, COPY_FINISHED)
+        return cache
 
+    def _describe_unannounced(self) -> None:
+        """Adds stored segments to the cache that the metadata updates, but does not announce.
 
-def _served_ends(
-    cache: RemoteLogMetadataCache,
-    lineage: Sequence[tuple[int, int]],
-    local_start: int | None,
-    log_start: int,
-    stored: Sequence[RemoteSegmentFiles],
-) -> dict[str, int]:
-    """Returns the last offset that consumers read from each remote segment, by segment id.
+        The last update must be COPY_SEGMENT_FINISHED. The offsets come from the store.
+        """
+        for stored_segment in self._stored:
+            state = self._cache.unannounced.get(stored_segment.segment_id)
+            if state == COPY_FINISHED and stored_segment.is_complete:
+                segment = self._described(stored_segment)
+                if segment:
+                    self._cache.add(segment)
+                    self._cache.update(segment.segment_id, COPY_FINISHED)
+                    self._unannounced_count += 1
 
-    The segment may have later offsets, if the next segment has them too.
-    """
-    stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
-    path = [
-        segment
-        for segment in _path(cache, lineage, local_start, log_start)
-        if segment.segment_id in stored_ids
-    ]
-    next_starts = [*(segment.start_offset for segment in path), local_start][1:]
-    ends = {}
-    for segment, next_start in zip(path, next_starts, strict=False):
-        end = segment.end_offset if next_start is None else min(segment.end_offset, next_start - 1)
-        if end >= segment.start_offset:
-            ends[segment.segment_id] = end
-    return ends
+    def _described(self, stored: RemoteSegmentFiles) -> RemoteLogSegment | None:
+        try:
+            return _describe(stored)
+        except KafkavizError as fault:
+            self._problems.append(fault)
+            return None
 
 
 def _path(
@@ -423,6 +452,7 @@ def _path(
     local_start: int | None,
     log_start: int,
 ) -> list[RemoteLogSegment]:
+    """Returns the copied segments that serve the offsets before the local log, in order."""
     copied = [segment for segment in cache.segments.values() if segment.state == COPY_FINISHED]
     last = max((segment.end_offset for segment in copied), default=-1)
     if local_start is not None:
@@ -447,110 +477,44 @@ def _path(
     return list(path.values())
 
 
-def _local_log_start(local: Partition | None) -> int | None:
-    return local.live[0].base_offset if local and local.live else None
+def _place(state: str, *, is_stored: bool, is_local: bool, is_needed: bool) -> SegmentPlace:
+    if state == COPY_STARTED:
+        return SegmentPlace.UNFINISHED
+    if state != COPY_FINISHED:
+        return SegmentPlace.DANGLING
+    if is_stored:
+        return SegmentPlace.BOTH if is_local else SegmentPlace.REMOTE
+    if is_local:
+        return SegmentPlace.LOCAL
+    return SegmentPlace.LOST if is_needed else SegmentPlace.DANGLING
 
 
-def _log_start(local: Partition | None) -> int:
-    return (local.checkpoints.log_start or 0) if local else 0
-
-
-def _lineage(
-    local: Partition | None, stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
-) -> list[tuple[int, int]]:
-    """Returns the (leader epoch, first offset) pairs of the log.
-
-    They come from the local directory, else from the stored segment with the latest epochs.
-    """
-    if local is not None:
-        path = local.path / LEADER_EPOCHS
-        try:
-            if file.is_there(path):
-                return checkpoint.parse_leader_epochs(file.read_text(path))
-        except CorruptBytes as fault:
-            problems.append(fault.in_file(path))
-        except KafkavizError as fault:
-            problems.append(fault)
-    return max((_epochs(segment, problems) for segment in stored), key=_latest_epoch, default=[])
-
-
-def _latest_epoch(epochs: list[tuple[int, int]]) -> tuple[int, int]:
-    return epochs[-1] if epochs else (-1, -1)
-
-
-def _epochs(segment: RemoteSegmentFiles, problems: list[KafkavizError]) -> list[tuple[int, int]]:
-    if not segment.is_complete:
-        return []
+def _log_bytes(segment: RemoteSegmentFiles) -> int | None:
     try:
-        return segment.leader_epochs()
-    except KafkavizError as fault:
-        problems.append(fault)
-        return []
-
-
-def _cache_of_store(
-    stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
-) -> RemoteLogMetadataCache:
-    """Returns metadata in which every complete segment of the store is a finished copy.
-
-    The segments with the latest leader epochs are added last.
-    """
-    cache = RemoteLogMetadataCache()
-    segments = [
-        segment
-        for stored_segment in stored
-        if stored_segment.is_complete and (segment := _described(stored_segment, problems))
-    ]
-    for segment in sorted(segments, key=lambda segment: max(segment.leader_epochs, default=-1)):
-        cache.add(segment)
-        cache.update(segment.segment_id, COPY_FINISHED)
-    return cache
-
-
-def _describe_unannounced(
-    cache: RemoteLogMetadataCache,
-    stored: Sequence[RemoteSegmentFiles],
-    problems: list[KafkavizError],
-) -> int:
-    """Adds stored segments to `cache` that the metadata updates, but does not announce.
-
-    The last update must be COPY_SEGMENT_FINISHED. The offsets come from the store. Returns the
-    number of added segments.
-    """
-    count = 0
-    for stored_segment in stored:
-        is_copied = cache.unannounced.get(stored_segment.segment_id) == COPY_FINISHED
-        if is_copied and stored_segment.is_complete:
-            segment = _described(stored_segment, problems)
-            if segment:
-                cache.add(segment)
-                cache.update(segment.segment_id, COPY_FINISHED)
-                count += 1
-    return count
-
-
-def _described(
-    stored: RemoteSegmentFiles, problems: list[KafkavizError]
-) -> RemoteLogSegment | None:
-    try:
-        if stored.manifest and stored.manifest.metadata:
-            metadata = stored.manifest.metadata
-            return RemoteLogSegment(
-                segment_id=stored.segment_id,
-                start_offset=metadata.start_offset,
-                end_offset=metadata.end_offset,
-                leader_epochs=metadata.leader_epochs,
-                state=COPY_STARTED,
-                max_timestamp_ms=metadata.max_timestamp_ms,
-                size_bytes=stored.log_bytes,
-            )
-        if stored.layout != LOCAL_TIERED_STORAGE:
-            raise CannotOpen(stored.files[MANIFEST].path, message("tiered.no_offsets"))
-        epochs = stored.leader_epochs()
-        end_offset = _end_offset(stored)
-    except KafkavizError as fault:
-        problems.append(fault)
+        return segment.log_bytes
+    except KafkavizError:
         return None
+
+
+def _describe(stored: RemoteSegmentFiles) -> RemoteLogSegment:
+    """Returns a segment of the store as its metadata would describe it. Raises KafkavizError."""
+    if stored.manifest and stored.manifest.metadata:
+        metadata = stored.manifest.metadata
+        return RemoteLogSegment(
+            segment_id=stored.segment_id,
+            start_offset=metadata.start_offset,
+            end_offset=metadata.end_offset,
+            leader_epochs=metadata.leader_epochs,
+            state=COPY_STARTED,
+            max_timestamp_ms=metadata.max_timestamp_ms,
+            size_bytes=stored.log_bytes,
+        )
+    if stored.layout != LOCAL_TIERED_STORAGE:
+        raise CannotOpen(stored.files[MANIFEST].path, message("tiered.no_offsets"))
+    epochs = stored.leader_epochs()
+    files = {kind: stored.files[kind] for kind in ("log", "index")}
+    segment = segment_of_files(stored.start_offset, "closed", files)
+    end_offset = log_end_offset(segment.with_log()) - 1
     inside = {
         epoch: max(start, stored.start_offset)
         for place, (epoch, start) in enumerate(epochs)
@@ -565,9 +529,3 @@ def _described(
         state=COPY_STARTED,
         size_bytes=stored.log_bytes,
     )
-
-
-def _end_offset(stored: RemoteSegmentFiles) -> int:
-    files = {kind: stored.files[kind] for kind in ("log", "index")}
-    segment = segment_of_files(stored.start_offset, "closed", files)
-    return log_end_offset(segment.with_log()) - 1
