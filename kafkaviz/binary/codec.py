@@ -254,9 +254,8 @@ def _check_limit(size_bytes: int, limit_bytes: int) -> None:
 
 
 def _failure(codec: str, position: int, problem: Message | str) -> CorruptBytes:
-    return CorruptBytes(
-        position, message("codec.failed", codec=codec, problem=problem), FaultKind.CODEC
-    )
+    what = message("codec.failed", codec=codec, problem=problem)
+    return CorruptBytes(position, what, FaultKind.CODEC)
 
 
 # ---- gzip and zstd
@@ -332,13 +331,11 @@ def _room(data: bytes | memoryview) -> int:
 
 def _to_snappy(data: bytes) -> bytes:
     """Returns a xerial header, then blocks of up to 32 KiB of data with their sizes."""
-    blocks = [
-        bytes(cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES]))
-        for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
-    ]
-    return _XERIAL.pack(XERIAL_MAGIC, 1, 1) + b"".join(
-        _INT.pack(len(block)) + block for block in blocks
-    )
+    pieces = [_XERIAL.pack(XERIAL_MAGIC, 1, 1)]
+    for position in range(0, len(data), _XERIAL_BLOCK_BYTES):
+        block = cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES])
+        pieces += (_INT.pack(len(block)), bytes(block))
+    return b"".join(pieces)
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
@@ -354,7 +351,7 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
             position += _XERIAL.size
             continue
         start = position + _INT.size
-        position = position + _INT.size + size_bytes
+        position = start + size_bytes
         if size_bytes < 0 or position > len(data):
             problem = message("codec.block_cut", size=size_bytes, available=len(data) - start)
             raise _failure("snappy", start - _INT.size, problem)
@@ -387,9 +384,8 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
 # ---- lz4
 
 
-def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes] | None = None) -> bytes:
+def _to_lz4(data: bytes, write_block: Callable[[bytes], bytes]) -> bytes:
     """Returns a frame like that of Lz4BlockOutputStream: only its header has a checksum."""
-    write_block = write_block or _lz4_block
     blocks = [
         write_block(data[position : position + _LZ4_BLOCK_BYTES])
         for position in range(0, len(data), _LZ4_BLOCK_BYTES)
@@ -477,22 +473,19 @@ def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, in
     flags = data[4]
     sizes = data[5]
     end = 6 + (8 if flags & _LZ4_CONTENT_SIZE else 0)
-    for position, fault in (
-        (4, "Reserved bits must be 0" if flags & 0b11 else ""),
-        (4, "" if flags & 0b100000 else "Dependent block stream is unsupported"),
-        (4, f"Version {flags >> 6} is unsupported" if flags >> 6 != 1 else ""),
-        (5, "Reserved2 field must be 0" if sizes & 0b1111 else ""),
-        (5, "" if (sizes >> 4 & 7) >= 4 else "Block size value must be between 4 and 7"),
-        (5, "Reserved3 field must be 0" if sizes >> 7 else ""),
-        (len(data), "Stream ended prematurely" if end >= len(data) else ""),
-        (
-            end,
-            "Stream frame descriptor corrupted"
-            if header_checked and data[end : end + 1] != _lz4_header_check(data[4:end])
-            else "",
-        ),
+    is_cut = end >= len(data)
+    is_corrupt = header_checked and data[end : end + 1] != _lz4_header_check(data[4:end])
+    for is_wrong, position, fault in (
+        (flags & 0b11, 4, "Reserved bits must be 0"),
+        (not flags & 0b100000, 4, "Dependent block stream is unsupported"),
+        (flags >> 6 != 1, 4, f"Version {flags >> 6} is unsupported"),
+        (sizes & 0b1111, 5, "Reserved2 field must be 0"),
+        ((sizes >> 4 & 7) < 4, 5, "Block size value must be between 4 and 7"),
+        (sizes >> 7, 5, "Reserved3 field must be 0"),
+        (is_cut, len(data), "Stream ended prematurely"),
+        (is_corrupt, end, "Stream frame descriptor corrupted"),
     ):
-        if fault:
+        if is_wrong:
             raise _failure("lz4", position, fault)
     return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
 
@@ -506,12 +499,9 @@ def _lz4_size(data: memoryview, position: int) -> int:
 def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
     """Returns the checksum of a frame header of up to 15 bytes: the second byte of xxHash32."""
     sum32 = 0x165667B1 + len(descriptor)
-    position = 0
     for position in range(0, len(descriptor) - 3, 4):
-        sum32 = (
-            _rotate_left(sum32 + _LZ4_INT.unpack_from(descriptor, position)[0] * 0xC2B2AE3D, 17)
-            * 0x27D4EB2F
-        )
+        sum32 += _LZ4_INT.unpack_from(descriptor, position)[0] * 0xC2B2AE3D
+        sum32 = _rotate_left(sum32, 17) * 0x27D4EB2F
     for byte in descriptor[len(descriptor) & ~3 :]:
         sum32 = _rotate_left(sum32 + byte * 0x165667B1, 11) * 0x9E3779B1
     for shift, prime in ((15, 0x85EBCA77), (13, 0xC2B2AE3D), (16, 1)):
@@ -522,10 +512,6 @@ def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
 def _rotate_left(number: int, bits: int) -> int:
     number &= 0xFFFFFFFF
     return (number << bits | number >> 32 - bits) & 0xFFFFFFFF
-
-
-def _to_zstd(data: bytes) -> bytes:
-    return bytes(cramjam.zstd.compress(data, _ZSTD_LEVEL))
 
 
 # the headers that Kafka's own clients write, with the largest block size of each
@@ -545,6 +531,6 @@ _COMPRESS = {
     "none": bytes,
     "gzip": partial(gzip.compress, mtime=0),
     "snappy": _to_snappy,
-    "lz4": _to_lz4,
-    "zstd": _to_zstd,
+    "lz4": partial(_to_lz4, write_block=_lz4_block),
+    "zstd": lambda data: bytes(cramjam.zstd.compress(data, _ZSTD_LEVEL)),
 }

@@ -83,19 +83,16 @@ def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     """
     table = np.empty(len(positions), BATCH)
     table["position"] = positions
-    _fill_batches(table, headers.view(HEADER).reshape(-1))
-    is_legacy = table["magic"] < 2
-    if is_legacy.any():
-        table[is_legacy] = _legacy_rows(table["position"][is_legacy], headers[is_legacy])
-    return table
-
-
-def _fill_batches(table: np.ndarray, header: np.ndarray) -> None:
+    header = headers.view(HEADER).reshape(-1)
     for name in field_names(HEADER):
         if name in field_names(BATCH):
             table[name] = header[name]
     table["size_bytes"] = header["batch_length_bytes"].astype("i8") + LENGTH_END
     table["last_offset"] = table["base_offset"] + header["last_offset_delta"]
+    is_legacy = table["magic"] < 2
+    if is_legacy.any():
+        table[is_legacy] = _legacy_rows(table["position"][is_legacy], headers[is_legacy])
+    return table
 
 
 def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:

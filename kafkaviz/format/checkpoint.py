@@ -70,23 +70,6 @@ class PartitionMetadata:
     topic_id: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuorumState:
-    """The content of quorum-state: the leader of the quorum, and this node's vote. -1 means none.
-
-    Attributes:
-        voted_directory_id: only in data version 1 (KIP-853).
-        voters: the voters' ids; only in data version 0.
-    """
-
-    data_version: int
-    leader_id: int
-    leader_epoch: int
-    voted_id: int
-    voted_directory_id: str | None = None
-    voters: tuple[int, ...] = ()
-
-
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
     """Parses a *-offset-checkpoint file into one offset per (topic, partition).
 
@@ -97,13 +80,10 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
             does not start.
         CannotOpen: the file has more than MAX_PARTITIONS lines.
     """
-    lines = _entries(
-        text,
-        3,
-        MAX_PARTITIONS,
-        lambda topic, partition, offset: ((topic, parse_int(partition)), parse_long(offset)),
-    )
-    return dict(entry for _, entry in lines)
+    def entry(topic: str, partition: str, offset: str) -> tuple[tuple[str, int], int]:
+        return (topic, parse_int(partition)), parse_long(offset)
+
+    return dict(pair for _, pair in _entries(text, 3, MAX_PARTITIONS, entry))
 
 
 def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
@@ -174,16 +154,13 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     except ValueError:
         raise _malformed_line(lines[0]) from None
     if version < VERSION:
-        raise CorruptBytes(
-            lines[0][0], verbatim(f"Unrecognized version of partition metadata file: {version}")
-        )
+        words = f"Unrecognized version of partition metadata file: {version}"
+        raise CorruptBytes(lines[0][0], verbatim(words))
     topic_id = _parse_named_line(lines[1])
     uuid_bytes = _uuid(topic_id, lines[1][0])
     if not any(uuid_bytes):
-        raise CorruptBytes(
-            lines[1][0],
-            verbatim(f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"),
-        )
+        words = f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"
+        raise CorruptBytes(lines[1][0], verbatim(words))
     # Kafka decodes the id and ignores the lowest four bits of its last character
     canonical_id = base64.urlsafe_b64encode(uuid_bytes).decode().rstrip("=")
     return PartitionMetadata(version, canonical_id)
@@ -203,8 +180,8 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
     return _json_object(data) if data.strip() else None
 
 
-def parse_quorum_state(text: str | bytes) -> QuorumState:
-    """Parses the first line of quorum-state.
+def parse_quorum_state(text: str | bytes) -> tuple[int, ...]:
+    """Returns the voters' ids in the first line of quorum-state. Data version 1 has none.
 
     Raises CorruptBytes if Kafka 4.3 refuses the file (FileQuorumStateStore).
     """
@@ -217,10 +194,8 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
     # Jackson's shortValue gives 0 for any other type
     version = body["data_version"] if type(body["data_version"]) is int else 0
     if version not in _QUORUM_FIELDS:
-        raise CorruptBytes(
-            0,
-            message("quorum_state.unknown_version", version=version, most=max(_QUORUM_FIELDS)),
-        )
+        most = max(_QUORUM_FIELDS)
+        raise CorruptBytes(0, message("quorum_state.unknown_version", version=version, most=most))
     for name, kind in _QUORUM_FIELDS[version].items():
         if name not in body:
             raise CorruptBytes(0, message("quorum_state.field_missing", name=name, version=version))
@@ -230,14 +205,7 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
     voters = [entry.get("voterId") if isinstance(entry, dict) else None for entry in entries]
     if any(type(voter) is not int for voter in voters):
         raise CorruptBytes(0, message("quorum_state.voter_without_id"))
-    return QuorumState(
-        data_version=version,
-        leader_id=body["leaderId"],
-        leader_epoch=body["leaderEpoch"],
-        voted_id=body["votedId"],
-        voted_directory_id=body["votedDirectoryId"] if version else None,
-        voters=tuple(voters),
-    )
+    return tuple(voters)
 
 
 def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
@@ -311,10 +279,8 @@ def _entries(
             raise CannotOpen("checkpoint", what, kind="large")
         yield line[0], _entry(line, fields, entry)
     if entry_count != count:
-        raise CorruptBytes(
-            second_line[0],
-            verbatim(f"Expected {count} entries in checkpoint file, but found {entry_count}"),
-        )
+        words = f"Expected {count} entries in checkpoint file, but found {entry_count}"
+        raise CorruptBytes(second_line[0], verbatim(words))
 
 
 def _heading(line: tuple[int, str]) -> int:
@@ -341,9 +307,8 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> 
 
 
 def _malformed(position: int, content: str) -> CorruptBytes:
-    return CorruptBytes(
-        position, verbatim(f"Malformed line in checkpoint file: {excerpt(content)!r}")
-    )
+    words = f"Malformed line in checkpoint file: {excerpt(content)!r}"
+    return CorruptBytes(position, verbatim(words))
 
 
 def named_value(line: str) -> str | None:

@@ -158,16 +158,13 @@ def find_partition(broker: Broker) -> Partition | None:
 
     Looks into the log directory, because broker.partitions may lack the metadata log.
     """
-    if not (broker.path / DIRECTORY).is_dir():
-        return None
     path = broker.path / DIRECTORY
-    metadata_partition = next(
-        (partition for partition in broker.partitions if partition.path == path), None
-    )
-    if metadata_partition is None:
-        name = cast("names.PartitionName", names.parse_directory(DIRECTORY))
-        return open_partition(path, name)
-    return metadata_partition
+    if not path.is_dir():
+        return None
+    for partition in broker.partitions:
+        if partition.path == path:
+            return partition
+    return open_partition(path, cast("names.PartitionName", names.parse_directory(DIRECTORY)))
 
 
 def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataImage:
@@ -214,8 +211,8 @@ def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
     """Returns the voters' ids in quorum-state. Only static voters are listed there."""
     path = partition.path / names.QUORUM_STATE
     try:
-        return checkpoint.parse_quorum_state(read_text(path)).voters
-    except (CorruptBytes, KafkavizError):
+        return checkpoint.parse_quorum_state(read_text(path))
+    except KafkavizError:
         return ()
 
 
@@ -381,12 +378,8 @@ class _Replay:
                 self._refuse_change(metadata_record.values["brokerId"])
         except CorruptBytes as fault:
             if len(self._state.problems) < MAX_PROBLEMS:
-                self._state.problems.append(
-                    Problem(
-                        file.path,
-                        message("corrupt.at_record", offset=offset, problem=fault.what),
-                    )
-                )
+                what = message("corrupt.at_record", offset=offset, problem=fault.what)
+                self._state.problems.append(Problem(file.path, what))
             return
         name = metadata_record.type.name
         if name in self._handlers:

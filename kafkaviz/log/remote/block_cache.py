@@ -156,9 +156,10 @@ class CachedFile(io.FileIO):
             return
         first = position // BLOCK_BYTES
         last = (end - 1) // BLOCK_BYTES
+        last_of_file = (self.size_bytes - 1) // BLOCK_BYTES
         if self._is_whole:
             first = 0
-            last = (self.size_bytes - 1) // BLOCK_BYTES
+            last = last_of_file
         flags = self._flags(first, last)
         if 0 not in flags:
             return
@@ -167,14 +168,12 @@ class CachedFile(io.FileIO):
         self._window_bytes = (
             min(2 * self._window_bytes, REQUEST_BYTES) if is_sequel else POINT_BYTES
         )
-        ahead = min(
-            missing + self._window_bytes // BLOCK_BYTES - 1, (self.size_bytes - 1) // BLOCK_BYTES
-        )
+        ahead = min(missing + self._window_bytes // BLOCK_BYTES - 1, last_of_file)
         if ahead > last:  # reads ahead only up to the next block that is present
             flags_ahead = self._flags(last + 1, ahead)
             present = flags_ahead.find(1)
             flags += flags_ahead if present < 0 else flags_ahead[:present]
-        if not is_sequel and ahead == (self.size_bytes - 1) // BLOCK_BYTES:
+        if not is_sequel and ahead == last_of_file:
             # The file ends here, so the request also fetches blocks before the range.
             start = max(0, ahead + 1 - self._window_bytes // BLOCK_BYTES)
             if start < missing == first:
@@ -244,12 +243,8 @@ class CachedFile(io.FileIO):
                 index += 1
                 continue
             group = _neighbours(extents[index:])
-            data = _read_object(
-                self._path,
-                extent,
-                extent.object_position,
-                sum(part.object_length for part in group),
-            )
+            group_bytes = sum(part.object_length for part in group)
+            data = _read_object(self._path, extent, extent.object_position, group_bytes)
             for part in group:
                 piece = data[: part.object_length]
                 data = data[part.object_length :]
@@ -282,12 +277,7 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
         finally:
             os.close(descriptor)
     if len(data) != length:
-        what = message("remote.short_read", count=len(data), length=length)
-        raise CannotOpen(
-            extent.object,
-            message("errors.at_byte", position=position, problem=what),
-            message("remote.open_again"),
-        )
+        raise file_system.short_read(extent.object, position, len(data), length)
     return data
 
 
@@ -316,12 +306,9 @@ def _decompress(extent: Extent, data: bytes) -> bytes:
             data, decompressed_size=extent.length, codec=extent.codec, asbytes=True
         )
     except (OSError, ValueError, pa.ArrowException):
-        what = message("remote.no_frame", codec=extent.codec, length=extent.length)
-        raise CannotOpen(
-            extent.object,
-            message("errors.at_byte", position=extent.object_position, problem=what),
-            message("remote.open_again"),
-        ) from None
+        problem = message("remote.no_frame", codec=extent.codec, length=extent.length)
+        what = message("errors.at_byte", position=extent.object_position, problem=problem)
+        raise CannotOpen(extent.object, what, message("remote.open_again")) from None
 
 
 def _runs(flags: bytes) -> Iterator[tuple[int, int]]:
@@ -411,13 +398,9 @@ def _read_description(descriptor: int) -> dict[str, Any] | None:
 
 
 def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent]) -> int:
-    description = json.dumps(
-        {
-            "file": [size_bytes, mtime_ns],
-            "boot": _boot(),
-            "extents": [asdict(extent) for extent in extents],
-        }
-    ).encode()
+    sources = [asdict(extent) for extent in extents]
+    fields = {"file": [size_bytes, mtime_ns], "boot": _boot(), "extents": sources}
+    description = json.dumps(fields).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     with _new_file() as (descriptor, temporary):
         end = _version_start(size_bytes) + VERSION_BYTES

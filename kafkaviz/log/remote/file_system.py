@@ -17,10 +17,10 @@ from kafkaviz import extras
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import confinement
 from kafkaviz.log.remote.address import RemotePath, Store, files_root, mirror_path
-from kafkaviz.messages import Message, message, verbatim
+from kafkaviz.messages import message, verbatim
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileInfo, FileSystem
 
 # after these limits a request fails; it would otherwise wait forever
 CONNECT_S = 5
@@ -161,20 +161,11 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
     except Exception as error:
         raise _translate(directory, error) from None
     if len(infos) > ENTRIES:
-        raise CannotOpen(
-            str(directory),
-            message("remote.too_many_files", count=ENTRIES),
-            message("remote.give_further_in"),
-            kind="large",
-        )
+        what = message("remote.too_many_files", count=ENTRIES)
+        raise CannotOpen(str(directory), what, message("remote.give_further_in"), kind="large")
     start = len(base.rstrip("/")) + 1
     return [
-        Entry(
-            info.path[start:],
-            info.type == FileType.Directory,
-            info.size or 0,
-            info.mtime_ns or 0,
-        )
+        _entry(info.path[start:], info)
         for info in infos
         if info.type in (FileType.Directory, FileType.File)
     ]
@@ -192,9 +183,13 @@ def find(remote: RemotePath) -> Entry | None:
         return None
     except Exception as error:
         raise _translate(remote, error) from None
-    if info.type == FileType.NotFound:
-        return None
-    return Entry(remote.key, info.type == FileType.Directory, info.size or 0, info.mtime_ns or 0)
+    return None if info.type == FileType.NotFound else _entry(remote.key, info)
+
+
+def _entry(key: str, info: "FileInfo") -> Entry:
+    from pyarrow.fs import FileType
+
+    return Entry(key, info.type == FileType.Directory, info.size or 0, info.mtime_ns or 0)
 
 
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
@@ -239,13 +234,15 @@ def read_range(
     _count(read_bytes=len(data))
     if len(data) != length:
         forget_object(remote)
-        what = message("remote.short_read", count=len(data), length=length)
-        raise CannotOpen(
-            str(remote),
-            message("errors.at_byte", position=position, problem=what),
-            message("remote.open_again"),
-        )
+        raise short_read(str(remote), position, len(data), length)
     return data
+
+
+def short_read(path: str, position: int, count: int, length: int) -> CannotOpen:
+    """Returns the error for an object that gave `count` of `length` bytes."""
+    problem = message("remote.short_read", count=count, length=length)
+    what = message("errors.at_byte", position=position, problem=problem)
+    return CannotOpen(path, what, message("remote.open_again"))
 
 
 class _Handle:
@@ -256,8 +253,9 @@ class _Handle:
     """
 
     def __init__(self, native_file: Any) -> None:
+        metadata: Mapping[str, bytes] = native_file.metadata()
         self.size: int = native_file.size()
-        self.entity_tag = _entity_tag(native_file)
+        self.entity_tag = next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
         self._native_file = native_file
         self._lock = threading.Lock()
 
@@ -276,11 +274,6 @@ class _Handle:
             if not buffer.endswith(mark):
                 return bytes(buffer)
         return b""
-
-
-def _entity_tag(native_file: Any) -> bytes | None:
-    metadata: Mapping[str, bytes] = native_file.metadata()
-    return next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
 
 
 def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _Handle:
@@ -346,11 +339,8 @@ def forget_object(remote: RemotePath) -> None:
 def changed(remote: RemotePath, position: int) -> CannotOpen:
     """Returns the error for a changed object. The next read will open the object again."""
     forget_object(remote)
-    return CannotOpen(
-        str(remote),
-        message("errors.at_byte", position=position, problem=message("remote.changed")),
-        message("remote.open_again"),
-    )
+    what = message("errors.at_byte", position=position, problem=message("remote.changed"))
+    return CannotOpen(str(remote), what, message("remote.open_again"))
 
 
 def _count(*, listings: int = 0, opens: int = 0, reads: int = 0, read_bytes: int = 0) -> None:
@@ -477,11 +467,8 @@ def _make_hdfs(store: Store) -> "FileSystem":
     except OSError as error:
         if "libhdfs" not in str(error) and "libjvm" not in str(error):
             raise
-        raise CannotOpen(
-            str(store),
-            message("remote.no_libhdfs"),
-            message("remote.install_hadoop"),
-        ) from None
+        hint = message("remote.install_hadoop")
+        raise CannotOpen(str(store), message("remote.no_libhdfs"), hint) from None
 
 
 _MAKERS = {
@@ -498,23 +485,19 @@ def _translate(remote: RemotePath, error: Exception) -> CannotOpen:
     match = _AWS.search(text)
     name = match[1] if match else ""
     if isinstance(error, FileNotFoundError) or name in ("NO_SUCH_BUCKET", "RESOURCE_NOT_FOUND"):
-        return CannotOpen(
-            str(remote),
-            message("errors.not_there"),
-            message("errors.check_the_path"),
-            kind="missing",
-        )
+        return missing(remote)
     if name in _DENIED or (name in ("", "UNKNOWN") and _DENIED_TEXT.search(text)):
-        return CannotOpen(
-            str(remote), message("remote.denied"), message("remote.check_credentials"), "permission"
-        )
+        hint = message("remote.check_credentials")
+        return CannotOpen(str(remote), message("remote.denied"), hint, "permission")
     if any(part in text for part in _UNREACHABLE_TEXTS):
-        return CannotOpen(
-            str(remote), message("remote.unreachable"), message("remote.check_endpoint")
-        )
-    return CannotOpen(str(remote), _problem(text, error), message("remote.open_again"))
-
-
-def _problem(text: str, error: Exception) -> Message:
+        hint = message("remote.check_endpoint")
+        return CannotOpen(str(remote), message("remote.unreachable"), hint)
     line = " ".join(text.split()) or type(error).__name__
-    return verbatim(line[:PROBLEM_CHARACTERS])
+    what = verbatim(line[:PROBLEM_CHARACTERS])
+    return CannotOpen(str(remote), what, message("remote.open_again"))
+
+
+def missing(remote: RemotePath) -> CannotOpen:
+    return CannotOpen(
+        str(remote), message("errors.not_there"), message("errors.check_the_path"), kind="missing"
+    )

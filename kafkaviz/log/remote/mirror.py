@@ -31,7 +31,6 @@ from kafkaviz.format.names import (
 from kafkaviz.log.remote import address, block_cache, file_system
 from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.log.remote.file_system import Entry
-from kafkaviz.messages import message
 
 LISTING_S = 10.0  # a listing is valid for this long
 LISTING_SHARE = 20  # or for this many times as long as it took, if that is longer
@@ -77,7 +76,7 @@ def prepare(path: Path) -> None:
             entry = file_system.find(remote)
             if entry is None or entry.is_directory:
                 block_cache.remove_file(path)
-                raise _missing(remote)
+                raise file_system.missing(remote)
             path.parent.mkdir(parents=True, exist_ok=True)
             _mirror_file(path, entry)
     with _LOCK:
@@ -135,7 +134,7 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
         with suppress(OSError):
             shutil.rmtree(path)
         block_cache.remove_file(path)
-        raise _missing(remote)
+        raise file_system.missing(remote)
     path.parent.mkdir(parents=True, exist_ok=True)
     _mirror_file(path, entry)
     if parse_file(path.name) is not None:
@@ -249,12 +248,6 @@ def _mirror_file(path: Path, entry: Entry) -> None:
 
 def _trust_end() -> float:
     return time.monotonic() + TRUST_S
-
-
-def _missing(remote: RemotePath) -> CannotOpen:
-    return CannotOpen(
-        str(remote), message("errors.not_there"), message("errors.check_the_path"), kind="missing"
-    )
 
 
 # ---- what other processes have listed

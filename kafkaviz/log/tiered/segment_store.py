@@ -118,7 +118,7 @@ class RemoteSegmentFiles:
         if not self.is_complete:
             missing = next(kind for kind in NEEDED[self.layout] if kind not in self.files)
             raise CannotOpen(
-                self._any_path(),
+                next(iter(self.files.values())).path,
                 message("tiered.incomplete", segment=self.segment_id, kind=missing),
                 kind="missing",
             )
@@ -171,9 +171,6 @@ class RemoteSegmentFiles:
             return checkpoint.parse_leader_epochs(text)
         except CorruptBytes as fault:
             raise fault.in_file(part.info.path, part.position) from None
-
-    def _any_path(self) -> Path:
-        return next(iter(self.files.values())).path
 
 
 def may_be_store(names: Collection[str]) -> bool:
