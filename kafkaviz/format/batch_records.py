@@ -170,13 +170,8 @@ def size_bytes(data: bytes | memoryview) -> int:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
     length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
     if length < MIN_LENGTH:
-        raise CorruptBytes(
-            0,
-            verbatim(
-                f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
-            ),
-            FaultKind.SIZE,
-        )
+        words = f"Record size {length} is less than the minimum record overhead ({MIN_LENGTH})"
+        raise CorruptBytes(0, verbatim(words), FaultKind.SIZE)
     return LENGTH_END + length
 
 
@@ -231,12 +226,8 @@ def ensure_valid(data: bytes | memoryview) -> None:
         computed_crc = crc32c(batch[CRC_START:])
     stored_crc = int.from_bytes(batch[position : position + 4], "big")
     if stored_crc != computed_crc:
-        raise CorruptBytes(
-            position,
-            verbatim(
-                f"Record is corrupt (stored crc = {stored_crc}, computed crc = {computed_crc})"
-            ),
-        )
+        words = f"Record is corrupt (stored crc = {stored_crc}, computed crc = {computed_crc})"
+        raise CorruptBytes(position, verbatim(words))
 
 
 def _is_magic_2(batch: bytes | memoryview) -> bool:
@@ -255,13 +246,11 @@ def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
 
 
 def _too_small_error(batch: bytes | memoryview) -> CorruptBytes:
-    return CorruptBytes(
-        0,
-        verbatim(
-            f"Record batch is corrupt (the size {len(batch)} is smaller than the minimum allowed "
-            f"overhead {HEADER_BYTES})"
-        ),
+    words = (
+        f"Record batch is corrupt (the size {len(batch)} is smaller than the minimum allowed "
+        f"overhead {HEADER_BYTES})"
     )
+    return CorruptBytes(0, verbatim(words))
 
 
 # ---- magic 2
@@ -337,12 +326,10 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
     """
     data = memoryview(messages.data)
     for start in range(0, len(messages.rows), record.RUN_ROWS):
-        run = legacy_messages.Messages(
-            messages.data, messages.rows[start : start + record.RUN_ROWS]
-        )
-        for is_valid, row in zip(
-            legacy_messages.are_crcs_valid(run).tolist(), run.rows.tolist(), strict=True
-        ):
+        rows = messages.rows[start : start + record.RUN_ROWS]
+        run = legacy_messages.Messages(messages.data, rows)
+        are_valid = legacy_messages.are_crcs_valid(run).tolist()
+        for is_valid, row in zip(are_valid, rows.tolist(), strict=True):
             position, size_bytes, offset, crc, _, _, _, timestamp_ms, *parts = row
             key_position, key_size, value_position, value_size = parts
             yield BatchRecord(
@@ -502,9 +489,8 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
         key_bytes, position = varint.read_varint(body, position)
         value_bytes, position = varint.read_varint(body, position + max(0, key_bytes))
         if position + max(0, value_bytes) > end:
-            raise CorruptBytes(
-                HEADER_BYTES + position, message("corrupt.value_beyond_record", size=value_bytes)
-            )
+            what = message("corrupt.value_beyond_record", size=value_bytes)
+            raise CorruptBytes(HEADER_BYTES + position, what)
         yield record.part(body, position, value_bytes)
 
 
@@ -547,9 +533,8 @@ def content_range(records: memoryview, position: int) -> tuple[int, int]:
     Raises CorruptBytes if the length is negative, or reaches beyond the data.
     """
     size_bytes, start = varint.read_varint(records, position)
-    if size_bytes < 0 or start + size_bytes > len(records):
-        raise CorruptBytes(
-            start,
-            message("corrupt.record_too_long", size=size_bytes, available=len(records) - start),
-        )
+    available = len(records) - start
+    if not 0 <= size_bytes <= available:
+        what = message("corrupt.record_too_long", size=size_bytes, available=available)
+        raise CorruptBytes(start, what)
     return start, start + size_bytes

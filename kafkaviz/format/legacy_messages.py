@@ -93,9 +93,8 @@ def read(
     buffer = byte_array(batch)
     rows = np.zeros(1, ROW)
     if not _count(buffer)[0]:
-        return Messages(
-            batch, rows[:0], CorruptBytes(0, message("corrupt.no_whole_message", size=len(buffer)))
-        )
+        error = CorruptBytes(0, message("corrupt.no_whole_message", size=len(buffer)))
+        return Messages(batch, rows[:0], error)
     _, *fault_values = _fill(buffer, rows)
     fault = _corrupt(*fault_values)
     if int(rows["attributes"][0]) & CODEC_MASK:
@@ -111,10 +110,8 @@ def are_crcs_valid(messages: Messages) -> np.ndarray:
     rows = messages.rows
     starts = rows["position"] + _MAGIC_AT
     ends = rows["position"] + rows["size_bytes"]
-    crcs = [
-        zlib.crc32(data[start:end])
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
+    ranges = zip(starts.tolist(), ends.tolist(), strict=True)
+    crcs = [zlib.crc32(data[start:end]) for start, end in ranges]
     return rows["crc"] == np.array(crcs, np.uint32)
 
 
@@ -148,33 +145,21 @@ def _decompress(
     magic = int(wrapper["magic"])
     name = _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT)
     if magic not in (0, 1):
-        raise CorruptBytes(
-            _MAGIC_AT,
-            verbatim(f"Invalid wrapper magic found in legacy deep record iterator {magic}"),
-        )
+        words = f"Invalid wrapper magic found in legacy deep record iterator {magic}"
+        raise CorruptBytes(_MAGIC_AT, verbatim(words))
     if name == "zstd":
-        raise CorruptBytes(
-            _ATTRIBUTES_AT,
-            verbatim(
-                f"Invalid wrapper compressionType found in legacy deep record iterator {magic}"
-            ),
-        )
+        words = f"Invalid wrapper compressionType found in legacy deep record iterator {magic}"
+        raise CorruptBytes(_ATTRIBUTES_AT, verbatim(words))
     position = int(wrapper["value_position"])
     size_bytes = int(wrapper["value_size_bytes"])
     if fault:  # a key that reaches past the end leaves no value; the key itself is never read
         raise fault if position else _out_of_bounds(fault.position)
     if size_bytes < 0:
-        raise CorruptBytes(
-            position - SIZE_BYTES,
-            verbatim(f"Found invalid compressed record set with null value (magic = {magic})"),
-        )
+        words = f"Found invalid compressed record set with null value (magic = {magic})"
+        raise CorruptBytes(position - SIZE_BYTES, verbatim(words))
+    value = memoryview(batch)[position : position + size_bytes]
     try:
-        return codec.decompress(
-            name,
-            memoryview(batch)[position : position + size_bytes],
-            limit_bytes,
-            lz4_header_checked=magic == 1,
-        )
+        return codec.decompress(name, value, limit_bytes, lz4_header_checked=magic == 1)
     except CorruptBytes as error:
         raise error.after(position) from None
 
@@ -187,11 +172,10 @@ def _codec_name(codec_id: int, position: int) -> str:
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
-    return CorruptBytes(
-        position,
-        message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what),
-        fault.kind,
+    what = message(
+        "corrupt.in_decompressed_messages", position=fault.position, problem=fault.what
     )
+    return CorruptBytes(position, what, fault.kind)
 
 
 def _read_inner(
@@ -204,11 +188,8 @@ def _read_inner(
     buffer = byte_array(data)
     count, bad_position = _count(buffer)
     if bad_position >= 0:
-        raise CorruptBytes(
-            bad_position + _SIZE_AT,
-            verbatim(f"Record size is less than the minimum record overhead ({MIN_LENGTH})"),
-            FaultKind.SIZE,
-        )
+        words = f"Record size is less than the minimum record overhead ({MIN_LENGTH})"
+        raise CorruptBytes(bad_position + _SIZE_AT, verbatim(words), FaultKind.SIZE)
     if not count:
         raise CorruptBytes(0, verbatim("Found invalid compressed record set with no inner records"))
     rows = np.zeros(count, ROW)
@@ -239,14 +220,12 @@ def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
     if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
         if wrapper["offset"] < last:
-            raise CorruptBytes(
-                int(rows["position"][-1]),
-                verbatim(
-                    "Found invalid wrapper offset in compressed v1 message set, wrapper offset '"
-                    f"{wrapper['offset']}' "
-                    f"is less than the last inner message offset '{last}' and it is not zero."
-                ),
+            words = (
+                "Found invalid wrapper offset in compressed v1 message set, wrapper offset "
+                f"'{wrapper['offset']}' is less than the last inner message offset '{last}' and it "
+                "is not zero."
             )
+            raise CorruptBytes(int(rows["position"][-1]), verbatim(words))
         rows["offset"] += np.array(wrapper["offset"]).reshape(1) - rows["offset"][-1:]
     has_time = rows["magic"] == 1
     rows["timestamp_type"][has_time] = wrapper["timestamp_type"]

@@ -47,26 +47,20 @@ MAX_VALUES = 500_000
 # it
 OLDEST = -(2**15)
 ZERO_UUID = "A" * 22
-_FIXED = {
-    "i8": ">b",
-    "i16": ">h",
-    "i32": ">i",
-    "i64": ">q",
-    "u16": ">H",
-    "f64": ">d",
-    "bool": ">b",
-    "uuid": ">16s",
+UNPACK = {
+    "i8": struct.Struct(">b"),
+    "i16": struct.Struct(">h"),
+    "i32": struct.Struct(">i"),
+    "i64": struct.Struct(">q"),
+    "u16": struct.Struct(">H"),
+    "f64": struct.Struct(">d"),
+    "bool": struct.Struct(">b"),
+    "uuid": struct.Struct(">16s"),
 }
-UNPACK = {kind: struct.Struct(layout) for kind, layout in _FIXED.items()}
-_ESCAPES = {code: f"\\u{code:04X}" for code in range(0x20)} | {
-    ord('"'): '\\"',
-    ord("\\"): "\\\\",
-    ord("\b"): "\\b",
-    ord("\f"): "\\f",
-    ord("\t"): "\\t",
-    ord("\r"): "\\r",
-    ord("\n"): "\\n",
-}
+_ESCAPES = {code: f"\\u{code:04X}" for code in range(0x20)}
+_ESCAPES |= str.maketrans(
+    {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\t": "\\t", "\r": "\\r", "\n": "\\n"}
+)
 _TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+|[\[\]{},?])")
 UNDERFLOW = "java.nio.BufferUnderflowException"
 RUNTIME = "java.lang.RuntimeException"
@@ -130,9 +124,8 @@ class Reader:
         start = self.at
         self.at = self.at + layout.size
         if self.at > len(self.data):
-            raise KafkaParseError(
-                start, message("corrupt.number_cut", size=layout.size), UNDERFLOW, None
-            )
+            what = message("corrupt.number_cut", size=layout.size)
+            raise KafkaParseError(start, what, UNDERFLOW, None)
         return layout.unpack_from(self.data, start)[0]
 
     def read_unsigned(self) -> int:
@@ -152,13 +145,11 @@ class Reader:
     def read_bytes(self, size_bytes: int) -> bytes:
         available = len(self.data) - self.at
         if size_bytes > available:
-            raise kafka_error(
-                self.at,
-                (
-                    f"Error reading byte array of {size_bytes} byte(s): only {available} byte(s) "
-                    "available"
-                ),
+            problem = (
+                f"Error reading byte array of {size_bytes} byte(s): only {available} byte(s) "
+                "available"
             )
+            raise kafka_error(self.at, problem)
         if size_bytes < 0:
             raise kafka_error(self.at, str(size_bytes), "java.lang.NegativeArraySizeException")
         start = self.at
@@ -242,9 +233,8 @@ class Array:
                 "bytes remaining."
             )
             raise kafka_error(start, problem)
-        reader.count_values(
-            count * len(self.item.fields) if isinstance(self.item, Structure) else count
-        )
+        fields = len(self.item.fields) if isinstance(self.item, Structure) else 1
+        reader.count_values(count * fields)
         element = f"{name} element"
         return [self.item.read(reader, element) for _ in range(count)]
 
@@ -265,6 +255,11 @@ class Field:
     tag: int | None = None
     default: Any = None  # only for a tagged field
 
+    @property
+    def missing_value(self) -> Any:
+        """The value of the field in a message without it."""
+        return self.type.default if self.tag is None else self.default
+
     def applies_to(self, version: int) -> bool:
         return self.first_version <= version and (
             self.last_version is None or version <= self.last_version
@@ -281,10 +276,7 @@ class Structure:
 
     @cached_property
     def default(self) -> Values:
-        return {
-            child.name: child.default if child.tag is not None else child.type.default
-            for child in self.fields
-        }
+        return {child.name: child.missing_value for child in self.fields}
 
     @cached_property
     def fields_by_tag(self) -> dict[int, Field]:
@@ -334,9 +326,7 @@ class Structure:
         members = []
         for child in self.fields:
             if child.applies_to(version):
-                member = value.get(
-                    child.name, child.type.default if child.tag is None else child.default
-                )
+                member = value.get(child.name, child.missing_value)
                 if child.tag is None or not _is_default(member, child.default):
                     members.append(f'"{child.name}":{child.type.text(member, version)}')
         return f"{{{','.join(members)}}}"

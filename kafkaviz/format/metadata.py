@@ -29,6 +29,7 @@ PARTITION_NUMBER = 3
 PARTITION_CHANGE_NUMBER = 5
 REPLICAS_TAG = 2
 DIRECTORIES_TAG = 8
+FEATURE_LEVEL_NUMBER = 12
 UUID_BYTES = 16
 LEADER_TAG = 1  # tag of the leader in a PARTITION_CHANGE_RECORD
 NO_LEADER = -1  # LeaderConstants.NO_LEADER, 4.3.1
@@ -44,7 +45,8 @@ class FramedType(Protocol):
     def body(self) -> Structure: ...
 
 
-_PARTITION_KEY = struct.Struct(">i16s")  # partitionId, topicId
+_PARTITION_KEY = ">i16s"  # partitionId, topicId
+_PARTITION_KEY_BYTES = struct.calcsize(_PARTITION_KEY)
 FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
 
 
@@ -222,10 +224,13 @@ RECORD_TYPES: dict[int, MetadataRecordType] = {
         (29, "UNREGISTER_CONTROLLER_RECORD", 0, "controllerId i32"),  # 4.4.0
     )
 }
-TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (RECORD_TYPES[number].name for number in (2, 4, 9, 12))
-REGISTER_BROKER, UNREGISTER_BROKER, CHANGE_BROKER = (
-    RECORD_TYPES[number].name for number in (0, 1, 17)
-)
+TOPIC = "TOPIC_RECORD"
+CONFIG = "CONFIG_RECORD"
+REMOVE_TOPIC = "REMOVE_TOPIC_RECORD"
+FEATURE_LEVEL = "FEATURE_LEVEL_RECORD"
+REGISTER_BROKER = "REGISTER_BROKER_RECORD"
+UNREGISTER_BROKER = "UNREGISTER_BROKER_RECORD"
+CHANGE_BROKER = "BROKER_REGISTRATION_CHANGE_RECORD"
 # ConfigResource.Type: the kind of resource that a CONFIG_RECORD is about
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
@@ -252,16 +257,20 @@ def dump_text(value: bytes | None, offset: int) -> str:
         return f"payload: Error at {offset}, skipping. {fault.java_message}"
 
 
+def _unpack(layout: str, value: bytes, position: int, number: int) -> tuple:
+    try:
+        return struct.unpack_from(layout, value, position)
+    except struct.error:
+        raise _not_deserialized(position, number) from None
+
+
 def partition_topic(value: bytes) -> str:
     """Returns the topic id in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
     Raises CorruptBytes if the value is too short.
     """
     number, _, position = _frame(value)
-    try:
-        _, topic_id = _PARTITION_KEY.unpack_from(value, position)
-    except struct.error:
-        raise _parse_error(position, f"Failed to deserialize record with type {number}") from None
+    _, topic_id = _unpack(_PARTITION_KEY, value, position, number)
     return message.uuid_text(topic_id)
 
 
@@ -275,17 +284,14 @@ def assignment(value: bytes) -> ReplicaAssignment | None:
     is_change = number == PARTITION_CHANGE_NUMBER
     if not is_change and number != PARTITION_NUMBER:
         return None
-    try:
-        partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
-        position += _PARTITION_KEY.size
-        if is_change:
-            position = _find_tagged_field(value, position, REPLICAS_TAG)
-        if position is None:
-            return None
-        count, position = read_unsigned(value, position)
-        replicas = struct.unpack_from(f">{count - 1}i", value, position) if count else ()
-    except struct.error:
-        raise _parse_error(position, f"Failed to deserialize record with type {number}") from None
+    partition, topic_id = _unpack(_PARTITION_KEY, value, position, number)
+    position += _PARTITION_KEY_BYTES
+    if is_change:
+        position = _find_tagged_field(value, position, REPLICAS_TAG)
+    if position is None:
+        return None
+    count, position = read_unsigned(value, position)
+    replicas = _unpack(f">{count - 1}i", value, position, number) if count else ()
     return ReplicaAssignment(message.uuid_text(topic_id), partition, replicas)
 
 
@@ -298,22 +304,19 @@ def directory_assignment(value: bytes) -> DirectoryAssignment | None:
     number, version, position = _frame(value)
     if number not in (PARTITION_NUMBER, PARTITION_CHANGE_NUMBER) or version == 0:
         return None
-    try:
-        partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
-        position += _PARTITION_KEY.size
-        directories_position = (
-            _find_tagged_field(value, position, DIRECTORIES_TAG)
-            if number == PARTITION_CHANGE_NUMBER
-            else _skip_to_directories(value, position)
-        )
-        if directories_position is None:
-            return None
-        count, start = read_unsigned(value, directories_position)
-    except struct.error:
-        raise _parse_error(len(value), f"Failed to deserialize record with type {number}") from None
+    partition, topic_id = _unpack(_PARTITION_KEY, value, position, number)
+    position += _PARTITION_KEY_BYTES
+    directories_position = (
+        _find_tagged_field(value, position, DIRECTORIES_TAG)
+        if number == PARTITION_CHANGE_NUMBER
+        else _skip_to_directories(value, position)
+    )
+    if directories_position is None:
+        return None
+    count, start = read_unsigned(value, directories_position)
     end = start + UUID_BYTES * max(0, count - 1)
     if end > len(value):
-        raise _parse_error(len(value), f"Failed to deserialize record with type {number}")
+        raise _not_deserialized(len(value), number)
     ids = [value[place : place + UUID_BYTES] for place in range(start, end, UUID_BYTES)]
     return DirectoryAssignment(
         message.uuid_text(topic_id), partition, tuple(map(message.uuid_text, ids))
@@ -347,14 +350,11 @@ def partition_leader(value: bytes) -> PartitionLeader | None:
         )
     if number != PARTITION_CHANGE_NUMBER:
         return None
-    try:
-        partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
-        position = _find_tagged_field(value, position + _PARTITION_KEY.size, LEADER_TAG)
-        if position is None:
-            return None
-        (leader,) = struct.unpack_from(">i", value, position)
-    except struct.error:
-        raise _parse_error(len(value), f"Failed to deserialize record with type {number}") from None
+    partition, topic_id = _unpack(_PARTITION_KEY, value, position, number)
+    position = _find_tagged_field(value, position + _PARTITION_KEY_BYTES, LEADER_TAG)
+    if position is None:
+        return None
+    (leader,) = _unpack(">i", value, position, number)
     return PartitionLeader(message.uuid_text(topic_id), partition, leader)
 
 
@@ -391,17 +391,10 @@ def feature_level(value: bytes) -> FeatureLevel | None:
 
 def build_feature_level(feature: FeatureLevel) -> bytes:
     """Returns the value of a FEATURE_LEVEL_RECORD of version 0. The name has at most 126 bytes."""
-    number = next(
-        number for number, record_type in RECORD_TYPES.items() if record_type.name == FEATURE_LEVEL
-    )
     name = feature.name.encode()
+    head = bytes([FRAME_VERSION, FEATURE_LEVEL_NUMBER, 0, len(name) + 1])
     # the last byte: no tagged fields
-    return (
-        bytes([FRAME_VERSION, number, 0, len(name) + 1])
-        + name
-        + feature.level.to_bytes(2, "big")
-        + b"\0"
-    )
+    return head + name + feature.level.to_bytes(2, "big") + b"\0"
 
 
 def read_framed_record(
@@ -415,26 +408,15 @@ def read_framed_record(
     number, version, position = _frame(data)
     type_ = types.get(number)
     if type_ is None:
-        raise _parse_error(
-            1,
-            (
-                "org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id "
-                f"{number}"
-            ),
-        )
+        exception = "org.apache.kafka.common.errors.UnsupportedVersionException"
+        raise _parse_error(1, f"{exception}: Unknown metadata id {number}")
+    newest = type_.newest_version
     try:
         values, end = message.read(
-            type_.body,
-            data,
-            version,
-            flexible=True,
-            position=position,
-            newest_version=type_.newest_version,
+            type_.body, data, version, position=position, newest_version=newest
         )
     except KafkaParseError as fault:
-        raise _parse_error(
-            fault.position, f"Failed to deserialize record with type {number}"
-        ) from fault
+        raise _not_deserialized(fault.position, number) from fault
     if end < len(data):
         raise _parse_error(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
     return type_, version, values
@@ -469,6 +451,10 @@ def _read_frame_number(data: bytes, position: int, field_name: str) -> tuple[int
         raise _parse_error(position, f"Value for {field_name} was too large.")
     # Java holds 2^31 and more as negative ints, and casts them to short
     return (number + 2**15) % 2**16 - 2**15, end
+
+
+def _not_deserialized(position: int, number: int) -> KafkaParseError:
+    return _parse_error(position, f"Failed to deserialize record with type {number}")
 
 
 def _parse_error(position: int, java_message: str) -> KafkaParseError:

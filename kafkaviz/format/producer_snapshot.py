@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
-from kafkaviz.binary.layouts import field_names, field_start
+from kafkaviz.binary.layouts import build_rows, field_start
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.messages import verbatim
 
@@ -53,13 +53,7 @@ class ProducerSnapshot:
     def open_transactions(self) -> dict[int, int]:
         """The first offset of each open transaction, by producer id."""
         open_rows = self.producers[self.producers["current_txn_first_offset"] >= 0]
-        return dict(
-            zip(
-                open_rows["producer_id"].tolist(),
-                open_rows["current_txn_first_offset"].tolist(),
-                strict=True,
-            )
-        )
+        return dict(open_rows[["producer_id", "current_txn_first_offset"]].tolist())
 
 
 def parse(data: bytes | memoryview) -> ProducerSnapshot:
@@ -70,15 +64,11 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     Raises:
         CorruptBytes: Kafka 4.3.1 would ignore and delete the file. The error has Kafka's message.
     """
-    version = (
-        int(np.frombuffer(data, HEADER["version"], 1)[0])
-        if len(data) >= HEADER["version"].itemsize
-        else VERSION
-    )
-    if version != VERSION:
-        raise CorruptBytes(
-            0, verbatim(f"{_INVALID}: Snapshot contained an unknown file version {version}")
-        )
+    if len(data) >= HEADER["version"].itemsize:
+        version = int(np.frombuffer(data, HEADER["version"], 1)[0])
+        if version != VERSION:
+            words = f"{_INVALID}: Snapshot contained an unknown file version {version}"
+            raise CorruptBytes(0, verbatim(words))
     if len(data) < HEADER.itemsize:
         raise CorruptBytes(len(data), verbatim(f"{_INVALID}: null"))
     header = np.frombuffer(data, HEADER, 1)[0]
@@ -86,14 +76,12 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     crc = int(header["crc"])
     computed_crc = crc32c(data[CRC_START:])
     if crc != computed_crc:
-        raise CorruptBytes(
-            CRC_START,
-            verbatim(
-                f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: "
-                f"{computed_crc}"
-            ),
+        words = (
+            f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: "
+            f"{computed_crc}"
         )
-    return ProducerSnapshot(version, crc, np.frombuffer(data, PRODUCER, count, HEADER.itemsize))
+        raise CorruptBytes(CRC_START, verbatim(words))
+    return ProducerSnapshot(VERSION, crc, np.frombuffer(data, PRODUCER, count, HEADER.itemsize))
 
 
 def find_newest(
@@ -120,11 +108,9 @@ def find_newest(
 
 def build(producers: np.ndarray) -> bytes:
     """Returns the bytes that Kafka would write for these producers, in this order."""
-    rows = np.empty(len(producers), PRODUCER)
-    for field in field_names(PRODUCER):
-        rows[field] = producers[field]
-    body = np.array(len(rows), HEADER["producer_count"]).tobytes() + rows.tobytes()
-    return np.array((VERSION, crc32c(body), len(rows)), HEADER).tobytes()[:CRC_START] + body
+    count = len(producers)
+    body = np.array(count, HEADER["producer_count"]).tobytes() + build_rows(PRODUCER, producers)
+    return np.array((VERSION, crc32c(body), count), HEADER).tobytes()[:CRC_START] + body
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
@@ -137,10 +123,8 @@ def _check_count(count: int, left_bytes: int) -> int:
     """Returns the number of producers. Raises CorruptBytes if the bytes cannot hold them."""
     position = field_start(HEADER, "producer_count")
     if count < 0:
-        raise CorruptBytes(
-            position,
-            verbatim(f"{_INVALID}: non-nullable field producerEntries was serialized as null"),
-        )
+        words = f"{_INVALID}: non-nullable field producerEntries was serialized as null"
+        raise CorruptBytes(position, verbatim(words))
     if count > left_bytes:
         problem = (
             f"Tried to allocate a collection of size {count}, but there are only {left_bytes} "

@@ -121,11 +121,8 @@ def find_fault(
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
     """Returns the error for a compressed batch. Its message names the position of `fault`."""
-    return CorruptBytes(
-        0,
-        message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what),
-        fault.kind,
-    )
+    what = message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
+    return CorruptBytes(0, what, fault.kind)
 
 
 def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
@@ -177,12 +174,9 @@ def readable_rows(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> tuple[np.ndarray, CorruptBytes | None]:
     """Returns the rows before the first fault, and that fault or None."""
+    max_rows = _max_rows(data, record_count)
     return _read_run(
-        byte_array(data),
-        0,
-        record_count,
-        is_compressed=is_compressed,
-        max_rows=_max_rows(data, record_count),
+        byte_array(data), 0, record_count, is_compressed=is_compressed, max_rows=max_rows
     )[:2]
 
 
@@ -315,11 +309,10 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
     """Returns the headers of a record. Raises NotRead if there are more than MAX_HEADERS."""
     if count > MAX_HEADERS:
         raise NotRead(position, message("corrupt.too_many_headers", count=count, limit=MAX_HEADERS))
+    places = _header_places(byte_array(data), position, count).tolist()
     return tuple(
         (decode_utf8(bytes(data[key : key + key_size])), part(data, value, value_size))
-        for key, key_size, value, value_size in _header_places(
-            byte_array(data), position, count
-        ).tolist()
+        for key, key_size, value, value_size in places
     )
 
 
@@ -329,10 +322,7 @@ def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
     places = np.empty((count, 4), np.int64)
     for header in range(count):
         _, key, key_size, value, value_size = take_header(data, position, len(data))
-        places[header, 0] = key
-        places[header, 1] = key_size
-        places[header, 2] = value
-        places[header, 3] = value_size
+        places[header] = (key, key_size, value, value_size)
         position = value + max(value_size, 0)
     return places
 

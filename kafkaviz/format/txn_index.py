@@ -41,21 +41,17 @@ def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.
     Raises:
         CorruptBytes: Kafka refuses the version of an entry.
     """
-    is_refused = entries["version"] != VERSION
+    versions = entries["version"]
+    is_refused = versions != VERSION
     supported = f"supported version range is {VERSION} to {VERSION}"
     if allows_negative:
-        is_refused = entries["version"] >> 8 > VERSION
+        versions = versions >> 8
+        is_refused = versions > VERSION
         supported = f"current version is {VERSION}"
     if is_refused.any():
         slot = int(np.argmax(is_refused))
-        version = int(entries["version"][slot])
-        if allows_negative:
-            version >>= 8
-        raise CorruptBytes(
-            slot * ENTRY.itemsize,
-            verbatim(f"Unexpected aborted transaction version {version}, {supported}"),
-            FaultKind.TXN_INDEX,
-        )
+        words = f"Unexpected aborted transaction version {versions[slot]}, {supported}"
+        raise CorruptBytes(slot * ENTRY.itemsize, verbatim(words), FaultKind.TXN_INDEX)
     return entries
 
 
@@ -86,10 +82,8 @@ def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> No
     """
     torn_bytes = size_bytes % ENTRY.itemsize
     if torn_bytes:
-        raise CorruptBytes(
-            size_bytes - torn_bytes,
-            message("finding.length_no_multiple", n=size_bytes, entry_bytes=ENTRY.itemsize),
-        )
+        what = message("finding.length_no_multiple", n=size_bytes, entry_bytes=ENTRY.itemsize)
+        raise CorruptBytes(size_bytes - torn_bytes, what)
     last_offsets = entries["last_offset"]
     is_wrong = (entries["version"] != VERSION) | (entries["producer_id"] < 0)
     is_wrong |= (entries["first_offset"] < 0) | (entries["first_offset"] >= last_offsets)
@@ -97,23 +91,16 @@ def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> No
     is_wrong |= (last_offsets >= end_offset) | (entries["last_stable_offset"] > end_offset)
     if is_wrong.any():
         slot = int(np.argmax(is_wrong))
-        raise CorruptBytes(
-            slot * ENTRY.itemsize,
-            message("errors.txn_entry_never_written", entry=entry_text(entries[slot])),
-        )
+        what = message("errors.txn_entry_never_written", entry=entry_text(entries[slot]))
+        raise CorruptBytes(slot * ENTRY.itemsize, what)
 
 
 def entry_text(entry: np.void) -> str:
     """Returns an entry as Kafka prints it: AbortedTxn(version=0, producerId=2000, ...)."""
     names = ("version", "producerId", "firstOffset", "lastOffset", "lastStableOffset")
     version, *offsets = entry.item()
-    return (
-        "AbortedTxn("
-        + ", ".join(
-            f"{name}={number}" for name, number in zip(names, (version >> 8, *offsets), strict=True)
-        )
-        + ")"
-    )
+    values = zip(names, (version >> 8, *offsets), strict=True)
+    return f"AbortedTxn({', '.join(f'{name}={number}' for name, number in values)})"
 
 
 class IndexRead(NamedTuple):
