@@ -11,6 +11,7 @@ a change of leader, each with the output of kafka-dump-log 4.3.1:
 Follows ControlRecordType, EndTransactionMarker, ControlRecordUtils and DumpLogSegments, 4.3.1.
 """
 
+import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -119,11 +120,10 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
     if number not in RECORD_TYPES:
         return ControlRecord(number, None, {})
     type_ = ControlType(number)
+    schema = RECORD_TYPES[type_]
     if value is None:
-        raise message.kafka_error(0, _NO_VALUE[RECORD_TYPES[type_].is_flexible], NULL_POINTER)
-    if not RECORD_TYPES[type_].is_flexible:
-        return ControlRecord(number, type_, _marker(value))
-    values, _ = message.read(RECORD_TYPES[type_].body, value)
+        raise message.kafka_error(0, _NO_VALUE[schema.is_flexible], NULL_POINTER)
+    values = message.read(schema.body, value)[0] if schema.is_flexible else _marker(value)
     return ControlRecord(number, type_, values)
 
 
@@ -138,18 +138,15 @@ def dump_text(key: bytes | None, value: bytes | None) -> str:
 def _type(key: bytes | None) -> int:
     """Returns the type in a key. Raises KafkaParseError if the key's version is negative."""
     if key is None:
-        raise message.kafka_error(
-            0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER
-        )
+        text = 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null'
+        raise message.kafka_error(0, text, NULL_POINTER)
     if len(key) < KEY_BYTES:
         text = (
             f"Invalid value size found for control record key. Must have at least {KEY_BYTES} "
             f"bytes, but found only {len(key)}"
         )
         raise message.kafka_error(0, text, INVALID_RECORD)
-    version, number = (
-        int.from_bytes(key[start : start + 2], "big", signed=True) for start in (0, 2)
-    )
+    version, number = struct.unpack_from(">hh", key)
     if version < 0:
         text = f"Invalid version found for control record: {version}. May indicate data corruption"
         raise message.kafka_error(0, text, INVALID_RECORD)

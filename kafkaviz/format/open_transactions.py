@@ -82,9 +82,8 @@ class OpenTransactions:
 
     def open(self) -> MappingProxyType[int, int]:
         """Returns the first offset of each open transaction, by producer id."""
-        return MappingProxyType(
-            {producer_id: begin.offset for producer_id, begin in self._begins.items()}
-        )
+        offsets = {producer_id: begin.offset for producer_id, begin in self._begins.items()}
+        return MappingProxyType(offsets)
 
     def first_offset(self, below: int | None = None) -> int | None:
         """Returns the first offset of the oldest open transaction; None if none is open.
@@ -190,13 +189,10 @@ class OpenTransactions:
         if last is not None and marker_offset <= last:
             words = (
                 "The last offset of appended transactions must increase sequentially, but "
-                f"{marker_offset} is not greater than"
+                f"{marker_offset} is not greater than current last offset {last} of index "
+                f"{stem}.txnindex"
             )
-            raise TransactionFault(
-                batch_number,
-                ILLEGAL_ARGUMENT,
-                f"{words} current last offset {last} of index {stem}.txnindex",
-            )
+            raise TransactionFault(batch_number, ILLEGAL_ARGUMENT, words)
         stable = self.first_offset()
         if stable is None:
             stable = marker_offset + 1 if next_begin is None else next_begin
@@ -281,12 +277,9 @@ def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransaction
     data = np.empty(max(size_bytes, 0), np.uint8)
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
         raise TransactionFault(batch_number)
+    codec_id = int(header["attributes"] & batch.CODEC_MASK)
     try:
-        runs = record.runs(
-            data.tobytes(),
-            int(header["attributes"] & batch.CODEC_MASK),
-            int(header["record_count"]),
-        )
+        runs = record.runs(data.tobytes(), codec_id, int(header["record_count"]))
         marker_record = next(
             candidate
             for plain, table in runs
@@ -300,9 +293,9 @@ def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransaction
             control.decode(marker_record.key, marker_record.value)
         except CorruptBytes as fault:
             raise TransactionFault(batch_number, None, str(fault.what), fault.kind) from None
-    epoch = (marker_record.value or b"")[EPOCH_AT:EPOCH_END]
     kind = int.from_bytes(cast(bytes, marker_record.key)[TYPE_AT:TYPE_END], "big", signed=True)
-    return EndTransactionMarker(
-        kind,
-        int.from_bytes(epoch, "big", signed=True) if len(epoch) == EPOCH_END - EPOCH_AT else -1,
-    )
+    value = marker_record.value or b""
+    if len(value) < EPOCH_END:
+        return EndTransactionMarker(kind, -1)
+    epoch = int.from_bytes(value[EPOCH_AT:EPOCH_END], "big", signed=True)
+    return EndTransactionMarker(kind, epoch)

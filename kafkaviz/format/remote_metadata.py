@@ -66,10 +66,8 @@ def dump_text(value: bytes | None, offset: int) -> str:
     try:
         return f"payload: {decode(value).text}"
     except KafkaParseError as fault:
-        return (
-            f"payload: Error at offset {offset}, skipping. "
-            f"{'null' if fault.java_message is None else fault.java_message}"
-        )
+        text = "null" if fault.java_message is None else fault.java_message
+        return f"payload: Error at offset {offset}, skipping. {text}"
 
 
 def _segment(values: Values) -> str:
@@ -86,15 +84,12 @@ def _segment(values: Values) -> str:
             f"cannot be less than startOffset = {start_offset}"
         )
     return (
-        f"RemoteLogSegmentMetadata{{remoteLogSegmentId={_segment_id(values)}, startOffset="
-        f"{values['startOffset']}, "
-        f"endOffset={values['endOffset']}, brokerId={values['brokerId']}, maxTimestampMs="
-        f"{values['maxTimestampMs']}, "
-        f"eventTimestampMs={values['eventTimestampMs']}, segmentLeaderEpochs={_epochs(values)}, "
-        f"segmentSizeInBytes={values['segmentSizeInBytes']}, customMetadata="
-        f"{_custom_metadata(values)}, "
-        f"state={_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, txnIdxEmpty="
-        f"{str(values['txnIndexEmpty']).lower()}}}"
+        f"RemoteLogSegmentMetadata{{remoteLogSegmentId={_segment_id(values)}, "
+        f"startOffset={start_offset}, endOffset={end_offset}, brokerId={values['brokerId']}, "
+        f"maxTimestampMs={values['maxTimestampMs']}, "
+        f"eventTimestampMs={values['eventTimestampMs']}, {_epochs_and_size(values)}, "
+        f"state={_state(SEGMENT_STATES, values['remoteLogSegmentState'])}, "
+        f"txnIdxEmpty={str(values['txnIndexEmpty']).lower()}}}"
     )
 
 
@@ -119,21 +114,22 @@ def _delete(values: Values) -> str:
 def _snapshot(values: Values) -> str:
     state = _state(SEGMENT_STATES, values["remoteLogSegmentState"])
     return (
-        f"RemoteLogSegmentMetadataSnapshot{{segmentId={values['segmentId']}, startOffset="
-        f"{values['startOffset']}, "
-        f"endOffset={values['endOffset']}, maxTimestampMs={values['maxTimestampMs']}, "
-        f"segmentLeaderEpochs={_epochs(values)}, segmentSizeInBytes={values['segmentSizeInBytes']}"
-        ", "
-        f"customMetadata={_custom_metadata(values)}, state={state}, txnIdxEmpty="
-        f"{str(values['txnIndexEmpty']).lower()}}}"
+        f"RemoteLogSegmentMetadataSnapshot{{segmentId={values['segmentId']}, "
+        f"startOffset={values['startOffset']}, endOffset={values['endOffset']}, "
+        f"maxTimestampMs={values['maxTimestampMs']}, {_epochs_and_size(values)}, state={state}, "
+        f"txnIdxEmpty={str(values['txnIndexEmpty']).lower()}}}"
     )
 
 
-def _epochs(values: Values) -> str:
+def _epochs_and_size(values: Values) -> str:
     epochs = {entry["leaderEpoch"]: entry["offset"] for entry in values["segmentLeaderEpochs"]}
     if not epochs:
         raise _refusal("segmentLeaderEpochs can not be null or empty")
-    return f"{{{', '.join(f'{epoch}={offset}' for epoch, offset in sorted(epochs.items()))}}}"
+    pairs = ", ".join(f"{epoch}={offset}" for epoch, offset in sorted(epochs.items()))
+    return (
+        f"segmentLeaderEpochs={{{pairs}}}, segmentSizeInBytes={values['segmentSizeInBytes']}, "
+        f"customMetadata={_custom_metadata(values)}"
+    )
 
 
 def _refusal(java_message: str) -> KafkaParseError:
@@ -174,26 +170,25 @@ def _custom_metadata(values: Values) -> str:
 
 _PARTITION_ID = "topicIdPartition {name str, id uuid, partition i32}"
 _SEGMENT_ID = f"remoteLogSegmentId {{{_PARTITION_ID}, id uuid}}"
+_SEGMENT = (
+    "startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, eventTimestampMs i64, "
+    "segmentLeaderEpochs [{leaderEpoch i32, offset i64}], segmentSizeInBytes i32, "
+    "customMetadata bytes?, remoteLogSegmentState i8, #0 txnIndexEmpty bool =false"
+)
 RECORD_TYPES: dict[int, RemoteRecordType] = {
     number: RemoteRecordType(number, name, message.schema(body), show)
     for number, name, body, show in (
         (
             0,
             "RemoteLogSegmentMetadataRecord",
-            f"{_SEGMENT_ID}, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
-            "eventTimestampMs i64, "
-            "segmentLeaderEpochs [{leaderEpoch i32, offset i64}], segmentSizeInBytes i32, "
-            "customMetadata bytes?, "
-            "remoteLogSegmentState i8, #0 txnIndexEmpty bool =false",
+            f"{_SEGMENT_ID}, {_SEGMENT}",
             _segment,
         ),
         (
             1,
             "RemoteLogSegmentMetadataUpdateRecord",
-            (
-                f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, "
-                "remoteLogSegmentState i8"
-            ),
+            f"{_SEGMENT_ID}, brokerId i32, eventTimestampMs i64, customMetadata bytes?, "
+            "remoteLogSegmentState i8",
             _update,
         ),
         (
@@ -203,12 +198,9 @@ RECORD_TYPES: dict[int, RemoteRecordType] = {
             _delete,
         ),
         (
-            3,  # 4.3.1 reads it but writes it into no topic
+            3,
             "RemoteLogSegmentMetadataSnapshotRecord",  # written into no topic by 4.3.1, but read
-            "segmentId uuid, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
-            "eventTimestampMs i64, segmentLeaderEpochs [{leaderEpoch i32, offset i64}], "
-            "segmentSizeInBytes i32, customMetadata bytes?, remoteLogSegmentState i8, #0 "
-            "txnIndexEmpty bool =false",
+            f"segmentId uuid, {_SEGMENT}",
             _snapshot,
         ),
     )

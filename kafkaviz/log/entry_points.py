@@ -235,9 +235,8 @@ class EntryPoints:
 
     def positions(self, start: int, stop: int) -> np.ndarray:
         """Returns the positions in the .index between `start` and `stop`, sorted and unverified."""
-        first, last = (
-            bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
-        )
+        first = bisect_left(self._offsets, start + 1, key=_position)
+        last = bisect_left(self._offsets, stop, key=_position)
         entry_positions = np.unique(self._offsets[first:last]["position"].astype(np.int64))
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
@@ -305,13 +304,9 @@ class EntryPoints:
         """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
-        if (
-            batch is not None
-            and batch["base_offset"] <= key
-            and batch_records.has_valid_crc(self.read, batch)
-        ):
-            return batch
-        return None
+        if batch is None or batch["base_offset"] > key:
+            return None
+        return batch if batch_records.has_valid_crc(self.read, batch) else None
 
     def _newest_batch(self, entry: np.ndarray) -> np.void | None:
         """Returns the batch that holds the offset of a time entry.
@@ -396,11 +391,9 @@ def chunk_bytes(points: EntryPoints, start: int) -> int:
     HEADER_BYTES if the batches from `start` on are large, else CHUNK_BYTES.
     """
     position = start
-    for number in range(SAMPLE_BATCHES):
-        batch = points.header(position)
-        if batch is None:
-            if number and position - start >= number * HOP_BYTES:
-                return HEADER_BYTES
-            return CHUNK_BYTES
+    count = 0
+    while count < SAMPLE_BATCHES and (batch := points.header(position)) is not None:
         position += int(batch["size_bytes"])
-    return HEADER_BYTES if position - start >= SAMPLE_BATCHES * HOP_BYTES else CHUNK_BYTES
+        count += 1
+    is_large = count > 0 and position - start >= count * HOP_BYTES
+    return HEADER_BYTES if is_large else CHUNK_BYTES

@@ -182,9 +182,8 @@ class Partition:
         """
         firsts = [segment.base_offset for segment in self.live[:1]]
         firsts += [gap.first_offset for gap in self.remote_gaps[:1]]
-        candidates = [min(firsts)] if firsts else []
-        candidates += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
-        return max(candidates, default=None)
+        candidates = (min(firsts, default=None), self.checkpoints.log_start)
+        return max((offset for offset in candidates if offset is not None), default=None)
 
     @property
     def high_watermark(self) -> int | None:
@@ -204,9 +203,8 @@ class Partition:
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
                 return segment
-        raise CannotOpen(
-            self.path, message("errors.no_such_segment", base_offset=base_offset), kind="missing"
-        )
+        what = message("errors.no_such_segment", base_offset=base_offset)
+        raise CannotOpen(self.path, what, kind="missing")
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
@@ -226,11 +224,8 @@ class Partition:
             CorruptFile: the file is damaged, and Kafka would delete it.
         """
         if offset not in self.snapshots:
-            raise CannotOpen(
-                self.path,
-                message("errors.no_such_producer_snapshot", offset=offset),
-                kind="missing",
-            )
+            what = message("errors.no_such_producer_snapshot", offset=offset)
+            raise CannotOpen(self.path, what, kind="missing")
         return file.parse(self.snapshots[offset].path, producer_snapshot.parse)
 
 

@@ -148,11 +148,10 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
             if entry.is_dir():
                 yield member, iter(())
                 continue
-            if entry.compress_type not in METHODS:
+            method = entry.compress_type
+            if method not in METHODS:
                 raise BadArchive(
-                    message(
-                        "archive.unknown_method", name=entry.filename, method=entry.compress_type
-                    )
+                    message("archive.unknown_method", name=entry.filename, method=method)
                 )
             budget.expect_bytes(entry.file_size)
             with archive.open(entry) as content:
@@ -165,12 +164,8 @@ def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
             raise BadArchive(message("archive.members_overlap", name=entry.filename))
-        end = (
-            entry.header_offset
-            + LOCAL_HEADER_BYTES
-            + len(entry.orig_filename)
-            + entry.compress_size
-        )
+        header_bytes = LOCAL_HEADER_BYTES + len(entry.orig_filename)
+        end = entry.header_offset + header_bytes + entry.compress_size
     if end > size_bytes:
         raise BadArchive(message("archive.member_beyond_file"))
 
@@ -193,7 +188,5 @@ def _mtime_ns(entry: zipfile.ZipInfo) -> int:
             return struct.unpack_from("<i", entry.extra, position + 5)[0] * 1_000_000_000
         position += 4 + length
     year, month, day, *clock = entry.date_time  # some packers write zeros instead of a date
-    return (
-        int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp())
-        * 1_000_000_000
-    )
+    modified = datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC)
+    return int(modified.timestamp()) * 1_000_000_000

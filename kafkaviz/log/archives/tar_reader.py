@@ -19,7 +19,7 @@ from kafkaviz.log.archives.members import (
     Pieces,
     UnpackBudget,
 )
-from kafkaviz.messages import Message, message
+from kafkaviz.messages import message
 
 BLOCK_BYTES = 512
 NOTES_BYTES = 64 << 10  # the limit for one pax header or long name
@@ -72,7 +72,7 @@ class TarStream:
         while count:
             piece = self.read(min(count, PIECE_BYTES))
             if not piece:
-                raise BadArchive(describe_cut(self.position))
+                raise _cut(self.position)
             count -= len(piece)
             yield piece
 
@@ -111,9 +111,8 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
         kind = block[156:157]
         size = _number(block[124:136], "size")
         if size < 0:
-            raise BadArchive(
-                message("archive.negative_size", position=stream.position - BLOCK_BYTES, size=size)
-            )
+            position = stream.position - BLOCK_BYTES
+            raise BadArchive(message("archive.negative_size", position=position, size=size))
         if kind in PAX:
             _add_notes(notes, stream.notes(size))
         elif kind == PAX_GLOBAL:
@@ -142,7 +141,7 @@ def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
             raise BadArchive(message("archive.long_tail", count=TAIL_BYTES, position=position))
         return None
     if len(block) < BLOCK_BYTES or not _has_valid_checksum(block):
-        raise BadArchive(describe_cut(position))
+        raise _cut(position)
     return block
 
 
@@ -152,8 +151,8 @@ def _tail(stream: TarStream) -> Iterator[bytes]:
         yield piece
 
 
-def describe_cut(position: int) -> Message:
-    return message("archive.cut", position=position)
+def _cut(position: int) -> BadArchive:
+    return BadArchive(message("archive.cut", position=position))
 
 
 def _has_valid_checksum(block: bytes) -> bool:
@@ -218,9 +217,8 @@ def _member(
     Afterwards the stream is at the next header.
     """
     if kind not in TYPES:
-        raise BadArchive(
-            message("archive.unknown_type", type=repr(kind), position=stream.position - BLOCK_BYTES)
-        )
+        position = stream.position - BLOCK_BYTES
+        raise BadArchive(message("archive.unknown_type", type=repr(kind), position=position))
     if "size" in notes.fields:
         size = _decimal(notes.fields["size"], "size")
     stored_bytes = 0 if kind in WITHOUT_DATA else size
@@ -238,21 +236,15 @@ def _member(
         real_bytes = stored_bytes
     end = stream.position + _pad_to_block(max(stored_bytes, 0))
     is_folder = kind in FOLDERS or (kind in REGULAR and path.endswith("/"))
+    size_bytes = 0 if is_folder else real_bytes
+    member = ArchiveMember(PurePosixPath(path), is_folder, size_bytes, mtime_ns)
     if is_folder:
-        yield (
-            ArchiveMember(PurePosixPath(path), is_directory=True, size_bytes=0, mtime_ns=mtime_ns),
-            iter(()),
-        )
+        yield member, iter(())
     elif kind in REGULAR or kind == SPARSE:
         _check_map(chunks, real_bytes, stored_bytes, path)
         # holes count too: they are not read here, but by everyone who opens the file
         stream.budget.add_bytes(real_bytes - stored_bytes)
-        yield (
-            ArchiveMember(
-                PurePosixPath(path), is_directory=False, size_bytes=real_bytes, mtime_ns=mtime_ns
-            ),
-            _iterate_chunks(stream, chunks),
-        )
+        yield member, _iterate_chunks(stream, chunks)
     stream.skip(end - stream.position)
 
 
@@ -315,9 +307,8 @@ def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
 def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
     """Reads the map of GNU's pax formats: in the header (0.0, 0.1) or before the content (1.0)."""
     fields = notes.fields
-    real_bytes = _decimal(
-        fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"
-    )
+    size = fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or ""
+    real_bytes = _decimal(size, "size")
     if "GNU.sparse.map" in fields:
         numbers = [_decimal(text, "map") for text in fields["GNU.sparse.map"].split(",")]
     elif fields.get("GNU.sparse.major") == "1":

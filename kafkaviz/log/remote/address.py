@@ -49,12 +49,8 @@ class Store:
 
     def __str__(self) -> str:
         """Returns the address. Omits an endpoint that comes from an environment variable."""
-        parameters = tuple(
-            pair
-            for pair in self.parameters
-            if pair != ("endpoint_override", _environment_endpoint() or "")
-        )
-        return self._spell(parameters)
+        hidden = ("endpoint_override", _environment_endpoint() or "")
+        return self._spell(tuple(pair for pair in self.parameters if pair != hidden))
 
     @property
     def folder_name(self) -> str:
