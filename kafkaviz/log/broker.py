@@ -133,27 +133,19 @@ class Broker:
     is_copy: bool = False
 
     def _repr_html_(self) -> str:
+        columns = (
+            "common.topic_partition",
+            "common.segments",
+            "workshop.log_bytes",
+            "html_table.log_start",
+        )
         rows = (
-            (
-                partition.directory,
-                len(partition.segments),
-                partition.log_bytes,
-                partition.log_start_offset,
-            )
-            for partition in self.partitions
+            (replica.directory, len(replica.segments), replica.log_bytes, replica.log_start_offset)
+            for replica in self.partitions
         )
         path = str(archive.display_path(self.path))
         title = say("html_table.broker_title", n=len(self.partitions), path=path)
-        return html_table(
-            title,
-            (
-                "common.topic_partition",
-                "common.segments",
-                "workshop.log_bytes",
-                "html_table.log_start",
-            ),
-            rows,
-        )
+        return html_table(title, columns, rows)
 
     def may_be_running(self) -> bool:
         """Returns whether a .lock and a recent checkpoint suggest that a broker is running.
@@ -366,15 +358,12 @@ class Broker:
         """
         partitions = self._find(directory)
         if not partitions:
-            raise CannotOpen(
-                self.path, message("errors.no_such_partition", name=directory), kind="missing"
-            )
+            what = message("errors.no_such_partition", name=directory)
+            raise CannotOpen(self.path, what, kind="missing")
         if len(partitions) > 1:
-            raise CannotOpen(
-                partitions[1].path,
-                message("errors.partition_in_two", name=directory, other=partitions[0].path),
-                message("errors.name_its_log_directory", path=partitions[1].path),
-            )
+            path = partitions[1].path
+            what = message("errors.partition_in_two", name=directory, other=partitions[0].path)
+            raise CannotOpen(path, what, message("errors.name_its_log_directory", path=path))
         return partitions[0]
 
     def _find(self, name: str) -> Sequence[Partition]:
@@ -428,12 +417,9 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
     for source in sources:
         root = open_root(source)
         if is_partition(root):
-            raise CannotOpen(
-                source,
-                message("errors.one_of_several_is_partition"),
-                message("errors.give_log_directories"),
-                kind="not-kafka",
-            )
+            what = message("errors.one_of_several_is_partition")
+            hint = message("errors.give_log_directories")
+            raise CannotOpen(source, what, hint, kind="not-kafka")
         for log_root in _log_directory_roots(root):
             roots.setdefault(log_root, source)
     roots = {root: roots[root] for root in _different_paths(roots)}
@@ -701,11 +687,9 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
     directory = _read_directory(root, source, problems)
     if partition and is_in_broker and folder != path:
         partition, directory = _without_other_segments(partition, directory, folder)
+    partitions = (partition,) if partition else ()
     return Broker(
-        sources=(source,),
-        log_directories=(directory,),
-        partitions=tuple(filter(None, [partition])),
-        is_lone=True,
+        sources=(source,), log_directories=(directory,), partitions=partitions, is_lone=True
     )
 
 
@@ -735,14 +719,12 @@ def _without_other_segments(
 def _open_partition(
     path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]
 ) -> Partition | None:
-    key = (name.topic, name.partition)
-    checkpoint_offsets = (
-        CheckpointOffsets(
+    checkpoint_offsets = CheckpointOffsets()
+    if name.state in ("current", "future"):
+        key = (name.topic, name.partition)
+        checkpoint_offsets = CheckpointOffsets(
             **{checkpoint_name: entries.get(key) for checkpoint_name, entries in offsets.items()}
         )
-        if name.state in ("current", "future")
-        else CheckpointOffsets()
-    )
     try:
         partition = open_partition(path, name, checkpoint_offsets)
         remote_bases = frozenset(tiered_view.remote_files(path))

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message
@@ -72,3 +73,10 @@ def open_nonblocking(path: str, flags: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def ensure_regular(path: Path | str, status: os.stat_result) -> None:
+    """Raises CannotOpen (kind "special") if the status is not that of a regular file."""
+    if not S_ISREG(status.st_mode):
+        what = message("errors.no_regular_file")
+        raise CannotOpen(path, what, message("errors.move_it_away"), kind="special")

@@ -11,14 +11,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR
 from typing import TypeVar
 
 import numpy as np
 
 from kafkaviz.binary.file_view import READ_LIMIT_BYTES, FileView, ReadInto
 from kafkaviz.errors import CannotOpen, CorruptBytes, too_large, translate_os_errors
-from kafkaviz.log.confinement import is_confined, open_nonblocking
+from kafkaviz.log.confinement import ensure_regular, is_confined, open_nonblocking
 from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import CachedFile
 from kafkaviz.messages import message
@@ -64,11 +64,8 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     except RuntimeError:
         raise CannotOpen(path, message("errors.no_such_home"), kind="missing") from None
     if "\0" in str(target):
-        raise CannotOpen(
-            str(target).replace("\0", "\N{SYMBOL FOR NULL}"),
-            message("errors.no_path"),
-            kind="missing",
-        )
+        shown = str(target).replace("\0", "\N{SYMBOL FOR NULL}")
+        raise CannotOpen(shown, message("errors.no_path"), kind="missing")
     return target
 
 
@@ -243,13 +240,7 @@ def open_file(path: Path) -> Generator[io.FileIO]:
             yield cached_file
         return
     with translate_os_errors(path), open(path, "rb", buffering=0, opener=open_nonblocking) as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise CannotOpen(
-                path,
-                message("errors.no_regular_file"),
-                message("errors.move_it_away"),
-                kind="special",
-            )
+        ensure_regular(path, os.fstat(file.fileno()))
         yield file
 
 

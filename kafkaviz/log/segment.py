@@ -98,11 +98,9 @@ class Segment:
             counts = (index.slots, len(index.entries)) if index else (None, None)
             rows += [(info.name, info.size_bytes, *counts)] if info else []
         title = say("html_table.segment_title", name=self.name, state=self.state)
-        return html_table(
-            title,
-            ("common.file", "batch_areas.head_bytes", "html_table.slots", "html_table.written"),
-            rows,
-        )
+        columns = ["common.file", "batch_areas.head_bytes"]
+        columns += ["html_table.slots", "html_table.written"]
+        return html_table(title, columns, rows)
 
     @property
     def is_in_use(self) -> bool:
@@ -292,21 +290,16 @@ class Segment:
                 file.read(path, position, MAGIC_END) if position >= 0 else b""
             )
             if size_bytes > LIMIT_BYTES:
-                raise CorruptBytes(
-                    0, message("corrupt.batch_too_large", size=size_bytes, limit=LIMIT_BYTES)
-                )
+                what = message("corrupt.batch_too_large", size=size_bytes, limit=LIMIT_BYTES)
+                raise CorruptBytes(0, what)
             return bytes(batch_records.batch_bytes(file.read(path, position, size_bytes)))
         except CorruptBytes as fault:
             raise fault.in_file(path, position) from None
 
     def with_log(self) -> "LogSegment":
         """Returns the same segment as a LogSegment. Raises CannotOpen without a .log."""
-        raise CannotOpen(
-            f"{self.name}.log",
-            message("errors.not_there"),
-            message("errors.index_files_alone"),
-            kind="missing",
-        )
+        hint = message("errors.index_files_alone")
+        raise CannotOpen(f"{self.name}.log", message("errors.not_there"), hint, kind="missing")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -286,14 +286,10 @@ def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | N
         except (KafkavizError, OSError) as fault:
             # a file that this server may not open counts as absent
             if getattr(fault, "kind", "") != "outside":
-                problems.append(
-                    Problem(
-                        path,
-                        getattr(fault, "what", fault.message)
-                        if isinstance(fault, KafkavizError)
-                        else verbatim(str(fault)),
-                    )
-                )
+                what = verbatim(str(fault))
+                if isinstance(fault, KafkavizError):
+                    what = getattr(fault, "what", fault.message)
+                problems.append(Problem(path, what))
     return None
 
 
@@ -320,8 +316,5 @@ def _broker_names(definition: Setting, *, is_metadata: bool) -> Sequence[str]:
 
 
 def describe_record(config_value: ConfigValue) -> Message:
-    return message(
-        "setting_source.config_record",
-        offset=config_value.offset,
-        file=f"{metadata_log.DIRECTORY}/{config_value.file}",
-    )
+    path = f"{metadata_log.DIRECTORY}/{config_value.file}"
+    return message("setting_source.config_record", offset=config_value.offset, file=path)

@@ -157,12 +157,8 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
     target = tiered_view.locate(unpack_if_archive(archive_path, on_progress) / inner)
     with file.translate_os_errors(path):
         if ".." in inner.parts or not target.exists():
-            raise CannotOpen(
-                path,
-                message("errors.not_there"),
-                message("archive.holds_no_such_name", name=archive_path.name),
-                kind="missing",
-            )
+            hint = message("archive.holds_no_such_name", name=archive_path.name)
+            raise CannotOpen(path, message("errors.not_there"), hint, kind="missing")
     return target
 
 

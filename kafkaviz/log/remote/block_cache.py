@@ -30,13 +30,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any
 
 from kafkaviz import environment
 from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.format.names import parse_file
-from kafkaviz.log.confinement import open_nonblocking
+from kafkaviz.log.confinement import ensure_regular, open_nonblocking
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.messages import message
@@ -345,13 +344,7 @@ def _status(path: Path) -> os.stat_result:
         status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    if not S_ISREG(status.st_mode):
-        raise CannotOpen(
-            path,
-            message("errors.no_regular_file"),
-            message("errors.move_it_away"),
-            kind="special",
-        )
+    ensure_regular(path, status)
     return status
 
 

@@ -117,11 +117,8 @@ class RemoteSegmentFiles:
         """
         if not self.is_complete:
             missing = next(kind for kind in NEEDED[self.layout] if kind not in self.files)
-            raise CannotOpen(
-                next(iter(self.files.values())).path,
-                message("tiered.incomplete", segment=self.segment_id, kind=missing),
-                kind="missing",
-            )
+            what = message("tiered.incomplete", segment=self.segment_id, kind=missing)
+            raise CannotOpen(next(iter(self.files.values())).path, what, kind="missing")
         if self.layout == LOCAL_TIERED_STORAGE:
             return {
                 kind: FilePart(info, 0, info.size_bytes)
@@ -129,15 +126,9 @@ class RemoteSegmentFiles:
                 if info.size_bytes or kind in NEEDED[LOCAL_TIERED_STORAGE]
             }
         if self.is_encrypted:
-            raise CannotOpen(
-                self.files["log"].path,
-                message("tiered.encrypted"),
-                message("tiered.decrypt_it"),
-                kind="encrypted",
-            )
-        return self._manifest_parts()
-
-    def _manifest_parts(self) -> dict[str, FilePart]:
+            path = self.files["log"].path
+            what = message("tiered.encrypted")
+            raise CannotOpen(path, what, message("tiered.decrypt_it"), kind="encrypted")
         manifest = self.manifest
         assert manifest is not None
         log = self.files["log"]
@@ -146,11 +137,8 @@ class RemoteSegmentFiles:
         index_end = max((start + size for start, size in manifest.indexes.values()), default=0)
         for info, end in ((log, log_end), (indexes, index_end)):
             if info.size_bytes < end:
-                raise CannotOpen(
-                    info.path,
-                    message("tiered.too_short", size=info.size_bytes, expected=end),
-                    kind="file",
-                )
+                what = message("tiered.too_short", size=info.size_bytes, expected=end)
+                raise CannotOpen(info.path, what)
         parts = {
             kind: FilePart(indexes, position, size)
             for kind, (position, size) in manifest.indexes.items()
@@ -177,12 +165,7 @@ def may_be_store(names: Collection[str]) -> bool:
     """Returns whether a folder with these files may be or contain a store of remote segments."""
     if META_PROPERTIES in names:
         return False
-    return len(names) == 1 or any(
-        name == LOCAL_ROOT
-        or remote_segment.parse_partition_folder(name)
-        or remote_segment.parse_topic_folder(name)
-        for name in names
-    )
+    return len(names) == 1 or LOCAL_ROOT in names or any(map(_is_topic_folder, names))
 
 
 def find_root(path: Path) -> Path | None:
@@ -257,16 +240,14 @@ def _partition_folders(root: Path) -> Iterator[tuple[TopicIdPartition, Path, str
 
 
 def _has_segments(root: Path, folders: list[str]) -> bool:
-    candidates = islice(
-        (
-            name
-            for name in folders
-            if remote_segment.parse_partition_folder(name)
-            or remote_segment.parse_topic_folder(name)
-        ),
-        MAX_CANDIDATES,
-    )
+    candidates = islice(filter(_is_topic_folder, folders), MAX_CANDIDATES)
     return any(_holds_segment(root / name) for name in candidates)
+
+
+def _is_topic_folder(name: str) -> bool:
+    """Returns whether the name is that of a folder in a store, in either layout."""
+    is_local = remote_segment.parse_partition_folder(name) is not None
+    return is_local or remote_segment.parse_topic_folder(name) is not None
 
 
 def _holds_segment(folder: Path) -> bool:

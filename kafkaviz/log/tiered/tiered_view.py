@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,8 +128,10 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     folder = home / (local or root).name
     folder.mkdir(parents=True, exist_ok=True)
     views = _sync(folder, state)
-    if local is None and not any(partition.remote for partition in views.values()):
-        _raise_reason(views.values())
+    gaps = [gap for partition in views.values() for gap in partition.gaps]
+    if gaps and local is None and not any(partition.remote for partition in views.values()):
+        next_step = message("tiered.decrypt_it") if gaps[0].kind == "encrypted" else None
+        raise CannotOpen(gaps[0].path, gaps[0].what, next_step, kind=gaps[0].kind or "file")
     description = {
         "store": os.fspath(root),
         "given_store": os.fspath(store),
@@ -148,23 +150,15 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     return folder
 
 
-def _raise_reason(partitions: Iterable["_PartitionView"]) -> None:
-    for partition in partitions:
-        for gap in partition.gaps:
-            next_step = message("tiered.decrypt_it") if gap.kind == "encrypted" else None
-            raise CannotOpen(gap.path, gap.what, next_step, kind=gap.kind or "file")
-
-
 def _gap_object(gap: RemoteGap) -> dict[str, Any]:
     return vars(gap) | {"path": os.fspath(gap.path), "what": gap.what.to_json()}
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
     """Returns (store, broker directory or None) of the view that contains a path, else None."""
-    home = _home_of(path)
-    if home is None:
+    description = _description_of(path)
+    if description is None:
         return None
-    description = _description(home)
     local = description["local"]
     return Path(description["store"]), Path(local) if local else None
 
@@ -178,11 +172,8 @@ def remote_store(path: Path) -> Store | None:
 
 def given_store(path: Path) -> Path | None:
     """Returns the store as the user gave it. None: `path` is not in the view of a store."""
-    home = _home_of(path)
-    if home is None:
-        return None
-    description = _description(home)
-    return Path(description.get("given_store", description["store"]))
+    description = _description_of(path)
+    return Path(description.get("given_store", description["store"])) if description else None
 
 
 def is_store_alone(path: Path) -> bool:
@@ -208,10 +199,8 @@ def own_folders(path: Path) -> tuple[Path, ...]:
 
 def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
     """Returns the segments of a partition directory that are in a store, by base offset."""
-    home = _home_of(partition_path)
-    if home is None:
-        return {}
-    segments = _description(home)["partitions"].get(partition_path.name, {})
+    description = _description_of(partition_path)
+    segments = description["partitions"].get(partition_path.name, {}) if description else {}
     return {
         int(base): RemoteFile(layout, Path(manifest) if manifest else None)
         for base, (layout, manifest) in segments.items()
@@ -220,8 +209,8 @@ def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
 
 def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
     """Returns a partition's offsets that should be in the store but cannot be read there."""
-    home = _home_of(partition_path)
-    gaps = _description(home).get("gaps", {}).get(partition_path.name, ()) if home else ()
+    description = _description_of(partition_path) or {}
+    gaps = description.get("gaps", {}).get(partition_path.name, ())
     return tuple(
         RemoteGap(
             first_offset=gap["first_offset"],
@@ -236,8 +225,8 @@ def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
 
 def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
     """Returns the TieredOffsets of a partition, or None if it has no remote segments."""
-    home = _home_of(partition_path)
-    offsets = _description(home)["offsets"].get(partition_path.name) if home else None
+    description = _description_of(partition_path)
+    offsets = description["offsets"].get(partition_path.name) if description else None
     return TieredOffsets(*offsets) if offsets else None
 
 
@@ -292,12 +281,9 @@ def read_state(
         )
         for name in names_of_all
     )
+    problems += metadata.problems
     return TieredState(
-        root,
-        local,
-        partitions,
-        (*problems, *metadata.problems),
-        is_metadata_whole=not metadata.problems,
+        root, local, partitions, tuple(problems), is_metadata_whole=not metadata.problems
     )
 
 
@@ -311,14 +297,11 @@ def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, P
             and file.is_directory(entry)
         }
     starts = _log_starts(local, problems)
-    return {
-        directory: open_partition(
-            local / directory,
-            name,
-            CheckpointOffsets(log_start=starts.get((name.topic, name.partition))),
-        )
-        for directory, name in partition_names.items()
-    }
+    partitions = {}
+    for directory, name in partition_names.items():
+        checkpoints = CheckpointOffsets(log_start=starts.get((name.topic, name.partition)))
+        partitions[directory] = open_partition(local / directory, name, checkpoints)
+    return partitions
 
 
 def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, int], int]:
@@ -603,14 +586,13 @@ def _home_of(path: Path) -> Path | None:
     return home if (home / VIEW_FILE).exists() else None
 
 
-def _description(home: Path) -> dict[str, Any]:
-    return json.loads((home / VIEW_FILE).read_bytes())
+def _description_of(path: Path) -> dict[str, Any] | None:
+    """Returns the content of VIEW_FILE for the view that contains a path, or None."""
+    home = _home_of(path)
+    return json.loads((home / VIEW_FILE).read_bytes()) if home else None
 
 
 def _refresh(home: Path) -> None:
-    if time.monotonic() - _REFRESHED.get(home, -REFRESH_S) < REFRESH_S:
-        return
-    description = _description(home)
-    local = description["local"]
-    store = description.get("given_store", description["store"])
-    open_view(Path(store), Path(local) if local else None)
+    if time.monotonic() - _REFRESHED.get(home, -REFRESH_S) >= REFRESH_S:
+        both = cast("tuple[Path, Path | None]", sources(home))
+        open_view(cast("Path", given_store(home)), both[1])
