@@ -78,11 +78,9 @@ class FileView:
             with self.open_reader() as read:
                 yield lambda position, buffer: read(start + position, buffer)
 
+        size_bytes = stop - start
         return FileView(
-            name=name,
-            size_bytes=stop - start,
-            open_reader=open_reader,
-            modified_ms=self.modified_ms,
+            name=name, size_bytes=size_bytes, open_reader=open_reader, modified_ms=self.modified_ms
         )
 
     def pad(self, size_bytes: int) -> "FileView":
@@ -102,11 +100,9 @@ def _read_grown(
     read: ReadInto, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray
 ) -> int:
     count = max(0, min(len(buffer), size_bytes - position))
-    length = (
-        read(position, buffer[: max(0, min(count, own_bytes - position))])
-        if position < own_bytes
-        else 0
-    )
+    length = 0
+    if position < own_bytes:
+        length = read(position, buffer[: max(0, min(count, own_bytes - position))])
     if position + length < own_bytes:
         return length
     buffer[length:count] = 0

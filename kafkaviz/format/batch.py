@@ -10,6 +10,7 @@ DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. Batches follow each other wi
 import numpy as np
 
 from kafkaviz.binary.layouts import field_names, field_start
+from kafkaviz.binary.lazy_njit import njit
 
 HEADER: np.dtype = np.dtype(
     [
@@ -114,6 +115,17 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence"):
         table[name] = -1
     return table
+
+
+@njit(cache=True, boundscheck=True)
+def read_int32(data: np.ndarray, position: int) -> int:
+    high = np.int64(np.int8(data[position]))
+    return (
+        (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int
+        | (np.int64(data[position + 1]) << 16)
+        | (np.int64(data[position + 2]) << 8)
+        | np.int64(data[position + 3])
+    )
 
 
 def codec(batches: np.ndarray | np.void) -> np.ndarray:

@@ -290,11 +290,7 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
     key_text = f'{{"type":"{number}","data":{type_.key.text(key_values, 0)}}}'
     if value is None:
         return CoordinatorRecord(
-            key_text=key_text,
-            type=type_,
-            key=key_values,
-            is_tombstone=True,
-            payload_text=TOMBSTONE,
+            key_text=key_text, type=type_, key=key_values, is_tombstone=True, payload_text=TOMBSTONE
         )
     return _decode_value(type_, key_values, key_text, value, offset)
 
@@ -391,12 +387,8 @@ def _skip(
     offset: int, problem: str, type_: CoordinatorRecordType | None = None, key: Values | None = None
 ) -> CoordinatorRecord:
     """Returns the CoordinatorRecord for an unreadable record; `key_text` is the error."""
-    return CoordinatorRecord(
-        key_text=f"Error at offset {offset}, skipping. {problem}",
-        type=type_,
-        key=key,
-        problem=problem,
-    )
+    text = f"Error at offset {offset}, skipping. {problem}"
+    return CoordinatorRecord(key_text=text, type=type_, key=key, problem=problem)
 
 
 def _read_error_text(version: int, part: str, fault: KafkaParseError) -> str:

@@ -187,22 +187,18 @@ class DeepScan:
 
     def _fill(self, position: int, needed_bytes: int) -> None:
         """Fills the buffer with the bytes from a position on. Reads no byte twice."""
-        tail = (
-            self._buffer[position - self._position : self._length]
-            if self._position <= position
-            else self._buffer[:0]
-        )
+        tail = self._buffer[:0]
+        if self._position <= position:
+            tail = self._buffer[position - self._position : self._length]
         if needed_bytes > len(self._buffer) - SLACK_BYTES:
             self._buffer = _buffer(needed_bytes)
         self._buffer[: len(tail)] = tail
         missing = min(needed_bytes, self._stop - position) - len(tail)
-        read_bytes = (
-            self._read(position + len(tail), self._buffer[len(tail) : len(tail) + missing])
-            if missing > 0
-            else 0
-        )
         self._position = position
-        self._length = len(tail) + read_bytes
+        self._length = len(tail)
+        if missing > 0:
+            room = self._buffer[self._length : self._length + missing]
+            self._length += self._read(position + self._length, room)
 
     def _check_chunk(self, positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
         chunk = self._buffer[: self._length + SLACK_BYTES]

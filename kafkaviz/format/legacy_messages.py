@@ -30,6 +30,7 @@ from kafkaviz.format.batch import (
     LENGTH_END,
     LOG_APPEND_TIME,
     MIN_LENGTH,
+    read_int32,
 )
 from kafkaviz.format.record import byte_array
 from kafkaviz.messages import message, verbatim
@@ -262,7 +263,7 @@ def _count(data: np.ndarray) -> tuple[int, int]:
     end = len(data)
     count = 0
     while end - position >= LENGTH_END:
-        size = _int32(data, position + _SIZE_AT)
+        size = read_int32(data, position + _SIZE_AT)
         if size < MIN_LENGTH:
             return count, position
         if size > end - position - LENGTH_END:
@@ -283,11 +284,11 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
     position = 0
     for place in range(len(table)):
         row = table[place]
-        end = position + LENGTH_END + _int32(data, position + _SIZE_AT)
+        end = position + LENGTH_END + read_int32(data, position + _SIZE_AT)
         row.position = position
         row.size_bytes = end - position
-        row.offset = (_int32(data, position) << 32) | (_int32(data, position + 4) & 0xFFFFFFFF)
-        row.crc = np.uint32(_int32(data, position + _CRC_AT) & 0xFFFFFFFF)
+        row.offset = _int64(data, position)
+        row.crc = np.uint32(read_int32(data, position + _CRC_AT) & 0xFFFFFFFF)
         row.magic = np.int8(data[position + _MAGIC_AT])
         row.attributes = np.int8(data[position + _ATTRIBUTES_AT])
         position = end
@@ -321,18 +322,16 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
     position = row.position + _KEY_SIZE_AT[0]
     if row.magic != 0:
         row.timestamp_type = APPEND_TIME if row.attributes & LOG_APPEND_TIME else CREATE_TIME
-        row.timestamp_ms = (_int32(data, position) << 32) | (
-            _int32(data, position + 4) & 0xFFFFFFFF
-        )
+        row.timestamp_ms = _int64(data, position)
         position = row.position + _KEY_SIZE_AT[1]
     if end - position < 4:
         return _OUT_OF_BOUNDS, position, 0, 0
     row.key_position = position + 4
-    row.key_size_bytes = _int32(data, position)
+    row.key_size_bytes = read_int32(data, position)
     value_at = row.key_position + max(row.key_size_bytes, 0)
     if end - value_at >= 4:
         row.value_position = value_at + 4
-        row.value_size_bytes = _int32(data, value_at)
+        row.value_size_bytes = read_int32(data, value_at)
     if row.key_size_bytes > end - row.key_position:
         return _TOO_LONG, position, row.key_size_bytes, end - row.key_position
     if end - value_at < 4:
@@ -343,11 +342,5 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
 
 
 @njit(cache=True, boundscheck=True)
-def _int32(data: np.ndarray, position: int) -> int:
-    high = np.int64(np.int8(data[position]))
-    return (
-        (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int
-        | (np.int64(data[position + 1]) << 16)
-        | (np.int64(data[position + 2]) << 8)
-        | np.int64(data[position + 3])
-    )
+def _int64(data: np.ndarray, position: int) -> int:
+    return (read_int32(data, position) << 32) | (read_int32(data, position + 4) & 0xFFFFFFFF)

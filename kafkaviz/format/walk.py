@@ -22,6 +22,7 @@ from kafkaviz.format.batch import (
     LENGTH_END,
     MAGIC_END,
     MIN_LENGTH,
+    read_int32,
     rows,
 )
 
@@ -93,15 +94,9 @@ class Walk:
                 chunk_position = position
                 length = self._fill(position)
             previous_position = position
+            table = (headers, positions, row_count)
             position, row_count, code = take_headers(
-                self._buffer,
-                length,
-                chunk_position,
-                position,
-                self._stop,
-                headers,
-                positions,
-                row_count,
+                self._buffer, length, chunk_position, position, self._stop, *table
             )
             if code == NEEDS_BYTES and position == chunk_position == previous_position:
                 code = SHORT  # the file is shorter than when it was measured
@@ -179,7 +174,7 @@ def take_headers(
             return position, row_count, AT_END if left_bytes <= 0 else SHORT
         if start + MAGIC_END > length:
             return position, row_count, NEEDS_BYTES
-        batch_length = _int32(buffer, start + LENGTH_AT)
+        batch_length = read_int32(buffer, start + LENGTH_AT)
         if batch_length < MIN_LENGTH:
             return position, row_count, BAD_LENGTH
         if left_bytes < LENGTH_END + batch_length:
@@ -195,17 +190,6 @@ def take_headers(
         row_count += 1
         position += LENGTH_END + batch_length
     return position, row_count, NEEDS_ROOM
-
-
-@njit(cache=True, boundscheck=True)
-def _int32(buffer: np.ndarray, position: int) -> int:
-    value = (
-        (np.int64(buffer[position]) << 24)
-        | (np.int64(buffer[position + 1]) << 16)
-        | (np.int64(buffer[position + 2]) << 8)
-        | np.int64(buffer[position + 3])
-    )
-    return int(value - (1 << 32) if value >= 1 << 31 else value)
 
 
 def tail_kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
@@ -231,11 +215,8 @@ def _continues_log(data: bytes, last_offset: int | None, left_bytes: int) -> boo
         return False
     header = np.frombuffer(data.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
     follows = int(header["base_offset"]) > (-1 if last_offset is None else last_offset)
-    return (
-        follows
-        and int(header["magic"]) in KNOWN_MAGIC
-        and int(header["batch_length_bytes"]) + LENGTH_END > left_bytes
-    )
+    is_cut = int(header["batch_length_bytes"]) + LENGTH_END > left_bytes
+    return follows and is_cut and int(header["magic"]) in KNOWN_MAGIC
 
 
 class BatchObserver(Protocol[Result]):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.tiered.tiered_view import TieredOffsets
-from kafkaviz.messages import message
+from kafkaviz.messages import Text, message
 from kafkaviz.search import index, scan
 from kafkaviz.search.fetch import (
     Bounds,
@@ -29,7 +29,7 @@ from kafkaviz.search.fetch import (
 )
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.scan import FailedRead, ForwardScan
+from kafkaviz.search.scan import FailedRead, ForwardScan, LogReader
 from kafkaviz.versions import DEEP, SearchProfile
 
 LATEST = -1
@@ -80,10 +80,14 @@ def list_offset(
 ) -> TimeSearch:
     """Searches for the offset of a timestamp in ms, or of a special value such as EARLIEST."""
     _refuse_unknown(timestamp_ms, profile)
-    if timestamp_ms >= 0:
-        return _hide_beyond_limit(_search_timestamp(log, timestamp_ms, profile, bounds), bounds)
-    if timestamp_ms == MAX_TIMESTAMP:
-        return _hide_beyond_limit(_largest(log, profile), bounds)
+    if timestamp_ms >= 0 or timestamp_ms == MAX_TIMESTAMP:
+        if timestamp_ms >= 0:
+            search = _search_timestamp(log, timestamp_ms, profile, bounds)
+        else:
+            search = _largest(log, profile)
+        if search.answer is None or search.answer.offset < bounds.limit_offset:
+            return search
+        return replace(search, answer=None, is_hidden=True)  # as in fetchOffsetForTimestamp
     offset = _known_offset(log, timestamp_ms, bounds)
     answer = None if offset is None else OffsetAndTimestamp(offset, NO_TIMESTAMP)
     return TimeSearch(timestamp_ms=timestamp_ms, answer=answer)
@@ -113,14 +117,10 @@ def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
     """Returns the index of the first segment with a time at or after `timestamp_ms`, or None."""
-    return next(
-        (
-            place
-            for place, segment in enumerate(log.segments)
-            if segment.largest_timestamp_ms >= timestamp_ms
-        ),
-        None,
-    )
+    for place, segment in enumerate(log.segments):
+        if segment.largest_timestamp_ms >= timestamp_ms:
+            return place
+    return None
 
 
 def latest_segment(log: LogView) -> int:
@@ -161,19 +161,14 @@ def find_in_segment(
         segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile
     )
     position = index.position_of(offset_search)
-    base_offset = segment.base_offset
-    batch_scan = scan.run_search(
-        segment,
-        lambda log: scan.find_timestamp(
-            log,
-            base_offset,
-            timestamp_ms,
-            position,
-            start_offset,
-            is_streamed=profile.streams_times,
-        ),
-    )
-    return (time_search, offset_search), batch_scan
+
+    def search(log: LogReader) -> ForwardScan:
+        is_streamed = profile.streams_times
+        return scan.find_timestamp(
+            log, segment.base_offset, timestamp_ms, position, start_offset, is_streamed=is_streamed
+        )
+
+    return (time_search, offset_search), scan.run_search(segment, search)
 
 
 def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
@@ -201,19 +196,10 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
 
 def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
     batch = batch_scan.batch
-    offset = batch_scan.offset
-    timestamp_ms = batch_scan.timestamp_ms
-    if batch is None or offset is None or timestamp_ms is None:
+    if batch is None or batch_scan.offset is None or batch_scan.timestamp_ms is None:
         return None
-    epoch = batch.leader_epoch
-    return OffsetAndTimestamp(offset, timestamp_ms, epoch if epoch >= 0 else None)
-
-
-def _hide_beyond_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Removes the answer if it is not below the limit offset (fetchOffsetForTimestamp)."""
-    if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
-        return time_search
-    return replace(time_search, answer=None, is_hidden=True)
+    epoch = batch.leader_epoch if batch.leader_epoch >= 0 else None
+    return OffsetAndTimestamp(batch_scan.offset, batch_scan.timestamp_ms, epoch)
 
 
 def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
@@ -223,21 +209,16 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
         timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None
     )
     if behaviour and not behaviour.applies_to(profile.release):
-        time_name = name_of(timestamp_ms)
-        target_name = (
-            f'"{time_name}"'
-            if time_name
-            else message("lookup_request.timestamp", timestamp=timestamp_ms)
-        )
         since = ".".join(map(str, behaviour.first_release))
         version = profile.version
-        raise KafkavizError(
-            message("lookup_request.no_time_index", since=since, version=version)
-            if timestamp_ms >= 0
-            else message(
-                "lookup_request.no_answer", target=target_name, since=since, version=version
-            )
-        )
+        if timestamp_ms >= 0:
+            what = message("lookup_request.no_time_index", since=since, version=version)
+            raise KafkavizError(what)
+        target: Text = message("lookup_request.timestamp", timestamp=timestamp_ms)
+        if name := name_of(timestamp_ms):
+            target = f'"{name}"'
+        what = message("lookup_request.no_answer", target=target, since=since, version=version)
+        raise KafkavizError(what)
 
 
 def explain_choices(

@@ -116,10 +116,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     end = run_search(
         segment,
         lambda reader: find_log_end(
-            partial(_last_offsets, reader),
-            segment.base_offset,
-            (offset, position),
-            is_full=is_full,
+            partial(_last_offsets, reader), segment.base_offset, (offset, position), is_full=is_full
         ),
     )
     if is_full and end is None:
@@ -277,11 +274,7 @@ def aborted_transactions(
     Raises:
         FailedRead: Kafka refuses to read a .txnindex.
     """
-    place = next(
-        number
-        for number, candidate in enumerate(log.segments)
-        if candidate.base_offset == fetch_result.segment_base_offset
-    )
+    place = log.place_of(fetch_result.segment_base_offset)
     bound_search = index.upper_bound(
         log.segments[place], fetch_result.position, fetch_result.size_bytes, profile
     )

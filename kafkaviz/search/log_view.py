@@ -142,6 +142,10 @@ class LogView:
     def active(self) -> SegmentView:
         return self.segments[-1]
 
+    def place_of(self, base_offset: int) -> int:
+        """Returns the index of the segment with this base offset."""
+        return [segment.base_offset for segment in self.segments].index(base_offset)
+
     def floor(self, offset: int) -> int | None:
         """Returns the index of the last segment that begins at or below `offset`, or None."""
         return max(

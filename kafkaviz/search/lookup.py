@@ -122,11 +122,7 @@ def _first_record(
     isolation: str,
 ) -> ConsumerRecord | CorruptRecord | FailedRead | SkipReason:
     """Returns the first record that the consumer gets from a batch, or why it gets none."""
-    segment = next(
-        candidate
-        for candidate in log.segments
-        if candidate.base_offset == fetch.segment_base_offset
-    )
+    segment = log.segments[log.place_of(fetch.segment_base_offset)]
     aborted = None
     try:
         if isolation == READ_COMMITTED:
@@ -204,12 +200,8 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
-    return bool(
-        (
-            (aborted["producer_id"] == batch.producer_id)
-            & (aborted["first_offset"] <= batch.last_offset)
-        ).any()
-    )
+    is_own = aborted["producer_id"] == batch.producer_id
+    return bool((aborted["first_offset"][is_own] <= batch.last_offset).any())
 
 
 class LookupOutcome(StrEnum):
@@ -289,11 +281,8 @@ class Lookup:
     def title(self) -> Message:
         answer = message("html_table.no_answer")
         if self.answer:
-            answer = message(
-                "html_table.answer",
-                offset=self.answer.offset,
-                timestamp_ms=self.answer.timestamp_ms,
-            )
+            time_ms = self.answer.timestamp_ms
+            answer = message("html_table.answer", offset=self.answer.offset, timestamp_ms=time_ms)
         key = "lookup_offset" if self.timestamp_ms is None else "lookup_timestamp"
         target = self.offset if self.timestamp_ms is None else self.timestamp_ms
         return message(f"html_table.{key}", target=target, partition=self.partition, answer=answer)

@@ -145,31 +145,22 @@ class LogReader:
             CorruptBytes: a length is invalid, or a damaged index gave a negative position.
         """
         if position < 0:
-            raise CorruptBytes(
-                position,
-                verbatim(f"The file channel position cannot be negative, but it is {position}"),
-                FaultKind.ARGUMENT,
-            )
+            words = f"The file channel position cannot be negative, but it is {position}"
+            raise CorruptBytes(position, verbatim(words), FaultKind.ARGUMENT)
         while position < self.size_bytes - MAGIC_END:
             start = self.read_recorded(position, MAGIC_END, ReadPart.START)
             if len(start) < MAGIC_END:
                 return
             header = np.frombuffer(start.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
             size_bytes = LENGTH_END + int(header["batch_length_bytes"])
-            if size_bytes < LENGTH_END + MIN_LENGTH:
-                raise CorruptBytes(
-                    position,
-                    verbatim(
-                        f"Found record size {size_bytes - LENGTH_END} smaller than minimum record "
-                        "overhead (14)"
-                    ),
-                    FaultKind.LENGTH,
-                )
+            length = size_bytes - LENGTH_END
+            if length < MIN_LENGTH:
+                words = f"Found record size {length} smaller than minimum record overhead (14)"
+                raise CorruptBytes(position, verbatim(words), FaultKind.LENGTH)
             if position > self.size_bytes - size_bytes:
                 return
-            yield FileBatch(
-                self, position, int(header["base_offset"]), size_bytes, int(header["magic"])
-            )
+            offset = int(header["base_offset"])
+            yield FileBatch(self, position, offset, size_bytes, int(header["magic"]))
             position += size_bytes
 
 
@@ -211,16 +202,12 @@ class FileBatch:
     @cached_property
     def content(self) -> bytes:
         if self.size_bytes > LIMIT_BYTES:
-            raise CorruptBytes(
-                self.position,
-                message("corrupt.batch_too_large", size=self.size_bytes, limit=LIMIT_BYTES),
-            )
+            what = message("corrupt.batch_too_large", size=self.size_bytes, limit=LIMIT_BYTES)
+            raise CorruptBytes(self.position, what)
         data = self._log.read_recorded(self.position, self.size_bytes, ReadPart.BATCH)
         if len(data) < self.size_bytes:  # the file has become shorter since it was listed
-            raise CorruptBytes(
-                self.position,
-                message("corrupt.batch_cut", size=self.size_bytes, available=len(data)),
-            )
+            what = message("corrupt.batch_cut", size=self.size_bytes, available=len(data))
+            raise CorruptBytes(self.position, what)
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
@@ -486,9 +473,7 @@ class _Scan:
         return previous if previous and self._reaches(previous) else None
 
     def _reaches(self, batch: FileBatch) -> bool:
-        last_offset = batch.last_offset
-        outcome = (
-            HeaderOutcome.REACHES if last_offset >= self._target else HeaderOutcome.REACHES_NOT
-        )
-        self.decide(batch, outcome, last_offset)
-        return outcome is HeaderOutcome.REACHES
+        reaches = batch.last_offset >= self._target
+        outcome = HeaderOutcome.REACHES if reaches else HeaderOutcome.REACHES_NOT
+        self.decide(batch, outcome, batch.last_offset)
+        return reaches

@@ -129,11 +129,9 @@ class _Search:
         self._keys = keys
         self._target = target
         self._entry_bytes = entry_bytes
-        self._warm_from = (
-            None
-            if warm_bytes is None or not len(keys)
-            else first_warm_slot(len(keys), entry_bytes, warm_bytes)
-        )
+        self._warm_from = None
+        if warm_bytes is not None and len(keys):
+            self._warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes)
         self._probes: list[Probe] = []
         self._section = "cold"
 
@@ -183,10 +181,9 @@ class _Search:
         else:
             compare = "="
         branch = branches[compare]
+        remaining = _remaining_slots(branch, slot, lo, hi)
         page = pages_of(slot, self._entry_bytes).start
-        probe = Probe(
-            slot, key, lo, hi, compare, branch, _remaining_slots(branch, slot, lo, hi), page
-        )
+        probe = Probe(slot, key, lo, hi, compare, branch, remaining, page)
         self._probes.append(probe)
         return probe
 
