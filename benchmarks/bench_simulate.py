@@ -127,7 +127,8 @@ def plainly(sample: list[AppendChunk]) -> float:
         ends = np.cumsum(chunk.rows["size_bytes"]).tolist()
         for batch, end in zip(chunk.rows, ends, strict=True):
             body = chunk.data[end - int(batch["size_bytes"]) + HEADER_BYTES : end]
-            records = record.records(body, 0, int(batch["record_count"]))
+            rows = record.rows(body, int(batch["record_count"]))
+            records = record.records_from_rows(body, rows)
             started = time.perf_counter()
             built(batch, record.build(records))
             elapsed_s += time.perf_counter() - started

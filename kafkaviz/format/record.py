@@ -67,10 +67,12 @@ class Record:
     size_bytes: int = 0
 
 
-def records(
+def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
-) -> list[Record]:
-    """Returns the records of a batch.
+) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
+    """Yields pairs: the decompressed bytes of all records, and a table of the next rows.
+
+    A table has at most RUN_ROWS rows of ROW. The rows have positions in the decompressed bytes.
 
     Args:
         data: all bytes of the batch after its header.
@@ -79,21 +81,6 @@ def records(
     Raises:
         CorruptBytes: Kafka cannot read a record. The position is a byte of `data`. In a compressed
             batch the position is 0, and the message names the byte in the decompressed records.
-    """
-    return [
-        record
-        for body, table in runs(data, codec_id, record_count, limit_bytes)
-        for record in records_from_rows(body, table)
-    ]
-
-
-def runs(
-    data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
-) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """Yields pairs: the decompressed bytes of all records, and a table of the next rows.
-
-    A table has at most RUN_ROWS rows of ROW. The rows have positions in the decompressed bytes.
-    Raises CorruptBytes as `records` does.
     """
     if record_count <= 0 or not codec_id:
         yield from ((data, table) for table in row_runs(data, record_count))
@@ -108,7 +95,7 @@ def runs(
 def find_fault(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """Returns the error that `records` would raise, or None."""
+    """Returns the error that `runs` would raise, or None."""
     try:
         if record_count <= 0 or not codec_id:
             return first_fault(data, record_count)

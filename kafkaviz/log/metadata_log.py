@@ -88,7 +88,7 @@ class MetadataImage:
         directories: the ids of the replicas' log directories, in the order of `replicas`.
         log_directories: the ids of a broker's registered log directories, by node id.
         leaders: the current or last leader with the current leader epoch, by topic id, then by
-            partition number. Only `read_leaders` fills it.
+            partition number. Filled only if asked for.
         voters: the ids of the controllers. They come from quorum-state, else the newest record with
             voters, else controller.quorum.voters in server.properties. Empty if unknown.
         snapshot: the name of the file that was loaded first.
@@ -128,29 +128,20 @@ class MetadataImage:
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 
-def read_image(broker: Broker) -> MetadataImage:
+def read_image(broker: Broker, *, has_leaders: bool = False) -> MetadataImage:
     """Returns the state in the broker's metadata log.
 
     The state is empty if the directory has no metadata log: the broker uses ZooKeeper, or another
     log directory has the metadata log.
+
+    Args:
+        has_leaders: whether to track the leader of each partition. Tracking is slower.
     """
     try:
         partition = find_partition(broker)
     except KafkavizError as fault:
         return MetadataImage(problems=[Problem.from_fault(broker.path / DIRECTORY, fault)])
-    return build_image(partition) if partition else MetadataImage()
-
-
-def read_leaders(broker: Broker) -> MetadataImage:
-    """Returns the state in the broker's metadata log, including each partition's leader.
-
-    Empty if the metadata log is missing or cannot be read.
-    """
-    try:
-        partition = find_partition(broker)
-    except KafkavizError:
-        return MetadataImage()
-    return build_image(partition, has_leaders=True) if partition else MetadataImage()
+    return build_image(partition, has_leaders=has_leaders) if partition else MetadataImage()
 
 
 def find_partition(broker: Broker) -> Partition | None:
@@ -173,7 +164,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     Files that cannot be read are reported in `problems`.
 
     Args:
-        has_leaders: whether to track the leader of each partition. Tracking is slower.
+        has_leaders: see `read_image`.
     """
     state = MetadataImage()
     problems = []

@@ -2,10 +2,11 @@
 
 import pytest
 
-from kafkaviz.format import control, record
+from kafkaviz.format import control
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.message import KafkaParseError
 from tests.format.bodies import from_hex
+from tests.support.batch_reading import all_records
 
 VOTERS = (
     "KRaftVoters "
@@ -61,7 +62,7 @@ def test_a_control_record(key, value, text):
     ],
 )
 def test_a_complete_record(body, text):
-    (control_record,) = record.records(from_hex(body), 0, 1)
+    (control_record,) = all_records(from_hex(body), 0, 1)
     assert control.dump_text(control_record.key, control_record.value).startswith(text)
 
 

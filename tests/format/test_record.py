@@ -19,6 +19,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import record
 from kafkaviz.format.record import Record
 from tests.format import plain_record
+from tests.support.batch_reading import all_records
 
 # the batch header of magic 2, typed independently for the tests
 HEADER = struct.Struct(">qiibIhiqqqhii")
@@ -85,7 +86,7 @@ class Batch:
         self.is_valid = crc32c(data[21:size_bytes]) == crc
 
     def records(self) -> list[Record]:
-        return record.records(self.body, self.attributes & 7, self.record_count)
+        return all_records(self.body, self.attributes & 7, self.record_count)
 
     def full(self, record: Record) -> tuple[int, int, int]:
         """(offset, timestamp, sequence) of a record, by the rules of DefaultRecord."""
@@ -236,10 +237,10 @@ def test_records_come_back(records):
 def test_compressed_records_come_back(codec_id, records):
     plain = record.build(records)
     data = compress(CODECS[codec_id], plain)
-    assert record.records(data, codec_id, len(records)) == parse(plain, len(records))
+    assert all_records(data, codec_id, len(records)) == parse(plain, len(records))
     if records and codec_id:
         with pytest.raises(CorruptBytes, match="expands past"):
-            record.records(data, codec_id, len(records), limit_bytes=len(plain) - 1)
+            all_records(data, codec_id, len(records), limit_bytes=len(plain) - 1)
 
 
 def test_building_gives_kafkas_bytes():
@@ -351,7 +352,7 @@ def test_damaged_compressed_records_give_records_or_corrupt_bytes(codec_id, dama
     for place, byte in damage:
         data[place % len(data)] = byte
     try:
-        assert len(record.records(data, codec_id, 20, limit_bytes=5000)) == 20
+        assert len(all_records(data, codec_id, 20, limit_bytes=5000)) == 20
     except CorruptBytes as fault:
         assert 0 <= fault.position <= len(data)
 
@@ -411,5 +412,5 @@ def test_rows_are_one_array_and_point_into_the_bytes():
 
 def test_an_empty_batch_has_no_records_whatever_follows():
     """The iterator of DefaultRecordBatch stops at a count of 0 before it looks at any byte."""
-    assert record.records(b"\xff\xff", 0, 0) == record.records(b"\xff", 7, 0) == []
+    assert all_records(b"\xff\xff", 0, 0) == all_records(b"\xff", 7, 0) == []
     assert len(record.rows(b"\xff", 0)) == 0

@@ -122,7 +122,7 @@ def test_a_metadata_log_that_is_older_than_an_election_says_nothing(tmp_path, br
     for path in newer.iterdir():
         path.unlink()
     newer.rmdir()
-    image = metadata_log.read_leaders(open_broker(tmp_path / name["1"]))
+    image = metadata_log.read_image(open_broker(tmp_path / name["1"]), has_leaders=True)
     leader = image.leaders[image.topic_ids["bids"]][0]
     assert (leader.leader, leader.epoch) == (1, 4)  # 4 since it stopped; it led in 3
     assert choices(paths)["bids-0"] == (name["2"], ReplicaReason.LATEST_EPOCH)

@@ -31,6 +31,7 @@ from kafkaviz.simulate.producers.workload import PRESETS, Workload, preset
 from kafkaviz.simulate.writer.roll_reason import RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.simulate.workload_strategies import WORKLOADS
+from tests.support.batch_reading import all_records
 
 START_MS = Workload.start_ms
 PLAIN, APPEND_TIME = LogConfig(), LogConfig(message_timestamp_type="LogAppendTime")
@@ -87,7 +88,7 @@ def check_twin(rows: np.ndarray, data: bytes) -> None:
     for row, piece in zip(rows, pieces(rows, data), strict=True):
         body, name = piece[HEADER_BYTES:], codec.name(int(row["attributes"]) & batch.CODEC_MASK)
         plain = codec.decompress(name, body)
-        plain_records = record.records(plain, 0, int(row["record_count"]))
+        plain_records = all_records(plain, 0, int(row["record_count"]))
         assert record.build(plain_records) == plain
         assert built(row, body) == piece
         again = batch.rows(

@@ -2,8 +2,9 @@
 
 from kafkaviz.binary import codec
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records
+from kafkaviz.format import batch_records, record
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.format.record import Record
 
 
 def records_until_fault(
@@ -16,3 +17,14 @@ def records_until_fault(
     except CorruptBytes as fault:
         return records, fault
     return records, None
+
+
+def all_records(
+    data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
+) -> list[Record]:
+    """Returns the records of a batch's body, with deltas."""
+    return [
+        found
+        for body, table in record.runs(data, codec_id, record_count, limit_bytes)
+        for found in record.records_from_rows(body, table)
+    ]

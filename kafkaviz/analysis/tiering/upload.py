@@ -41,7 +41,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.format.remote_segment import TopicIdPartition
 from kafkaviz.log import file
-from kafkaviz.log.metadata_log import read_leaders
+from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered.remote_log_metadata import read_metadata
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, join_partition
@@ -209,7 +209,7 @@ def tiered_uploads(
         for partition in plan.partitions
         if partition.state == "current" and partition.live
     }
-    leaders = read_leaders(plan.broker).leaders
+    leaders = read_image(plan.broker, has_leaders=True).leaders
     uploads = []
     problems = []
     for tiered in state.partitions:

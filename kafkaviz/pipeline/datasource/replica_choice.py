@@ -22,7 +22,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format.metadata import NO_LEADER, PartitionLeader
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.entry_points import entry_points
-from kafkaviz.log.metadata_log import MetadataImage, read_leaders
+from kafkaviz.log.metadata_log import MetadataImage, read_image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.scans import HeaderScan, Hole
 from kafkaviz.pipeline.datasource.pushdown import PushedFilters
@@ -62,7 +62,7 @@ class _Cluster:
 
     @cached_property
     def _image(self) -> MetadataImage:
-        images = [read_leaders(broker) for broker in self._brokers]
+        images = [read_image(broker, has_leaders=True) for broker in self._brokers]
         return max(images, key=lambda image: image.end_offset)
 
     def leader(self, partition: Partition) -> PartitionLeader | None:

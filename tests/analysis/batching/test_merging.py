@@ -25,6 +25,7 @@ from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from tests.analysis.batching import samples
 from tests.analysis.batching.samples import Sent
+from tests.support.batch_reading import all_records
 
 NO_ID = -1
 # the size of a record of these tests, whose deltas have a byte each
@@ -308,7 +309,7 @@ def decoded(data: bytes, rows: np.ndarray) -> list[tuple]:
         if row["attributes"] & CONTROL:
             continue
         body = data[row["position"] + HEADER_BYTES : row["position"] + row["size_bytes"]]
-        parts = record.records(body, int(row["attributes"]) & 7, int(row["record_count"]))
+        parts = all_records(body, int(row["attributes"]) & 7, int(row["record_count"]))
         assert [one.offset_delta for one in parts] == list(range(len(parts)))
         for one in parts:
             time_ms = int(row["base_timestamp_ms"]) + one.timestamp_delta_ms
