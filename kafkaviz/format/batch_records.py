@@ -79,7 +79,6 @@ def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -
     """Returns the records of a complete batch. Does not check the checksum.
 
     Args:
-        data: the header and the records of the batch.
         limit_bytes: the most bytes that the records may decompress to.
 
     Raises:
@@ -399,14 +398,11 @@ def heads(
 def _if_sound(
     records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
 ) -> Iterable[RecordHead]:
-    """Returns `records`, the records of a compressed batch, if all of them can be read.
+    """Returns `records`, those of a compressed batch. Raises CorruptBytes if one is damaged.
 
     Args:
         prefix: the bytes that were decompressed before `codec_fault`.
         count: the record count in the batch header.
-
-    Raises:
-        CorruptBytes: a record cannot be read.
     """
     if codec_fault:
         deque(records, maxlen=0)  # raises `codec_fault`, or the error of an earlier record

@@ -89,11 +89,9 @@ class BatchFault:
     """Why the records of a batch cannot all be read.
 
     Attributes:
-        batch_position: the byte of the .log where the batch starts.
         code: an entry of FAULTS.
         position: the byte of the .log that is wrong. For a compressed batch: the first compressed
             byte of the batch.
-        what: Kafka's message for the fault.
     """
 
     batch_position: int

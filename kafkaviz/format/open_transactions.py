@@ -174,8 +174,8 @@ class OpenTransactions:
 
         Args:
             kind: ControlType.ABORT or ControlType.COMMIT.
-            batch_number: the number of the marker's batch. Only error messages use it.
-            stem: the segment's path without its ending. Only error messages use it.
+            batch_number: the number of the marker's batch, for errors.
+            stem: the segment's path without its ending, for errors.
             next_begin: the offset at which another producer begins a transaction, after the marker
                 and in the same append; None if there is none.
 

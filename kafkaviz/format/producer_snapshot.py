@@ -94,7 +94,6 @@ def find_newest(
     """Finds the newest readable snapshot at or below an offset (loadFromSnapshot).
 
     Args:
-        offsets: the offsets of all snapshots.
         unreadable_error: the error that `read` raises for an unreadable snapshot.
 
     Returns:

@@ -189,7 +189,6 @@ class Broker:
 
     @property
     def clean_body(self) -> dict | None:
-        """The content of the clean-shutdown marker in the main directory, or None."""
         return self.main_directory.clean_body
 
     @property
@@ -228,12 +227,10 @@ class Broker:
 
     @property
     def node_id(self) -> str | None:
-        """The node.id (KRaft) or broker.id (ZooKeeper) of the main directory, or None."""
         return self.main_directory.node_id
 
     @property
     def node_number(self) -> int | None:
-        """The `node_id` as an int, parsed like Java's Integer.parseInt. None if not a number."""
         return self.main_directory.node_number
 
     @property
@@ -242,7 +239,6 @@ class Broker:
 
     @property
     def directory_id(self) -> str | None:
-        """The directory.id of the main directory (Kafka 3.7 and later), or None."""
         return self.main_directory.directory_id
 
     @property

@@ -82,7 +82,6 @@ class MetadataImage:
     Attributes:
         topic_ids: the ids of the existing topics, by name.
         configs: the settings by resource, then by name.
-        features: the feature levels.
         feature_files: the metadata log's file that sets each feature.
         replicas: the node ids of a partition's replicas, by topic id, then by partition number.
         directories: the ids of the replicas' log directories, in the order of `replicas`.

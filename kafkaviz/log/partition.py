@@ -60,9 +60,7 @@ class Partition:
         name: the topic, number and state in the directory's name.
         segments: ordered by base offset. If several share a base offset, the one without a suffix
             comes first.
-        other_files: snapshots, checkpoints and all other files.
         topic_id: the id in partition.metadata, or None.
-        checkpoints: the broker's checkpoints for this partition.
         remote_bases: the base offsets of segments that are only in tiered storage.
         remote_gaps: the offsets that should be in tiered storage but cannot be read, ascending.
     """
@@ -187,7 +185,6 @@ class Partition:
 
     @property
     def high_watermark(self) -> int | None:
-        """The checkpointed high watermark, or None."""
         return self.checkpoints.high_watermark
 
     @property

@@ -208,7 +208,6 @@ class CheckedScan(ResynchronisingScan):
         """Prepares the scan without reading.
 
         Args:
-            base_offset: the base offset of the segment.
             take_faults: see DeepScan.
             first_walk: batches from byte 0 on that were checked before and have no fault.
             level: how much of each batch is checked.

@@ -73,7 +73,6 @@ class Segment:
     Files are read when they are needed.
 
     Attributes:
-        base_offset: the offset in the names of its files.
         state: "active" for the last segment of its partition, "closed" for others. "deleted",
             "cleaned" or "swap" for files with that suffix.
     """
@@ -133,7 +132,6 @@ class Segment:
         where the batches end.
 
         Args:
-            start: the position of the first batch.
             stop: the position where the scan ends, by default the end of the .log.
             fill_wrapper_fields: whether to decompress each wrapper of magic 0 and 1, to find the
                 first offset, the first time and the number of messages. If a wrapper cannot be

@@ -57,10 +57,7 @@ from kafkaviz.versions import SearchProfile
 
 @dataclass(frozen=True)
 class ConsumerRecord:
-    """A record, and where it is in the log.
-
-    `batch_position` is the position of its batch in the .log.
-    """
+    """A record, and where its batch is in the log."""
 
     offset: int
     timestamp_ms: int
@@ -77,9 +74,9 @@ class SkipReason(Enum):
 
 
 class CorruptRecord(KafkavizError):
-    """A consumer's error for a batch with a wrong checksum.
+    """A consumer's error for a wrong checksum (CompletedFetch.maybeEnsureValid).
 
-    It comes from CompletedFetch.maybeEnsureValid. Older clients throw a KafkaException.
+    Older clients throw a KafkaException.
     """
 
     class_name = CORRUPT_RECORD
@@ -253,12 +250,9 @@ class Lookup:
         choices: every segment, and why it was searched or not.
         searches: the index searches. A lookup by timestamp searches the time index, then the offset
             index. A lookup by offset has one search per segment that was tried.
-        scans: one scan of a .log per searched segment.
         record: the record found. For an offset, it may be several batches after the first fetch.
-        answer: the client's result, or None.
         offset: the target, or None for a lookup by timestamp.
         timestamp_ms: the target in ms or a negative special value, or None for a lookup by offset.
-        fetches: all fetches that were needed to get the record.
         error: the exception of the broker, or of the consumer at the last fetch, or None.
         outcome: how the batch found relates to `record`. None: no batch was searched for.
     """

@@ -60,11 +60,8 @@ class Extent:
     """A range of a local file, and the range of an object that it comes from.
 
     Attributes:
-        position: the start of the range in the local file.
-        length: the length of the range in the local file.
         object: the address of the object (s3://bucket/key), or the absolute path of a local file.
             "" means the object that the local file mirrors.
-        object_position: the start of the range in the object.
         object_length: the length of the range in the object. Equals `length` if not compressed.
         codec: None, or "zstd" if the range of the object is one compressed frame.
         object_bytes: the size of the object, or None if unknown.

@@ -69,7 +69,6 @@ class RequestCount:
             needs one request per thousand files.
         opens: requests for an object's size and time, before it is read.
         reads: the number of ranges that were read.
-        read_bytes: the total size of these ranges.
     """
 
     listings: int = 0
@@ -89,7 +88,6 @@ class RequestTime:
 
     Attributes:
         requests: the number of requests for an object's size or ranges, without listings.
-        read_bytes: the bytes that were read.
         elapsed_ms: the sum of the requests' durations.
     """
 

@@ -56,7 +56,6 @@ class TieredSegment:
         state: the state according to __remote_log_metadata. None: no record is about the segment.
         served_end_offset: the last offset that consumers read from the remote copy. None: they
             read no offset from it.
-        max_timestamp_ms: the largest timestamp according to __remote_log_metadata. None: unknown.
         event_count: the number of records in __remote_log_metadata that are about the segment.
     """
 
