@@ -94,23 +94,19 @@ def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> 
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
+@dataclass(slots=True)
 class Reader:
     """Reads the bytes of one message, in one version and form (plain or flexible).
 
     Structures inside the message accept versions up to `newest`. None: they accept any version.
     """
 
-    __slots__ = ("at", "data", "flexible", "newest", "values", "version")
-
-    def __init__(
-        self, data: bytes, at: int, version: int, *, flexible: bool, newest: int | None
-    ) -> None:
-        self.data = data
-        self.at = at
-        self.version = version
-        self.flexible = flexible
-        self.newest = newest
-        self.values = 0
+    data: bytes
+    at: int
+    version: int
+    flexible: bool
+    newest: int | None
+    values: int = 0
 
     def count_values(self, count: int) -> None:
         """Adds to the number of values read. Raises NotRead above MAX_VALUES."""
