@@ -144,7 +144,10 @@ def _decompress(
     batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
 ) -> bytes:
     magic = int(wrapper["magic"])
-    name = _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT)
+    try:
+        name = codec.name(int(wrapper["attributes"]) & CODEC_MASK)
+    except CorruptBytes as error:
+        raise error.after(_ATTRIBUTES_AT) from None
     if magic not in (0, 1):
         words = f"Invalid wrapper magic found in legacy deep record iterator {magic}"
         raise CorruptBytes(_MAGIC_AT, verbatim(words))
@@ -163,13 +166,6 @@ def _decompress(
         return codec.decompress(name, value, limit_bytes, lz4_header_checked=magic == 1)
     except CorruptBytes as error:
         raise error.after(position) from None
-
-
-def _codec_name(codec_id: int, position: int) -> str:
-    try:
-        return codec.name(codec_id)
-    except CorruptBytes as fault:
-        raise fault.after(position) from None
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
@@ -202,17 +198,15 @@ def _read_inner(
     _resolve(rows, wrapper)
     nested_rows = np.flatnonzero(rows["attributes"][: readable_count + 1] & CODEC_MASK)
     if len(nested_rows):  # Kafka checks the codec of an inner message before its key
-        return rows[: nested_rows[0]], _nested_error(rows[nested_rows[0]])
+        row = rows[nested_rows[0]]
+        position = int(row["position"]) + _ATTRIBUTES_AT
+        fault = CorruptBytes(position, verbatim("Inner messages must not be compressed"))
+        try:
+            codec.name(int(row["attributes"]) & CODEC_MASK)
+        except CorruptBytes as error:
+            fault = error.after(position)
+        return rows[: nested_rows[0]], fault
     return rows[:readable_count], fault
-
-
-def _nested_error(row: np.void) -> CorruptBytes:
-    position = int(row["position"]) + _ATTRIBUTES_AT
-    try:
-        _codec_name(int(row["attributes"]) & CODEC_MASK, position)
-    except CorruptBytes as fault:
-        return fault
-    return CorruptBytes(position, verbatim("Inner messages must not be compressed"))
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -267,18 +268,15 @@ class Broker:
             for offsets in _read_checkpoints(directory.path, []).values()
             for key in offsets
         }
-        highest: dict[str, int] = {}
-        for topic, number in present:
-            highest[topic] = max(number, highest.get(topic, 0))
         if not checkpointed or not checkpointed <= present:
             return True
-        return sum(highest.values()) + len(highest) > len(present)
+        return any(number > 0 and (topic, number - 1) not in present for topic, number in present)
 
     @cached_property
     def _by_directory(self) -> dict[str, list[Partition]]:
-        by_directory: dict[str, list[Partition]] = {}
+        by_directory = defaultdict(list)
         for partition in self.partitions:
-            by_directory.setdefault(partition.directory, []).append(partition)
+            by_directory[partition.directory].append(partition)
         return by_directory
 
     @cached_property

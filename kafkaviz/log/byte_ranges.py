@@ -179,14 +179,8 @@ def read_decompressed(
 
 
 def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
-    name = names.parse_file(info.name)
-    if info.name == names.BOOTSTRAP:
-        kind = "checkpoint"
-    elif name:
-        kind = name.kind
-    else:
-        kind = ""
-    base_offset = name.base_offset if name else 0
+    name = names.parse_file(info.name) or names.SegmentName(0, "")
+    kind = "checkpoint" if info.name == names.BOOTSTRAP else name.kind
     if kind in LOGS:
         log = LogFile(info)
         return [
@@ -195,11 +189,11 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
             for span in _region_spans(log, region, start, stop)
         ]
     if kind == "index":
-        return _index_spans(
-            info, offset_index, spans_table.offset_entries(base_offset), start, stop
-        )
+        rows = spans_table.offset_entries(name.base_offset)
+        return _index_spans(info, offset_index, rows, start, stop)
     if kind == "timeindex":
-        return _index_spans(info, time_index, spans_table.time_entries(base_offset), start, stop)
+        rows = spans_table.time_entries(name.base_offset)
+        return _index_spans(info, time_index, rows, start, stop)
     if kind == "txnindex":
         return _row_spans(info, spans_table.txn_entries(), info.size_bytes, start, stop)
     return _small_file_spans(info, kind, start, stop)

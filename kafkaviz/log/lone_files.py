@@ -15,6 +15,7 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from kafkaviz.errors import translate_os_errors
 from kafkaviz.format import names
@@ -30,23 +31,22 @@ def open_view(path: Path) -> Path | None:
     if name is None or not path.is_file():
         return None
     links = {name: path}
-    segment = names.parse_file(name)
-    identity = segment and (segment.base_offset, segment.suffix)
+    segment = cast("names.SegmentName", names.parse_file(name))
+    is_in_partition = names.parse_directory(path.parent.name) is not None
     snapshots: dict[int, Path] = {}
     for info in file.list_files(path.parent):
         other = names.parse_file(info.name)
-        if segment and other and (other.base_offset, other.suffix) == identity:
+        if other and (other.base_offset, other.suffix) == (segment.base_offset, segment.suffix):
             links.setdefault(info.name, info.path)
-        elif info.name == names.PARTITION_METADATA and names.parse_directory(path.parent.name):
+        elif info.name == names.PARTITION_METADATA and is_in_partition:
             links[info.name] = info.path
-        elif segment and other and (other.kind, other.suffix) == ("snapshot", ""):
+        elif other and (other.kind, other.suffix) == ("snapshot", ""):
             snapshots[other.base_offset] = info.path
-    ends = [offset for offset in snapshots if segment and offset > segment.base_offset]
-    if ends and names.parse_directory(path.parent.name):
-        at_end = snapshots[min(ends)]
-        links[at_end.name] = at_end
+    end = min((offset for offset in snapshots if offset > segment.base_offset), default=None)
+    if end is not None and is_in_partition:
+        links[snapshots[end].name] = snapshots[end]
     home = cache_folder() / "lone" / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    folder = home / (path.parent.name if names.parse_directory(path.parent.name) else UNNAMED)
+    folder = home / (path.parent.name if is_in_partition else UNNAMED)
     with translate_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for link_name, target in links.items():
