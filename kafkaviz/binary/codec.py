@@ -120,9 +120,7 @@ def compress_as_broker(codec: str, data: bytes, level: int | None = None) -> byt
 
 def _zstd_compressor(level: int) -> zstandard.ZstdCompressor:
     """Returns this thread's compressor, which is kept because creating it is slow."""
-    if not hasattr(_CONTEXTS, "zstd_compressors"):
-        _CONTEXTS.zstd_compressors = {}
-    compressors = _CONTEXTS.zstd_compressors
+    compressors = vars(_CONTEXTS).setdefault("zstd_compressors", {})
     if level not in compressors:
         compressors[level] = zstandard.ZstdCompressor(level=level, write_content_size=False)
     return compressors[level]

@@ -226,7 +226,10 @@ set_path_spelling(display_text)  # replaces the function that address.py has set
 
 
 def unpack_target(path: Path) -> Path:
-    return _unpack_root() / _identity(path)
+    info = file.info(path)
+    text = f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}"
+    identity = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return _unpack_root() / identity
 
 
 def sweep_unfinished() -> None:
@@ -236,13 +239,6 @@ def sweep_unfinished() -> None:
 
 def _unpack_root() -> Path:
     return cache_folder() / "unpacked"
-
-
-def _identity(path: Path) -> str:
-    info = file.info(path)
-    return hashlib.sha256(
-        f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
-    ).hexdigest()[:16]
 
 
 def _unpack_through_scratch_folder(

@@ -101,10 +101,10 @@ def forget() -> None:
 
 def _is_current(path: Path) -> bool:
     now_s = time.monotonic()
+    folders = (path, *path.parents)
     with _LOCK:
-        return _FILES.get(path, 0.0) > now_s or any(
-            _TREES.get(folder, 0.0) > now_s for folder in (path, *path.parents)
-        )
+        is_listed = any(_TREES.get(folder, 0.0) > now_s for folder in folders)
+        return is_listed or _FILES.get(path, 0.0) > now_s
 
 
 def _is_known(path: Path) -> bool:
@@ -170,11 +170,9 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
                 if child.is_dir() and folder / child.name not in folders
             ]
         for child in vanished:
+            blocks = Path(block_cache.blocks_root(), child.relative_to(address.files_root()))
             shutil.rmtree(child, ignore_errors=True)
-            shutil.rmtree(
-                Path(block_cache.blocks_root(), child.relative_to(address.files_root())),
-                ignore_errors=True,
-            )
+            shutil.rmtree(blocks, ignore_errors=True)
 
 
 def _prefetch(root: Path) -> None:

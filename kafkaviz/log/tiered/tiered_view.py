@@ -332,7 +332,8 @@ class _PartitionView:
 
 def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
     views: dict[str, _PartitionView] = {}
-    tiered_partitions = _shown_partitions(state)
+    current = _current_partitions(state)
+    tiered_partitions = {name: current[name] for name in current if _has_remote(current[name])}
     wanted_names = {*tiered_partitions}
     if state.local:
         with file.scan(state.local) as entries:
@@ -345,14 +346,6 @@ def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
         views[name] = _sync_partition(folder / name, tiered_partitions[name], local)
     remove_others(folder, wanted_names)
     return views
-
-
-def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    return {
-        directory: partition
-        for directory, partition in _current_partitions(state).items()
-        if _has_remote(partition)
-    }
 
 
 def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
@@ -467,10 +460,8 @@ def _place(target: Path, part: FilePart) -> None:
     if part.chunks is not None or is_large or address.is_mirrored(part.info.path):
         make_link(target, _fetched_file(target, part))
         return
-    with suppress(OSError):
-        stat = target.lstat()
-        if (stat.st_size, stat.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns):
-            return
+    if _is_current(target, part):
+        return
     with _temporary(target) as (temporary, out):
         for piece in _pieces(part):
             out.write(piece)
@@ -481,13 +472,17 @@ def _place(target: Path, part: FilePart) -> None:
 def _fetched_file(target: Path, part: FilePart) -> Path:
     """Returns the local file that caches `part`. Creates the file if it is missing or outdated."""
     path = fetched_folder(target)
-    with suppress(OSError):
-        stat = path.stat()
-        if (stat.st_size, stat.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns):
-            return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    block_cache.make_file(path, part.size_bytes, part.info.mtime_ns, _extents(part))
+    if not _is_current(path, part):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        block_cache.make_file(path, part.size_bytes, part.info.mtime_ns, _extents(part))
     return path
+
+
+def _is_current(path: Path, part: FilePart) -> bool:
+    with suppress(OSError):
+        status = path.lstat()
+        return (status.st_size, status.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns)
+    return False
 
 
 def _extents(part: FilePart) -> list[Extent]:
