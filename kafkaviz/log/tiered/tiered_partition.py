@@ -31,7 +31,7 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     RemoteLogSegment,
 )
 from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
-from kafkaviz.messages import Message, message
+from kafkaviz.messages import message
 from kafkaviz.units import file_stem
 
 
