@@ -80,6 +80,7 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
             does not start.
         CannotOpen: the file has more than MAX_PARTITIONS lines.
     """
+
     def entry(topic: str, partition: str, offset: str) -> tuple[tuple[str, int], int]:
         return (topic, parse_int(partition)), parse_long(offset)
 
@@ -202,10 +203,9 @@ def parse_quorum_state(text: str | bytes) -> tuple[int, ...]:
         if type(body[name]) is not kind:
             raise CorruptBytes(0, message("quorum_state.field_type", name=name, kind=kind.__name__))
     entries = body["currentVoters"] if version == 0 else []
-    voters = [entry.get("voterId") if isinstance(entry, dict) else None for entry in entries]
-    if any(type(voter) is not int for voter in voters):
+    if not all(isinstance(entry, dict) and type(entry.get("voterId")) is int for entry in entries):
         raise CorruptBytes(0, message("quorum_state.voter_without_id"))
-    return tuple(voters)
+    return tuple(entry["voterId"] for entry in entries)
 
 
 def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:

@@ -169,9 +169,7 @@ def _decompress(
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
-    what = message(
-        "corrupt.in_decompressed_messages", position=fault.position, problem=fault.what
-    )
+    what = message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what)
     return CorruptBytes(position, what, fault.kind)
 
 

@@ -151,7 +151,9 @@ def of_one(batch: np.void, batch_data: bytes) -> tuple[list, CorruptBytes | None
         if not codec_id or count <= 0:
             return plainly(body, count)
         try:
-            return plain_record.parse(codec.decompress(codec.name(codec_id), body), count, True), None
+            return plain_record.parse(
+                codec.decompress(codec.name(codec_id), body), count, True
+            ), None
         except CorruptBytes as inner:
             raise records_until_fault(batch_data)[1] from inner
     except CorruptBytes as raised:
@@ -341,9 +343,7 @@ def test_a_file_that_shrinks_ends_the_scan(lost, limit_bytes):
     data = batch_bytes(0, FEW) + batch_bytes(
         3, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(3000))]
     )
-    steps = DeepScan(
-        reader(data[:-lost]), 0, len(data), chunk_bytes=128, limit_bytes=limit_bytes
-    )
+    steps = DeepScan(reader(data[:-lost]), 0, len(data), chunk_bytes=128, limit_bytes=limit_bytes)
     assert sum(batches["records_read"].sum() for batches in steps) == 3
     assert steps.end == WalkEnd(len(batch_bytes(0, FEW)), "short")
 

@@ -451,9 +451,7 @@ class _GzipSource:
 
 # chosen by the first bytes, because names may be wrong
 DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": lambda source: gzip.GzipFile(
-        fileobj=cast("Any", _GzipSource(source)), mode="rb"
-    ),
+    b"\x1f\x8b": lambda source: gzip.GzipFile(fileobj=cast("Any", _GzipSource(source)), mode="rb"),
     b"BZh": bz2.open,
     b"\xfd7zXZ": _XzReader,
 }
