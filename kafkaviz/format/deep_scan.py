@@ -349,7 +349,7 @@ def _read_records(
     size_sums = np.int64(0)
     newest_key = -1
     last_key = -1
-    has_keys = True  # whether the keys are those of all records, in order
+    has_keys = True  # whether all records have keys, in increasing order of offsets
     record_count = batch.record_count
     while count < record_count:
         next_position, sizes, word = take_sizes(data, position, end)

@@ -94,7 +94,7 @@ def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> 
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
-@dataclass(slots=True)
+@dataclass(kw_only=True, slots=True)
 class Reader:
     """Reads the bytes of one message, in one version and form (plain or flexible).
 
@@ -346,7 +346,9 @@ def read(
         KafkaParseError: Kafka's generated class throws an exception at these bytes.
         NotRead: the message has more than MAX_VALUES values. kafkaviz reads no more.
     """
-    reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
+    reader = Reader(
+        data=bytes(data), at=position, version=version, flexible=flexible, newest=newest_version
+    )
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null
 
 

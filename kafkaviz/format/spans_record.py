@@ -63,8 +63,9 @@ def records(
             note = message("common.stop", text=fault.what)
             return [*result, torn_span(position + cursor, position + len(data), name, note)]
         if end > lo:
-            reader = _RecordReader(data, cursor, end, position, number, batch)
-            result += reader.record(body)
+            result += _RecordReader(
+                data=data, cursor=cursor, end=end, position=position, number=number, batch=batch
+            ).record(body)
         cursor = end
     if cursor < min(hi, len(data)):
         name = message("span.behind_last_record")
@@ -73,7 +74,7 @@ def records(
     return result
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _RecordReader:
     data: memoryview
     cursor: int

@@ -64,8 +64,8 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
     except RuntimeError:
         raise CannotOpen(path, message("errors.no_such_home"), kind="missing") from None
     if "\0" in str(target):
-        shown = str(target).replace("\0", "\N{SYMBOL FOR NULL}")
-        raise CannotOpen(shown, message("errors.no_path"), kind="missing")
+        visible_path = str(target).replace("\0", "\N{SYMBOL FOR NULL}")
+        raise CannotOpen(visible_path, message("errors.no_path"), kind="missing")
     return target
 
 

@@ -139,7 +139,13 @@ class Segment:
         """
         log = self.with_log().log
         stop = log.size_bytes if stop is None else stop
-        return BatchScan(log, start, stop, chunk_bytes, fill_wrapper_fields)
+        return BatchScan(
+            log=log,
+            start=start,
+            stop=stop,
+            chunk_bytes=chunk_bytes,
+            fills_wrapper_fields=fill_wrapper_fields,
+        )
 
     def full_scan(self) -> "BatchScan":
         """Returns every batch of the .log, as a BatchScan.
@@ -317,26 +323,26 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
     )
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class BatchScan:
     """The batches in a range of a .log. Iterating opens the .log, reads it and closes it.
 
     `end` is set after the last batch.
     """
 
-    _log: FileInfo
-    _start: int
-    _stop: int
-    _chunk_bytes: int
-    _fills_wrapper_fields: bool
+    log: FileInfo
+    start: int
+    stop: int
+    chunk_bytes: int
+    fills_wrapper_fields: bool
     end: WalkEnd = field(init=False)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
-        with file.reader(self._log.path) as read:
-            walk = Walk(read, self._start, self._stop, self._chunk_bytes)
+        with file.reader(self.log.path) as read:
+            walk = Walk(read, self.start, self.stop, self.chunk_bytes)
             for batches in walk:
-                if self._fills_wrapper_fields:
+                if self.fills_wrapper_fields:
                     fill_wrapper_fields(batches, read)
                 yield batches
             self.end = walk.end

@@ -152,9 +152,9 @@ class Settings:
             candidates = (name,) if origin == Origin.TOPIC else broker_names
             texts = {key: record.value for key, record in records.items()}
             for source_name, value in self._valid_values(definition, candidates, texts):
-                source = describe_record(records[source_name])
-                named = message("setting_source.named", name=source_name, source=source)
-                return SettingValue(name, value, origin, source_name, named)
+                place = describe_record(records[source_name])
+                source = message("setting_source.named", name=source_name, source=place)
+                return SettingValue(name, value, origin, source_name, source)
         for source_name in broker_names:
             if source_name in self.overrides:
                 return self._typed_value(definition, source_name)

@@ -225,14 +225,14 @@ def fetch_offset(
     batch = scans[-1].batch
     if batch is None:
         return replace(fetch, metadata_offset=bounds.end_offset)
-    found = log.segments[place + len(scans) - 1]
-    is_limited = found.base_offset == bounds.limit_base_offset
-    stop = bounds.limit_position if is_limited else found.size_bytes
+    last_segment = log.segments[place + len(scans) - 1]
+    is_limited = last_segment.base_offset == bounds.limit_base_offset
+    stop = bounds.limit_position if is_limited else last_segment.size_bytes
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     return replace(
         fetch,
         batch=batch,
-        segment_base_offset=found.base_offset,
+        segment_base_offset=last_segment.base_offset,
         position=batch.position,
         size_bytes=min(max(0, stop - batch.position), most_bytes),
         metadata_offset=batch.base_offset if profile.metadata_offset == BATCH_BASE else offset,

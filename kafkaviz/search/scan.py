@@ -13,7 +13,7 @@ hold the offsets 0 to 9, 10 to 24 and 25 to 30. For target 12 the reads (positio
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 from pathlib import Path
@@ -382,14 +382,14 @@ def find_largest_timestamp(
     return scan.run(scan.by_largest_timestamp)
 
 
-@dataclass
 class _Scan:
-    _log: LogReader
-    _base_offset: int
-    _target: int
-    _position: int
-    _headers: list[HeaderDecision] = field(default_factory=list)
-    _first_base_offset: int | None = None
+    def __init__(self, log: LogReader, base_offset: int, target: int, position: int) -> None:
+        self._log = log
+        self._base_offset = base_offset
+        self._target = target
+        self._position = position
+        self._headers: list[HeaderDecision] = []
+        self._first_base_offset: int | None = None
 
     def run(self, search: Callable[[], ForwardScan]) -> ForwardScan:
         """Returns the result of `search`, one of the methods below. Damage becomes its `fault`."""

@@ -245,7 +245,7 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
 
 
 def _is_topic_folder(name: str) -> bool:
-    """Returns whether the name is that of a folder in a store, in either layout."""
+    """Returns whether a store has such a folder, in either layout."""
     is_local = remote_segment.parse_partition_folder(name) is not None
     return is_local or remote_segment.parse_topic_folder(name) is not None
 

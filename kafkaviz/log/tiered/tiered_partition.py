@@ -372,8 +372,8 @@ class _Join:
         The segment may have later offsets, if the next segment has them too.
         """
         stored_ids = {segment.segment_id for segment in self._stored if segment.is_complete}
-        served = _path(self._cache, lineage, self._local_start, self._log_start)
-        path = [segment for segment in served if segment.segment_id in stored_ids]
+        copied = _path(self._cache, lineage, self._local_start, self._log_start)
+        path = [segment for segment in copied if segment.segment_id in stored_ids]
         next_starts = [*(segment.start_offset for segment in path), self._local_start][1:]
         ends = {}
         for segment, next_start in zip(path, next_starts, strict=False):
