@@ -349,7 +349,7 @@ def _read_records(
     size_sums = np.int64(0)
     newest_key = -1
     last_key = -1
-    has_keys = True  # whether all records have keys, in increasing order of offsets
+    has_keys = True  # False if take_record read a record, or if the offsets do not increase
     record_count = batch.record_count
     while count < record_count:
         next_position, sizes, word = take_sizes(data, position, end)
