@@ -120,9 +120,8 @@ def _render_paper_table(rows: list[PartitionRow]) -> None:
 
 def _render_no_match(filter_text: str, count: int) -> None:
     reason = say_count("broker.filter_none_why", count)
-    with elements.empty(
-        "filter", say("broker.filter_none", text=units.escape_controls(filter_text)), reason
-    ):
+    finding = say("broker.filter_none", text=units.escape_controls(filter_text))
+    with elements.empty("filter", finding, reason):
         st.button(
             say("broker.filter_clear"),
             key="kv_filter_clear",

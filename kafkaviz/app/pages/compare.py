@@ -108,13 +108,10 @@ def _render_body(location: Location, pair: SnapshotPair, comparison: BrokerCompa
 
 
 def _render_failure(pair: SnapshotPair, error: Exception) -> None:
-    reason = progress_strip.failure_text(error)
-    with elements.state(
-        "compare", "error", say("compare.not_ended"), say("common.nothing_changed", error=reason)
-    ):
-        st.button(
-            say("compare.again"), key="kv_compare_again", on_click=compare_again, args=(pair,)
-        )
+    reason = say("common.nothing_changed", error=progress_strip.failure_text(error))
+    label = say("compare.again")
+    with elements.state("compare", "error", say("compare.not_ended"), reason):
+        st.button(label, key="kv_compare_again", on_click=compare_again, args=(pair,))
 
 
 def second_snapshot() -> BrokerSnapshot | None:

@@ -70,14 +70,10 @@ def _choose_partition(comparison: BrokerComparison) -> PartitionComparison:
 def _render_relation(location: Location, comparison: PartitionComparison) -> None:
     facts = [render(fact) for fact in describe_facts(comparison)]
     severity = partition_map.severity(comparison.relation)
-
-    with elements.state(
-        "relation",
-        severity,
-        partition_map.partition_label(comparison),
-        to_sentence(render(describe_relation(comparison))),
-        partial(elements.draw_list, map(_fact_sentence, facts)) if facts else None,
-    ):
+    label = partition_map.partition_label(comparison)
+    relation = to_sentence(render(describe_relation(comparison)))
+    draw_facts = partial(elements.draw_list, map(_fact_sentence, facts)) if facts else None
+    with elements.state("relation", severity, label, relation, draw_facts):
         second = page_location.compared_directory()
         offset = replica_axis.first_difference(comparison)
         for side, replica, directory in zip(

@@ -176,12 +176,8 @@ def _render_result(
     _render_figure(decisions, log, cleaned)
     if cleaned.error:
         st.space(12)
-        elements.state(
-            "cleaning",
-            "error",
-            say("compaction.fails"),
-            say("compaction.fails_why", error=cleaned.error),
-        )
+        reason = say("compaction.fails_why", error=cleaned.error)
+        elements.state("cleaning", "error", say("compaction.fails"), reason)
     if cleaned.cleaning:
         st.space(20)
         _render_numbers(decisions, cleaned)

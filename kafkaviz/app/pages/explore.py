@@ -106,9 +106,8 @@ def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
     elif at == "done":
         render_answer(cast("QueryResult", query.wait(0)), text)
     elif at == "cancelled":
-        with elements.state(
-            "cancelled", "info", say("explore.cancelled"), say("explore.cancelled_why")
-        ):
+        reason = say("explore.cancelled_why")
+        with elements.state("cancelled", "info", say("explore.cancelled"), reason):
             _render_run_again(snapshot, text)
     else:
         _render_failure(snapshot, text, cast(KafkavizError, query.error))
@@ -145,23 +144,14 @@ def _render_run_again(snapshot: BrokerSnapshot, text: str) -> None:
 def _render_mistake(text: str, error: "QueryError") -> None:
     from kafkaviz.pipeline.sql.sql import locate_error
 
-    error_location = locate_error(text, error)
-    mistake = render(error.what)
+    place = locate_error(text, error)
     advice = render(error.advice) if error.advice else ""
-    detail = (
-        say(
-            "explore.at", line=error_location.line, character=error_location.column, advice=advice
-        ).strip()
-        if error_location
-        else advice
-    )
-    elements.state(
-        "wrong",
-        "error",
-        mistake,
-        detail,
-        partial(_render_line, error_location) if error_location else None,
-    )
+    if place:
+        at_text = say("explore.at", line=place.line, character=place.column, advice=advice)
+        draw_line = partial(_render_line, place)
+        elements.state("wrong", "error", render(error.what), at_text.strip(), draw_line)
+    else:
+        elements.state("wrong", "error", render(error.what), advice)
 
 
 def _render_line(error_location: "ErrorLocation") -> None:

@@ -140,12 +140,9 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
     paths = page_location.shell_paths(snapshot.broker)
     command = f"kafkaviz check {paths} --kafka-version {release}"
     size = units.format_bytes(LARGE_BYTES)
-    with elements.state(
-        "by_traces",
-        "info",
-        say("health.not_as", release=release),
-        say("health.not_as_why", size=size, command=command),
-    ):
+    finding = say("health.not_as", release=release)
+    reason = say("health.not_as_why", size=size, command=command)
+    with elements.state("by_traces", "info", finding, reason):
         st.button(
             say("health.as_traces_tell"),
             key="kv_by_traces",
@@ -266,13 +263,9 @@ def _render_indexes(
         with st.spinner(say("health.recovering")):
             rebuilt_files = _rebuild(snapshot, partition, version)
     except KafkavizError as fault:
-        with elements.state(
-            "rebuild",
-            "error",
-            say("health.not_through"),
-            say("common.nothing_changed", error=describe_error(fault)),
-        ):
-            return
+        reason = say("common.nothing_changed", error=describe_error(fault))
+        elements.state("rebuild", "error", say("health.not_through"), reason)
+        return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"
     with download_slot:
         tables.download(

@@ -105,9 +105,8 @@ def _render_partition(location: Location, labels: dict[str, str]) -> None:
         source = lookup_cache.open_index_only(segment)
         return _render_lookup(source, labels, versions.NEWEST)
     if segment.log is None:
-        with elements.state(
-            "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1
-        ):
+        reason = say("lookup.no_log_below")
+        with elements.state("no_log", "warning", say("common.no_log"), reason, level=1):
             faults.broker_link(location.directory)
         return
     try:
@@ -212,14 +211,12 @@ def _render_title(source: LookupSource, labels: dict[str, str]) -> None:
 
 
 def _render_damage(fault: KafkavizError) -> None:
-    is_damage = isinstance(fault, CorruptFile)
+    finding = say("lookup.damaged" if isinstance(fault, CorruptFile) else "lookup.refused")
     why = describe_error_sentence(fault)
     if isinstance(fault, FailedRead):
         name = fault.class_name.rpartition(".")[2]
         why = say("lookup.kafka_answers", name=name, fault=describe_error(fault))
-    with elements.state(
-        "damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why
-    ):
+    with elements.state("damaged", "error", finding, why):
         st.button(say("common.try_again"), key="kv_again")
 
 

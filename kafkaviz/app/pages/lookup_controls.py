@@ -331,9 +331,8 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
         near=units.format_count(nearest),
     )
     ends = {"first": source.first_offset, "last": source.last_offset}
-    with elements.state(
-        "outside", "info", finding, join_sentences([str(error), say("lookup.outside")])
-    ):
+    reason = join_sentences([str(error), say("lookup.outside")])
+    with elements.state("outside", "info", finding, reason):
         for name in sorted(ends, key=lambda end: abs(ends[end] - offset)):
             st.button(
                 say(f"lookup.{name}_offset", offset=units.format_count(ends[name])),
@@ -372,15 +371,11 @@ def _render_other_unit(target: int) -> None:
             unit=unit,
             would=units.moment(suggestion.timestamp_ms),
         )
-        with elements.state(
-            "unit", "warning", say("lookup.unit", target=target, unit=unit), detail
-        ):
-            st.button(
-                say("lookup.unit_use", ms=suggestion.timestamp_ms),
-                key="kv_unit",
-                on_click=_set_target,
-                args=(suggestion.timestamp_ms, TIMESTAMP),
-            )
+        finding = say("lookup.unit", target=target, unit=unit)
+        label = say("lookup.unit_use", ms=suggestion.timestamp_ms)
+        arguments = (suggestion.timestamp_ms, TIMESTAMP)
+        with elements.state("unit", "warning", finding, detail):
+            st.button(label, key="kv_unit", on_click=_set_target, args=arguments)
         st.space(16)
 
 

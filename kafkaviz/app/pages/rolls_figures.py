@@ -50,45 +50,28 @@ MAX_ARCHIVE_BYTES = 256 * MIB  # bytes of .log files
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
     """Draws notes about unsuitable settings, a refused append, and an incomplete simulation."""
     room = index_room(config.segment_index_bytes)
+    room_text = units.format_bytes(config.segment_index_bytes)
     if room == IndexRoom.NONE:
         key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
-        _render_note(
-            "room",
-            "error",
-            say("rolls.no_log"),
-            say(key, room=units.format_bytes(config.segment_index_bytes), failed=run.error),
-        )
+        reason = say(key, room=room_text, failed=run.error)
+        _render_note("room", "error", say("rolls.no_log"), reason)
     elif room == IndexRoom.ALWAYS_FULL:
-        _render_note(
-            "room",
-            "warning",
-            say("rolls.every_append"),
-            say("rolls.always_full", room=units.format_bytes(config.segment_index_bytes)),
-        )
+        reason = say("rolls.always_full", room=room_text)
+        _render_note("room", "warning", say("rolls.every_append"), reason)
     elif run.error:
-        _render_note(
-            "refused", "error", say("rolls.refused"), say("rolls.refused_below", failed=run.error)
-        )
-    if config.segment_bytes < cast(
-        int, config_def.setting("segment.bytes").topic_minimum(workload.release)
-    ):
-        _render_note(
-            "toy_size",
-            "info",
-            say("rolls.toy_size"),
-            say("rolls.toy_size_below", version=workload.kafka_version),
-        )
+        reason = say("rolls.refused_below", failed=run.error)
+        _render_note("refused", "error", say("rolls.refused"), reason)
+    minimum = config_def.setting("segment.bytes").topic_minimum(workload.release)
+    if config.segment_bytes < cast(int, minimum):
+        reason = say("rolls.toy_size_below", version=workload.kafka_version)
+        _render_note("toy_size", "info", say("rolls.toy_size"), reason)
     if run.is_cut:
-        _render_note(
-            "cut",
-            "info",
-            say(
-                "rolls.cut",
-                batches=units.format_count(len(run.appended_batches)),
-                segments=units.format_count(len(run.history.segments)),
-            ),
-            say("rolls.cut_below"),
+        finding = say(
+            "rolls.cut",
+            batches=units.format_count(len(run.appended_batches)),
+            segments=units.format_count(len(run.history.segments)),
         )
+        _render_note("cut", "info", finding, say("rolls.cut_below"))
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:

@@ -154,9 +154,8 @@ def _render_no_segment(location: PartitionLocation, partition: Partition) -> Non
 def _render_no_log(location: SegmentLocation) -> None:
     render_title(location.partition, location.segment)
     names = join_comma(file.path.name for file in location.segment.files)
-    with elements.state(
-        "no_log", "warning", say("common.no_log"), say("segment.no_log_why", names=names)
-    ):
+    reason = say("segment.no_log_why", names=names)
+    with elements.state("no_log", "warning", say("common.no_log"), reason):
         faults.broker_link(location.directory)
     _render_bytes(location)
 
@@ -181,9 +180,8 @@ def _render_grown(anatomy: Anatomy) -> None:
         units.format_count(size_bytes) for size_bytes in cast(tuple[int, int], anatomy.grown_bytes)
     )
     finding = say("segment.grown", name=anatomy.segment.log.path.name)
-    with elements.state(
-        "grown", "warning", finding, say("segment.grown_why", before=before, after=after)
-    ):
+    reason = say("segment.grown_why", before=before, after=after)
+    with elements.state("grown", "warning", finding, reason):
         st.button(say("segment.read_again"), key="kv_read_again", on_click=segment_cache.forget)
     st.space(16)
 
@@ -246,18 +244,13 @@ def _has_entries(
     anatomy: Anatomy, kind: str, index: Index, describe_reason: Callable[[Anatomy], str]
 ) -> bool:
     if getattr(anatomy.segment, kind) is None:
-        with elements.state(
-            f"no_{kind}",
-            "warning",
-            say("segment.no_file", file=f".{kind}"),
-            say(f"segment.without_{kind}"),
-        ):
-            return False
+        finding = say("segment.no_file", file=f".{kind}")
+        elements.state(f"no_{kind}", "warning", finding, say(f"segment.without_{kind}"))
+        return False
     if not len(index.entries):
-        with elements.empty(
-            kind, say("segment.no_entry", file=f".{kind}"), describe_reason(anatomy)
-        ):
-            return False
+        finding = say("segment.no_entry", file=f".{kind}")
+        elements.empty(kind, finding, describe_reason(anatomy))
+        return False
     return True
 
 

@@ -38,16 +38,11 @@ def render(location: PartitionLocation, segment: Segment) -> None:
     if transactions is None:
         return
     if transactions.problem:
-        elements.state(
-            "transactions",
-            "warning",
-            say("transaction_lanes.unread"),
-            to_sentence(render_message(transactions.problem)),
-        )
+        reason = to_sentence(render_message(transactions.problem))
+        elements.state("transactions", "warning", say("transaction_lanes.unread"), reason)
     elif not transactions.transactions:
-        elements.empty(
-            "transactions", say("transaction_lanes.none"), say("transaction_lanes.none_why")
-        )
+        reason = say("transaction_lanes.none_why")
+        elements.empty("transactions", say("transaction_lanes.none"), reason)
     if transactions.transactions:
         _render_lanes(location, segment, transactions)
 
@@ -123,8 +118,8 @@ def _render_fetch(
         fetch = segment_cache.committed_fetch(location.snapshot, location.partition, offset)
     except KafkavizError as fault:
         title = say("fetch_steps.unread", offset=offset)
-        with elements.state("fetch", "info", title, describe_error_sentence(fault)):
-            return
+        elements.state("fetch", "info", title, describe_error_sentence(fault))
+        return
     steps = fetch_steps.view(fetch, segment_cache.transactional_ids(location.snapshot))
     elements.figure_head(steps.title, steps.caption)
     _render_numbered(steps.request, 1)

@@ -280,12 +280,8 @@ def _render_left_out(context: TuningContext) -> None:
             say("errors.of_path", path=problem.path.name, problem=render(problem.what))
             for problem in problems[:3]
         )
-        elements.state(
-            "left_out",
-            "warning",
-            say_count("tuning.left_out", len(problems), n=len(problems)),
-            end_sentence(reason),
-        )
+        finding = say_count("tuning.left_out", len(problems), n=len(problems))
+        elements.state("left_out", "warning", finding, end_sentence(reason))
 
 
 @in_turn

@@ -472,9 +472,8 @@ def _render_replay(context: TuningContext) -> None:
         with st.spinner(say("tuning.appending")):
             pair = _replay(context.key, context.config, other_config, context.source)
     except KafkavizError as fault:
-        elements.state(
-            "refused_replay", "error", say("tuning.cannot_write"), describe_error_sentence(fault)
-        )
+        reason = describe_error_sentence(fault)
+        elements.state("refused_replay", "error", say("tuning.cannot_write"), reason)
         return
     rows = replay_table.rows(*pair)
     heads = [say(f"tuning.head_{head}") for head in ("written", "as_set", "as_considered")]

@@ -48,30 +48,20 @@ def cannot_open(fault: CannotOpen) -> None:
 
 
 def _missing(fault: CannotOpen) -> None:
-    _render_refusal(
-        "missing",
-        "error",
-        say("faults.missing", path=archive.display_path(fault.path)),
-        say("faults.missing_why"),
-    )
+    finding = say("faults.missing", path=archive.display_path(fault.path))
+    _render_refusal("missing", "error", finding, say("faults.missing_why"))
 
 
 def _not_kafka(fault: CannotOpen) -> None:
     nearby_paths = [str(archive.display_path(path)) for path in fault.nearby[:MAX_NEARBY]]
     reason = to_sentence(render(fault.what))
-    if not nearby_paths:
-        reason = join_sentences((reason, to_sentence(render(fault.next_step))))
+    if nearby_paths:
+        paths = join_and(nearby_paths)
+        reason = say_count("faults.nearby", len(nearby_paths), why=reason, paths=paths)
     else:
-        reason = say_count(
-            "faults.nearby", len(nearby_paths), why=reason, paths=join_and(nearby_paths)
-        )
-    with elements.state(
-        "not_kafka",
-        "info",
-        say("faults.not_kafka", path=archive.display_path(fault.path)),
-        reason,
-        level=1,
-    ):
+        reason = join_sentences((reason, to_sentence(render(fault.next_step))))
+    finding = say("faults.not_kafka", path=archive.display_path(fault.path))
+    with elements.state("not_kafka", "info", finding, reason, level=1):
         for index, path in enumerate(nearby_paths):
             kind = "secondary" if index else "primary"
             label = elements.escape_markdown(say("faults.open_path", path=path))
@@ -85,12 +75,8 @@ def _not_kafka(fault: CannotOpen) -> None:
 
 def _no_permission(fault: CannotOpen) -> None:
     reason = say("faults.permission_why", owner=_owner(fault.path))
-    _render_refusal(
-        "permission",
-        "lock",
-        say("faults.permission", path=archive.display_path(fault.path)),
-        reason,
-    )
+    finding = say("faults.permission", path=archive.display_path(fault.path))
+    _render_refusal("permission", "lock", finding, reason)
 
 
 def _owner(path: Path) -> str:
@@ -105,11 +91,9 @@ def _owner(path: Path) -> str:
 
 def _outside(fault: CannotOpen) -> None:
     below = [str(archive.display_path(root)) for root in access.roots() or [access.SAMPLES]]
-    roots_text = join_each_or(below)
     finding = say("faults.outside", path=archive.display_path(fault.path))
-    with elements.state(
-        "outside", "lock", finding, say("faults.outside_why", roots=roots_text), level=1
-    ):
+    reason = say("faults.outside_why", roots=join_each_or(below))
+    with elements.state("outside", "lock", finding, reason, level=1):
         _sample_button("secondary")
 
 
@@ -126,12 +110,8 @@ def _unreadable(fault: CannotOpen) -> None:
         reason = join_sentences([to_sentence(render(part)) for part in parts])
     else:
         reason = say("faults.unreadable_why", problem=render(fault.what))
-    _render_refusal(
-        "unreadable",
-        "error",
-        say("faults.unreadable", path=archive.display_path(fault.path)),
-        reason,
-    )
+    finding = say("faults.unreadable", path=archive.display_path(fault.path))
+    _render_refusal("unreadable", "error", finding, reason)
 
 
 def _render_refusal(name: str, mark: str, finding: str, reason: str) -> None:
@@ -169,12 +149,8 @@ def broker_link(directory: str) -> None:
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
     """Draws a notice that a directory has no topic-partition, or none that can be read."""
     if not problems:
-        with elements.empty(
-            "partitions",
-            say("faults.no_partition", name=directory.name),
-            say("faults.no_partition_why"),
-            level=1,
-        ):
+        finding = say("faults.no_partition", name=directory.name)
+        with elements.empty("partitions", finding, say("faults.no_partition_why"), level=1):
             _retry_button()
             _sample_button("tertiary")
         return
@@ -186,19 +162,13 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
 
 def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
     """Draws a notice that some files could not be read, with a table of them."""
-    finding = (
-        say(
-            "faults.partial",
-            shown_count=units.format_count(readable),
-            total=units.format_count(total),
-        )
-        if readable < total
-        else say("faults.partial_directory")
-    )
+    finding = say("faults.partial_directory")
+    if readable < total:
+        count = units.format_count(readable)
+        finding = say("faults.partial", shown_count=count, total=units.format_count(total))
     reason = say_count("faults.partial_why", len(problems))
-    with elements.state(
-        "partial", "warning", finding, reason, lambda: problem_table(directory, problems)
-    ):
+    evidence = functools.partial(problem_table, directory, problems)
+    with elements.state("partial", "warning", finding, reason, evidence):
         _retry_button()
 
 

@@ -103,18 +103,11 @@ def render_read_partition(
 
 
 def _render_check_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
-    with elements.state(
-        "check",
-        "error",
-        say("health.not_ended"),
-        say("common.nothing_changed", error=failure_text(error)),
-    ):
-        st.button(
-            say("health.check_again"),
-            key="kv_check_retry",
-            on_click=check_again,
-            args=(snapshot, release),
-        )
+    reason = say("common.nothing_changed", error=failure_text(error))
+    arguments = (snapshot, release)
+    label = say("health.check_again")
+    with elements.state("check", "error", say("health.not_ended"), reason):
+        st.button(label, key="kv_check_retry", on_click=check_again, args=arguments)
 
 
 def render_failure(error: Exception, on_click: Callable[[], None]) -> None:
@@ -311,13 +304,9 @@ class _Strip:
         finding = say("progress.unpacking", name=units.escape_controls(self._archive_path.name))
         with slot.container():
             st.space(48)  # the page is still empty
-            with elements.state(
-                f"unpacking{self._key_end}",
-                "unarchive",
-                finding,
-                say("progress.unpacking_why"),
-                level=1,
-            ):
+            name = f"unpacking{self._key_end}"
+            reason = say("progress.unpacking_why")
+            with elements.state(name, "unarchive", finding, reason, level=1):
                 self._line = st.empty()
                 if directory := self._fallback_directory():
                     st.button(
