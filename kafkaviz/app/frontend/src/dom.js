@@ -61,6 +61,7 @@ export const pageFill = {
   cold: { fill: 'url(#hCold)', stroke: color('cold') },
   warm: { fill: 'url(#hWarm)' },
 };
+export const warmText = { style: `fill:${color('warm-text')};font-weight:600` };
 export const drawingWidth = el => Math.max(300, el.clientWidth);
 export const hatchedDrawing = (w, h, label) =>
   addHatches(svg('svg', { height: h, viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': label }));

@@ -16,6 +16,7 @@ import {
   svgRect,
   svgText,
   tooltip,
+  warmText,
 } from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
 
@@ -290,8 +291,6 @@ function drawSection(state, size, lane, g, x) {
   const y = NOW.y + NOW.h + 3;
   g.append(
     section(x, lane.warm_from, size.pages, y, 9),
-    endText(x(size.pages) - 1, y + 23, state.data.words.section, {
-      style: `fill:${color('warm-text')};font-weight:600`,
-    }),
+    endText(x(size.pages) - 1, y + 23, state.data.words.section, warmText),
   );
 }

@@ -12,12 +12,14 @@ import {
   svgRect,
   svgStroke,
   svgText,
+  warmText,
 } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale, textWidth } from '../text.js';
 
 // rows of probes: the figure grows with them, and shows the last ones of a longer search
 const MIN_ROWS = 4,
-  MAX_ROWS = 12;
+  MAX_ROWS = 12,
+  REMOVED = { rx: 2, fill: 'url(#hOut)', stroke: color('line') }; // slots that a probe removes
 
 export function drawIndex(state, step, search) {
   const draw = search.cells ? drawSlots : drawIndexStrip;
@@ -145,9 +147,7 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
 function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
     svgRect(x(F), top + H0 + 5, x(N) - x(F), 9, { fill: 'url(#hWarm)' }),
-    endText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, {
-      style: `fill:${color('warm-text')};font-weight:600`,
-    }),
+    endText(x(N), top + H0 + 26, F === 0 ? words.warm_all : words.warm, warmText),
   ];
   if (F > 0)
     parts.push(svgRect(x(0), top + H0 + 5, x(F) - x(0) - 2, 9, { fill: color('log-soft') }));
@@ -220,13 +220,7 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
     parts = [];
   const cut = (l, r) => {
     if (r >= l)
-      parts.push(
-        svgRect(x(l) + 1, y - 6, (r - l + 1) * cw - 2, 12, {
-          rx: 3,
-          fill: 'url(#hOut)',
-          stroke: color('line'),
-        }),
-      );
+      parts.push(svgRect(x(l) + 1, y - 6, (r - l + 1) * cw - 2, 12, { ...REMOVED, rx: 3 }));
   };
   if (!p.after) cut(a, b);
   else {
@@ -329,7 +323,7 @@ function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
       F === 0
         ? words.warm_all
         : fillTemplate(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) }),
-      { style: `fill:${color('warm-text')};font-weight:600` },
+      warmText,
     ),
   ];
 }
@@ -409,18 +403,8 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
     xb = x(hi + 1),
     F = search.warm_from,
     parts = [];
-  if (lo > a)
-    parts.push(
-      svgRect(0, y, Math.max(0, xa), bar, { rx: 2, fill: 'url(#hOut)', stroke: color('line') }),
-    );
-  if (hi < b && p.after)
-    parts.push(
-      svgRect(xb, y, Math.max(0, fw - xb), bar, {
-        rx: 2,
-        fill: 'url(#hOut)',
-        stroke: color('line'),
-      }),
-    );
+  if (lo > a) parts.push(svgRect(0, y, Math.max(0, xa), bar, REMOVED));
+  if (hi < b && p.after) parts.push(svgRect(xb, y, Math.max(0, fw - xb), bar, REMOVED));
   if (p.after) {
     parts.push(
       svgRect(xa, y, Math.max(2, xb - xa), bar, {
