@@ -20,9 +20,7 @@ export function windowOfAddress(state) {
     span = to - from;
   if (!(span > 0) || from > state.data.size) return null;
   state.framed = true;
-  const wide = Math.max(Math.min(MIN_WINDOW, widestSpan(state)), Math.min(widestSpan(state), span)),
-    start = Math.max(0, Math.min(axisEnd(state, wide) - wide, from));
-  return [start, start + wide];
+  return onAxis(state, from, limitedSpan(state, span));
 }
 
 // The end of the axis for a window of this span leaves space after the last batch for unwritten or
@@ -42,11 +40,20 @@ function widestSpan(state) {
   );
 }
 
+// Returns a span that is neither too narrow nor wider than the loaded part.
+function limitedSpan(state, span) {
+  const widest = widestSpan(state);
+  return Math.max(Math.min(MIN_WINDOW, widest), Math.min(widest, span));
+}
+
+// Returns a window from a byte on, moved as far as needed to be on the axis.
+function onAxis(state, from, span) {
+  const start = Math.max(0, Math.min(axisEnd(state, span) - span, from));
+  return [start, start + span];
+}
+
 export function clampedWindow(state, [a, b]) {
-  const span = Math.max(
-      Math.min(MIN_WINDOW, widestSpan(state)),
-      Math.min(b - a, widestSpan(state)),
-    ),
+  const span = limitedSpan(state, b - a),
     centre = (a + b) / 2;
   const from = Math.max(
     state.bytesFrom,
@@ -70,8 +77,7 @@ export function centredWindow(state, { batch, entry }) {
     const last = axisEnd(state, span) - span;
     from = last <= batch.pos ? last : batch.pos - CENTRE * span;
   }
-  from = Math.max(0, Math.min(axisEnd(state, span) - span, from));
-  return [from, from + span];
+  return onAxis(state, from, span);
 }
 
 export const isLoaded = (state, [a, b]) => a >= state.bytesFrom && b <= state.bytesTo;
@@ -87,20 +93,13 @@ export function keepInView(state) {
 }
 
 export function slideWindow(state, from) {
-  const span = state.window[1] - state.window[0],
-    start = Math.max(0, Math.min(axisEnd(state, span) - span, from));
-  return [start, start + span];
+  return onAxis(state, from, state.window[1] - state.window[0]);
 }
 
 export function zoom(state, factor, at = zoomCentre(state)) {
   const [a, b] = state.window,
-    span = Math.max(
-      Math.min(MIN_WINDOW, widestSpan(state)),
-      Math.min(widestSpan(state), (b - a) * factor),
-    );
-  const from = at - ((at - a) * span) / (b - a);
-  state.window = [from, from + span];
-  state.window = slideWindow(state, from);
+    span = limitedSpan(state, (b - a) * factor);
+  state.window = onAxis(state, at - ((at - a) * span) / (b - a), span);
   settle(state);
 }
 
