@@ -86,18 +86,16 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
-        filter_text = (
-            st.text_input(
-                say("broker.filter"),
-                key=page_state.FILTER,
-                bind="query-params",
-                placeholder=say("broker.filter"),
-                label_visibility="collapsed",
-                live="300ms",
-                width=200,
-            )
-            or ""
-        ).strip()
+        filter_text = st.text_input(
+            say("broker.filter"),
+            key=page_state.FILTER,
+            bind="query-params",
+            placeholder=say("broker.filter"),
+            label_visibility="collapsed",
+            live="300ms",
+            width=200,
+        )
+        filter_text = (filter_text or "").strip()
         rows = [
             row
             for row in overview.partitions

@@ -111,18 +111,16 @@ def _render_head(location: Location) -> str:
     current = _current_label(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = st.container(width="stretch")
-        label = (
-            st.segmented_control(
-                say("rolls.of"),
-                list(labels),
-                format_func=_label_text,
-                default=current,
-                required=True,
-                label_visibility="collapsed",
-                key=f"kv_rolls_of_{current}",
-            )
-            or current
+        label = st.segmented_control(
+            say("rolls.of"),
+            list(labels),
+            format_func=_label_text,
+            default=current,
+            required=True,
+            label_visibility="collapsed",
+            key=f"kv_rolls_of_{current}",
         )
+        label = label or current
     source_name = labels[label]
     if label != current:
         st.session_state[page_state.ROLLS_ON_DISK] = source_name != SIMULATED

@@ -129,19 +129,16 @@ def render_choice(tuning_scope: Scope, facts: str) -> None:
     middle = next(name for name, option in labels.items() if option == tuning_scope.label)
     with st.container(gap=4):
         st.html(tag("div", facts, class_="kv-lab"))
-        label = labels.get(
-            st.segmented_control(
-                say("tuning.tuned"),
-                list(labels),
-                format_func=lambda option: elements.escape_markdown(option_text(option)),
-                default=middle,
-                required=True,
-                label_visibility="collapsed",
-                key=f"kv_tune_of_{tuning_scope.label}",
-            )
-            or middle,
-            tuning_scope.label,
+        option = st.segmented_control(
+            say("tuning.tuned"),
+            list(labels),
+            format_func=lambda option: elements.escape_markdown(option_text(option)),
+            default=middle,
+            required=True,
+            label_visibility="collapsed",
+            key=f"kv_tune_of_{tuning_scope.label}",
         )
+        label = labels.get(option or middle, tuning_scope.label)
     if label != tuning_scope.label:
         kind, name = tuning_scope.choices[label]
         own_directory = tuning_scope.location.address.get(page_state.TOPIC_PARTITION, "")
@@ -179,13 +176,10 @@ def choose_workload() -> str:
                 label_visibility="collapsed",
                 width=320,
             )
-            story = (
-                say("workloads.own_below")
-                if name == workloads.OWN_TITLE
-                else workloads.story_text(name)
-            )
+            is_own = name == workloads.OWN_TITLE
+            story = say("workloads.own_below") if is_own else workloads.story_text(name)
             st.html(tag("span", elements.escape(story), class_="kv-sm kv-fnt"))
-        if name == workloads.OWN_TITLE:
+        if is_own:
             _render_own_text()
     return name
 

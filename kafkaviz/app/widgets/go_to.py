@@ -54,17 +54,15 @@ def dialog(
     location: Location, text: str, pages: Mapping[str, dict[str, str]], current: str
 ) -> None:
     """Draws the search field and the results. `pages` is as in `find_targets`."""
-    query = (
-        st.text_input(
-            say("go_to.field"),
-            text,
-            placeholder="orders-0 2247, retention.ms, KAFKA-6432",
-            live="200ms",
-            key="kv_goto_text",
-            label_visibility="collapsed",
-        )
-        or ""
+    query = st.text_input(
+        say("go_to.field"),
+        text,
+        placeholder="orders-0 2247, retention.ms, KAFKA-6432",
+        live="200ms",
+        key="kv_goto_text",
+        label_visibility="collapsed",
     )
+    query = query or ""
     with st.container(key="kv_found", gap=None):
         focus()
         heading = None
@@ -197,21 +195,15 @@ def _visit_entries(
     for visit in [visit for visit in visits if visit.page in pages][:MAX_ENTRIES]:
         directory = page_state.directory_in(visit.address)
         stem = page_state.number(visit.address.get(page_state.SEGMENT))
-        words = visit.address[page_state.TOPIC_PARTITION] + (
-            "" if stem is None else f" › {units.file_stem(stem)}"
-        )
-        aside = (
-            ""
-            if directory == location.directory
-            else elements.cut_middle(page_location.directory_text(directory), BESIDE_CHARACTERS)
-        )
-        yield GoToEntry(
-            say("go_to.recent"),
-            words,
-            aside,
-            visit.page,
-            page_state.address(directory) | visit.address,
-        )
+        words = visit.address[page_state.TOPIC_PARTITION]
+        if stem is not None:
+            words += f" › {units.file_stem(stem)}"
+        aside = ""
+        if directory != location.directory:
+            text = page_location.directory_text(directory)
+            aside = elements.cut_middle(text, BESIDE_CHARACTERS)
+        address = page_state.address(directory) | visit.address
+        yield GoToEntry(say("go_to.recent"), words, aside, visit.page, address)
 
 
 def _offset_entries(
@@ -243,16 +235,11 @@ def _partition_entries(location: Location, partitions: list[Partition]) -> Itera
     names = broker.directory_names
     for partition in [partition for partition in partitions if partition.segments][:MAX_ENTRIES]:
         address = page_state.address(location.directory, broker.partition_name(partition))
-        aside = [units.format_bytes(partition.log_bytes)]
+        aside = units.format_bytes(partition.log_bytes)
         if len(names) > 1:
-            aside.insert(0, names[partition.path.parent])
-        yield GoToEntry(
-            say("common.topic_partitions"),
-            partition.directory,
-            join_comma(aside),
-            SEGMENT_PAGE,
-            address,
-        )
+            aside = join_comma((names[partition.path.parent], aside))
+        words = partition.directory
+        yield GoToEntry(say("common.topic_partitions"), words, aside, SEGMENT_PAGE, address)
 
 
 def _name(location: Location, partition: Partition) -> str:
@@ -267,31 +254,21 @@ def _best_match_entries(
             address = page_state.address(
                 location.directory, _name(location, partition), segment.base_offset
             )
-            yield GoToEntry(
-                say("common.segments"),
-                f"{partition.directory} › {segment.name}",
-                _size(segment),
-                SEGMENT_PAGE,
-                address,
-            )
+            words = f"{partition.directory} › {segment.name}"
+            yield GoToEntry(say("common.segments"), words, _size(segment), SEGMENT_PAGE, address)
         for page, key in PARTITION_PAGES.items() if partition.live else ():
             if page in pages:
                 address = page_state.address(location.directory, _name(location, partition))
-                yield GoToEntry(
-                    say("frame.pages"), say(key, partition=partition.directory), "", page, address
-                )
+                words = say(key, partition=partition.directory)
+                yield GoToEntry(say("frame.pages"), words, "", page, address)
 
 
 def _directory_entries(name: str, directories: Sequence[str]) -> Iterator[GoToEntry]:
     matches = [directory for directory in directories if name in directory.lower()]
     for directory in matches[:MAX_ENTRIES]:
-        yield GoToEntry(
-            say("go_to.directories"),
-            elements.cut_middle(directory, PATH_CHARACTERS),
-            "",
-            BROKER_PAGE,
-            page_state.address(directory),
-        )
+        words = elements.cut_middle(directory, PATH_CHARACTERS)
+        address = page_state.address(directory)
+        yield GoToEntry(say("go_to.directories"), words, "", BROKER_PAGE, address)
 
 
 def _size(segment: Segment) -> str:
