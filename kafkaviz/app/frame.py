@@ -126,12 +126,11 @@ def _sidebar(current: str, location: Location) -> None:
 
 
 def _label(name: str, location: Location) -> str:
-    errors = (
-        check_jobs.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
-    )
-    if errors:
-        return f"{elements.page_name(name)} :red[**{format_count(errors)}**]"
-    return elements.page_name(name)
+    label = elements.page_name(name)
+    errors = 0
+    if name == "Health" and location.snapshot:
+        errors = check_jobs.error_count(location.snapshot)
+    return f"{label} :red[**{format_count(errors)}**]" if errors else label
 
 
 def _remember(name: str, location: Location) -> None:
@@ -185,11 +184,9 @@ def _foot(location: Location) -> None:
         writer_version = location.snapshot and describe_writer(
             broker_cache.inferred_release(location.snapshot)
         )
-        status = (
-            say("frame.wrote_read_only", wrote=writer_version)
-            if writer_version
-            else say("frame.read_only")
-        )
+        status = say("frame.read_only")
+        if writer_version:
+            status = say("frame.wrote_read_only", wrote=writer_version)
         folder = elements.icon("folder_open", small=True)
         lines = (
             tag("div", folder, directory_html, title=directory),
@@ -267,9 +264,8 @@ def _location_crumbs(page: Page, location: Location) -> None:
 
 
 def _directories(page: Page, location: Location) -> None:
-    max_characters = (
-        BESIDE_CHARACTERS if page.depth > 1 and location.partition else CRUMB_CHARACTERS
-    )
+    has_partition = page.depth > 1 and location.partition
+    max_characters = BESIDE_CHARACTERS if has_partition else CRUMB_CHARACTERS
     text = page_location.short_directory_text(location.directory)
     label = elements.cut_middle(text, max_characters)
     directories = {
@@ -325,11 +321,8 @@ def _segments(page: Page, location: SegmentLocation) -> None:
         search=f"{location.partition.directory} ",
     )
     if segment_name and segment_name != location.segment.name:
-        _to_segment(
-            page,
-            location,
-            next(segment.base_offset for segment in segments if segment.name == segment_name),
-        )
+        chosen = next(segment for segment in segments if segment.name == segment_name)
+        _to_segment(page, location, chosen.base_offset)
 
 
 def _menu(
@@ -368,10 +361,8 @@ def _menu(
 
 
 def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> None:
-    st.switch_page(
-        page.script,
-        query_params=page_state.address(location.directory, location.partition_name, base_offset),
-    )
+    address = page_state.address(location.directory, location.partition_name, base_offset)
+    st.switch_page(page.script, query_params=address)
 
 
 def _listen(page: Page, location: Location) -> None:
@@ -386,12 +377,8 @@ def _listen(page: Page, location: Location) -> None:
     if pressed == "?":
         _open_dialog("keys")
     elif pressed and isinstance(location, SegmentLocation):
-        base_offsets = sorted(
-            {
-                location.segment.base_offset,
-                *(segment.base_offset for segment in location.partition.segments_with_log),
-            }
-        )
+        segments = (location.segment, *location.partition.segments_with_log)
+        base_offsets = sorted({segment.base_offset for segment in segments})
         index = base_offsets.index(location.segment.base_offset) + (1 if pressed == "]" else -1)
         if 0 <= index < len(base_offsets):
             _to_segment(page, location, base_offsets[index])

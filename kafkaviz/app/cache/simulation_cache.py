@@ -109,11 +109,8 @@ def stream(workload: Workload) -> WorkloadBatches:
     count = 0
     size_bytes = 0
     is_cut = False
-    most_bytes = (
-        MAX_COMPRESSED_BYTES
-        if any(phase.codec != "none" for phase in workload.phases)
-        else MAX_BYTES
-    )
+    is_compressed = any(phase.codec != "none" for phase in workload.phases)
+    most_bytes = MAX_COMPRESSED_BYTES if is_compressed else MAX_BYTES
     for chunk in _chunks(workload, config_of(workload, {}), payload=False):
         row_arrays.append(chunk.rows)
         count += len(chunk.rows)

@@ -165,17 +165,16 @@ def render_batches(pair: SnapshotPair, comparison: PartitionComparison) -> None:
     offsets = offsets_of_interest(comparison)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
         heading = st.container(width="stretch")
-        offset = int(
-            choice.draw_bound(
-                st.selectbox,
-                say("compare.pin"),
-                [str(offset) for offset in offsets],
-                str(offsets[0]),
-                page_state.PIN,
-                format_func=lambda number: units.format_count(int(number)),
-                width=200,
-            )
+        word = choice.draw_bound(
+            st.selectbox,
+            say("compare.pin"),
+            map(str, offsets),
+            str(offsets[0]),
+            page_state.PIN,
+            format_func=lambda number: units.format_count(int(number)),
+            width=200,
         )
+        offset = int(word)
     try:
         view = _view(pair, _directories(comparison), offset, language())
     except KafkavizError as fault:

@@ -154,11 +154,9 @@ def _render_more(
 
 def _choose_warm_entries(name: str) -> int:
     default = str(FEW_WARM.get(name, KAFKAS_WARM))
-    return int(
-        choice.draw_bound(
-            st.selectbox, say("lookup.warm"), map(str, WARM_ENTRIES), default, page_state.WARM
-        )
-    )
+    entries = map(str, WARM_ENTRIES)
+    label = say("lookup.warm")
+    return int(choice.draw_bound(st.selectbox, label, entries, default, page_state.WARM))
 
 
 def _render_field(source: LookupSource, target_kind: str, name: str) -> None:

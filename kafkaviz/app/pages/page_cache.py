@@ -59,13 +59,9 @@ def _browser_payload(language_code: str) -> dict:
 def _lagging_waits() -> tuple[float, float]:
     """Returns a lagging reader's page faults per lookup: (plain search, warm search)."""
     plain, warm = (
-        (
-            page_replay.replay(
-                LARGE_INDEX, readers=LAGGING_READERS, warm_bytes=warm_bytes
-            ).faults_per_thousand(LAGGING)
-            or 0
-        )
-        / 1000
+        page_replay.replay(LARGE_INDEX, readers=LAGGING_READERS, warm_bytes=warm_bytes)
         for warm_bytes in (None, WARM_BYTES)
     )
-    return plain, warm
+    plain_faults = plain.faults_per_thousand(LAGGING) or 0
+    warm_faults = warm.faults_per_thousand(LAGGING) or 0
+    return plain_faults / 1000, warm_faults / 1000
