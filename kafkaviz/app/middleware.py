@@ -259,11 +259,9 @@ class HostCheck:
             await PlainTextResponse(words, status_code=421)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
-        name = (
-            host.partition("]")[0].removeprefix("[")
-            if host.startswith("[")
-            else host.partition(":")[0]
-        )
+        name = host.partition(":")[0]
+        if host.startswith("["):
+            name = host.partition("]")[0].removeprefix("[")
         return name.lower().rstrip(".") in self._names or _is_address(name)
 
 

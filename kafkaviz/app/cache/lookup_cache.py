@@ -394,11 +394,10 @@ def lookup_context(
         FailedBounds: the end of the log cannot be found.
         CorruptFile: the lookup needs bytes that kafkaviz refuses to read.
     """
-    result = (
-        _search_keys(source.log, target_kind, target, search_profile)
-        if source.is_index_only
-        else _look_up(source, target_kind, target, search_profile, isolation)
-    )
+    if source.is_index_only:
+        result = _search_keys(source.log, target_kind, target, search_profile)
+    else:
+        result = _look_up(source, target_kind, target, search_profile, isolation)
     return LookupContext(
         result=result,
         log=source.log,

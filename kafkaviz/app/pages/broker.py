@@ -205,12 +205,10 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
         "partitions": say_count("common.n_topic_partitions", count),
         "log": units.format_bytes(total.log_bytes),
     }
-    is_unread = total.index_bytes is None
-    title = (
-        say("broker.title_unread", **values)
-        if is_unread
-        else say("broker.title", **values, index=units.format_bytes(total.index_bytes))
-    )
+    if total.index_bytes is None:
+        title = say("broker.title_unread", **values)
+    else:
+        title = say("broker.title", **values, index=units.format_bytes(total.index_bytes))
     directories = len(snapshot.broker.log_directories)
     if directories > 1:
         title = say("broker.title_directories", title=title, n=directories)

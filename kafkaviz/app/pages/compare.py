@@ -382,23 +382,15 @@ def render_changes(start: StartComparison) -> None:
         say("segment.size_bytes"),
         say("compare.column_foretold"),
     ]
-    tables.table(
-        heads,
-        (
-            [
-                change.file,
-                say(f"comparison.change_{change.kind.value.replace('-', '_')}"),
-                say(
-                    "compare.sizes",
-                    before=units.format_count(change.sizes[0]),
-                    after=units.format_count(change.sizes[1]),
-                ),
-                say("compare.what_foretold" if change.is_predicted else "compare.what_unforetold")
-                if start.is_started
-                else units.MISSING,
-            ]
-            for change in start.changes[:MAX_CHANGES]
-        ),
-        "clrl",
-    )
+    rows = []
+    for change in start.changes[:MAX_CHANGES]:
+        kind = say(f"comparison.change_{change.kind.value.replace('-', '_')}")
+        before, after = map(units.format_count, change.sizes)
+        sizes = say("compare.sizes", before=before, after=after)
+        prediction = units.MISSING
+        if start.is_started:
+            is_known = change.is_predicted
+            prediction = say("compare.what_foretold" if is_known else "compare.what_unforetold")
+        rows.append((change.file, kind, sizes, prediction))
+    tables.table(heads, rows, "clrl")
     elements.hidden_count("common.n_more", len(start.changes) - MAX_CHANGES)

@@ -214,11 +214,9 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
     from kafkaviz.pipeline.sql.sql import LONGEST, QueryError
 
     error = query.error if query else None
-    mistake_range = (
-        [error.start, error.stop or error.start + 1]
-        if isinstance(error, QueryError) and error.start is not None
-        else None
-    )
+    mistake_range = None
+    if isinstance(error, QueryError) and error.start is not None:
+        mistake_range = [error.start, error.stop or error.start + 1]
     sql(
         {"text": text, "wrong": mistake_range, "longest": LONGEST, "run": say("explore.run")},
         partial(_run, snapshot),

@@ -169,11 +169,9 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 def _choose_release(health: "Health | None", release: str) -> None:
     text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
-    traces_text = (
-        say(f"health.{text_key}", release=health.assumed_release.version)
-        if health and not release
-        else say("health.as_traces_tell")
-    )
+    traces_text = say("health.as_traces_tell")
+    if health and not release:
+        traces_text = say(f"health.{text_key}", release=health.assumed_release.version)
     labels = {TRACES: traces_text}
     for option in (*versions.SELECTABLE_RELEASES, *filter(None, [release])):
         labels[option] = say("health.as_release", release=option)
@@ -292,11 +290,9 @@ def _render_table(rows: Sequence[IndexFileComparison]) -> None:
 
 
 def _cells(comparison: IndexFileComparison) -> tuple[str, ...]:
-    on_disk = (
-        units.MISSING
-        if comparison.on_disk_bytes is None
-        else f"{units.format_count(comparison.on_disk_bytes)} B"
-    )
+    on_disk = units.MISSING
+    if comparison.on_disk_bytes is not None:
+        on_disk = f"{units.format_count(comparison.on_disk_bytes)} B"
     return (
         elements.mono(comparison.name),
         on_disk,

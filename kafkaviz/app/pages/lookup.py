@@ -7,7 +7,7 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.cost import remote_reads
-from kafkaviz.analysis.cost.remote_reads import RemoteCost
+from kafkaviz.analysis.cost.remote_reads import RemoteCost, RemoteRead
 from kafkaviz.analysis.json_objects import to_json_object
 from kafkaviz.analysis.lookup.lookup_source import TIMESTAMP, LookupSource
 from kafkaviz.analysis.lookup.lookups import lookup_object
@@ -259,17 +259,18 @@ def render_remote_reads(cost: RemoteCost) -> None:
                 read.file,
                 units.format_count(read.requests),
                 units.format_count(read.size_bytes),
-                say(
-                    "lookup.remote_modelled"
-                    if read.measured_ms is None
-                    else "lookup.remote_measured",
-                    ms=f"{round(cost.read_ms(read), 1):g}",
-                ),
+                _read_time_text(cost, read),
             )
             for read in cost.reads
         ]
         table(heads, rows, "lrrr")
     st.space(16)
+
+
+def _read_time_text(cost: RemoteCost, read: RemoteRead) -> str:
+    is_modelled = read.measured_ms is None
+    key = "lookup.remote_modelled" if is_modelled else "lookup.remote_measured"
+    return say(key, ms=f"{round(cost.read_ms(read), 1):g}")
 
 
 def _remote_total(cost: RemoteCost) -> str:

@@ -310,14 +310,11 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
     segment = context.searched_segment
     if slot is None or segment is None:
         return
-    is_time = target_kind == TIMESTAMP
-    entry = (segment.time_slots if is_time else segment.offset_slots)[slot]
-    _set_target(
-        int(entry["timestamp_ms"])
-        if is_time
-        else int(entry["relative_offset"]) + segment.base_offset,
-        target_kind,
-    )
+    if target_kind == TIMESTAMP:
+        target = int(segment.time_slots[slot]["timestamp_ms"])
+    else:
+        target = int(segment.offset_slots[slot]["relative_offset"]) + segment.base_offset
+    _set_target(target, target_kind)
 
 
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:

@@ -130,13 +130,10 @@ def _render_head(location: Location) -> str:
             address[page_state.ROLLS_SUBJECT] = label
         elements.open_page("Rolls", address)
     with lead:
-        elements.title(
-            say("common.page_rolls"),
-            _disk_lead(location)
-            if source_name != SIMULATED and isinstance(location, PartitionLocation)
-            else say("rolls.lead"),
-            gap=0,
-        )
+        text = say("rolls.lead")
+        if source_name != SIMULATED and isinstance(location, PartitionLocation):
+            text = _disk_lead(location)
+        elements.title(say("common.page_rolls"), text, gap=0)
     return source_name
 
 

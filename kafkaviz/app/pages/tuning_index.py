@@ -120,11 +120,10 @@ def _choose_interval(context: TuningContext) -> int:
     texts = {}
     for interval_bytes in (cost.interval_bytes for cost in context.answer.interval_costs):
         number = units.format_count(interval_bytes)
-        texts[str(interval_bytes)] = (
-            say(context.today_key, value=number)
-            if interval_bytes == today
-            else say(beside, value=number, today=units.format_count(today))
-        )
+        text = say(beside, value=number, today=units.format_count(today))
+        if interval_bytes == today:
+            text = say(context.today_key, value=number)
+        texts[str(interval_bytes)] = text
     default = str(context.recommendation.considered_bytes)
     word = choice.slider(
         SETTING,

@@ -94,11 +94,9 @@ def render_read_partition(
     if job.is_over:
         st.rerun()
     name = job.progress().name
-    text = (
-        say(f"{page}.reading_partition", partition=units.escape_controls(name))
-        if name
-        else say(f"{page}.reading")
-    )
+    text = say(f"{page}.reading")
+    if name:
+        text = say(f"{page}.reading_partition", partition=units.escape_controls(name))
     render_reading_job(job, text, button_key=button_key)
 
 

@@ -53,32 +53,20 @@ def _checksum(is_new: set[bool]) -> str:
 
 
 def _batch(row: BatchRow) -> tuple[str, ...]:
-    via = (
-        say("segment.via_slot", slot=units.format_count(row.found_from_slot))
-        if row.found_from_slot != NONE
-        else say("segment.via_start")
-    )
-    own_text = say("segment.own_slot", slot=units.format_count(row.slot))
-    entry = (
-        tag("span", own_text, style="color:var(--kv-offset-text);font-weight:600")
-        if row.slot != NONE
-        else tag("span", via, class_="kv-fnt")
-    )
-    position, offsets, newest, crc = map(
-        elements.mono, (row.position, row.offsets, row.newest, row.crc)
-    )
+    if row.slot != NONE:
+        text = say("segment.own_slot", slot=units.format_count(row.slot))
+        entry = tag("span", text, style="color:var(--kv-offset-text);font-weight:600")
+    else:
+        text = say("segment.via_start")
+        if row.found_from_slot != NONE:
+            text = say("segment.via_slot", slot=units.format_count(row.found_from_slot))
+        entry = tag("span", text, class_="kv-fnt")
+    if row.fault:
+        entry = join((entry, ";", _fault(row.fault)))
+    mono_texts = map(elements.mono, (row.position, row.offsets, row.newest, row.crc))
+    position, offsets, newest, crc = mono_texts
     epoch = () if row.epoch is None else (row.epoch,)
-    return (
-        position,
-        row.size,
-        offsets,
-        row.records,
-        newest,
-        row.codec,
-        *epoch,
-        crc,
-        join((entry, ";", _fault(row.fault))) if row.fault else entry,
-    )
+    return (position, row.size, offsets, row.records, newest, row.codec, *epoch, crc, entry)
 
 
 def index_html(rows: Sequence[IndexRow]) -> Html:
