@@ -58,8 +58,8 @@ def current_scope(location: Location) -> Scope:
     """Returns the scope that the address names, else the open topic-partition."""
     choices = _scope_choices(location.broker, location.partition)
     own_directory = units.escape_controls(location.partition_name)
-    named = st.query_params.get(page_state.TUNING_SUBJECT, "")
-    label = next(name for name in (named, own_directory, *choices) if name in choices)
+    address_label = st.query_params.get(page_state.TUNING_SUBJECT, "")
+    label = next(name for name in (address_label, own_directory, *choices) if name in choices)
     return Scope(location, choices, label, *choices[label])
 
 
