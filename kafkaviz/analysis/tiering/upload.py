@@ -453,21 +453,19 @@ def _lagging_segments(facts: UploadFacts, rules: UploadRules) -> set[int]:
     first_offset = facts.log_start_offset
     if facts.highest_remote_offset is not None:
         first_offset = max(facts.highest_remote_offset + 1, first_offset)
-    ends = [*(view.base_offset for view in facts.segments[1:]), None]
-    waiting = [
-        view
-        for view, end in zip(facts.segments, ends, strict=True)
-        if end is None or end > first_offset
-    ]
-    later_bytes = sum(view.size_bytes for view in waiting)
     lagging = set()
-    for view in waiting:
-        later_bytes -= view.size_bytes
+    later_bytes = 0
+    end = None
+    for view in reversed(facts.segments):
+        if end is not None and end <= first_offset:
+            break
         age_ms = facts.now_ms - view.largest_timestamp_ms
         is_old = rules.lag_ms > 0 and (age_ms < 0 or age_ms >= rules.lag_ms)
         is_far = rules.lag_bytes > 0 and later_bytes >= rules.lag_bytes
         if not is_old and not is_far:
             lagging.add(view.base_offset)
+        later_bytes += view.size_bytes
+        end = view.base_offset
     return lagging
 
 
