@@ -8,6 +8,8 @@ that started at the third record would miss the record of time 30.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import chain
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -146,15 +148,11 @@ def _closest(
 
     Decodes only the MAX_DECODED_BATCHES batches whose times are nearest to the target.
     """
-    nearest_batches = sorted(
-        batch_distance
-        for segment in segments
-        if segment.batches is not None
-        for batch_distance in _nearest(segment, target_ms)
-    )
+    read_segments = [segment for segment in segments if segment.batches is not None]
+    nearest_batches = chain.from_iterable(_nearest(each, target_ms) for each in read_segments)
     candidates = []
     faults = []
-    for _, base_offset, position in nearest_batches[:MAX_DECODED_BATCHES]:
+    for _, base_offset, position in nsmallest(MAX_DECODED_BATCHES, nearest_batches):
         try:
             distances = (
                 (abs(record.timestamp_ms - target_ms), record.offset, record.timestamp_ms)
