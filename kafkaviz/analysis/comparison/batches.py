@@ -88,7 +88,7 @@ class BatchStream:
     read: ReadInto
 
     def __init__(
-        self, segments: Sequence[LogSegment], next_base: int | None, next_offset: int
+        self, segments: Sequence[LogSegment], next_base: int | None = None, next_offset: int = 0
     ) -> None:
         self.segments = segments
         self._next_base = next_base
@@ -328,7 +328,7 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
-    with BatchStream(segments, None, 0) as stream:
+    with BatchStream(segments) as stream:
         for rows in stream.readable_rows():
             first = int(np.searchsorted(rows["last_offset"], offset))
             for row in rows[max(0, first - BEFORE) : first + AFTER]:

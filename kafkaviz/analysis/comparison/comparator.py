@@ -386,7 +386,7 @@ def _lost_offsets(
         return ()
     collector = OffsetCollector()
     place = bisect_right(replica.segments, keeps_below) - 1
-    with BatchStream(partition.live[max(0, place) :], None, 0) as stream:
+    with BatchStream(partition.live[max(0, place) :]) as stream:
         for batches in stream.readable_rows():
             for offsets in record_offsets(stream, batches["last_offset"] >= keeps_below):
                 collector.add_offsets(offsets[offsets >= keeps_below])

@@ -12,7 +12,6 @@ chunk of each log, and the batches that are being matched, are in memory.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -139,15 +138,14 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
         if is_pair and is_equal_file(group.a[0].log, group.b[0].log):
             continue
         alignment.differing_segments.update(segment.base_offset for segment in group.a + group.b)
-        with ExitStack() as stack:
-            streams = [
-                stack.enter_context(_stream(part, segments, group.start))
-                for part, segments in ((group.a, a), (group.b, b))
-            ]
-            _Alignment(streams, alignment).run()
+        with (
+            _stream(group.a, a, group.start) as stream_a,
+            _stream(group.b, b, group.start) as stream_b,
+        ):
+            _Alignment((stream_a, stream_b), alignment).run()
     for side, segments in enumerate((a, b)):
         if segments and segments[-1].base_offset not in alignment.differing_segments:
-            with BatchStream(segments[-1:], None, segments[-1].base_offset) as stream:
+            with BatchStream(segments[-1:], next_offset=segments[-1].base_offset) as stream:
                 for _ in stream.readable_rows():
                     pass
                 alignment.set_end(side, stream)

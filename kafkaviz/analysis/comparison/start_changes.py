@@ -49,11 +49,7 @@ class StepOutcome(StrEnum):
 
 
 # by whether the step happened; None: it cannot be seen
-OUTCOMES = {
-    True: StepOutcome.AS_PREDICTED,
-    False: StepOutcome.OTHERWISE,
-    None: StepOutcome.UNSEEN,
-}
+OUTCOMES = {True: StepOutcome.AS_PREDICTED, False: StepOutcome.OTHERWISE, None: StepOutcome.UNSEEN}
 
 
 @dataclass(frozen=True, kw_only=True)
