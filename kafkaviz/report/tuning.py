@@ -88,9 +88,7 @@ def _curve(report_tuning: ReportTuning) -> Drawing:
 
 def _intervals(report_tuning: ReportTuning) -> Html:
     heads, rows, today = tuning_curve.table(
-        report_tuning.intervals,
-        report_tuning.overall.current_cost.interval_bytes,
-        has_share=True,
+        report_tuning.intervals, report_tuning.overall.current_cost.interval_bytes, has_share=True
     )
     return details(
         say("tuning.every_interval"),

@@ -216,9 +216,7 @@ def batches_headline(answer: BatchingAnswer) -> Message:
 
 def describe_batches_price(advice: BatchAdvice) -> Message:
     return message(
-        "batching_answer.price_batches",
-        ms=advice.latency_ms,
-        memory=advice.producer_memory_bytes,
+        "batching_answer.price_batches", ms=advice.latency_ms, memory=advice.producer_memory_bytes
     )
 
 

@@ -192,9 +192,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
             wrapped_magics=tuple(sorted(self._wrapped_magics)),
             has_epochs=self._has_epochs,
             columns=ColumnCounts(
-                batches=counts.astype(np.int64),
-                size_bytes=size_sums,
-                max_timestamp_ms=time_sums,
+                batches=counts.astype(np.int64), size_bytes=size_sums, max_timestamp_ms=time_sums
             ),
         )
 

@@ -182,11 +182,7 @@ def find_answers(
 
 @njit(cache=True)
 def _count_lookups(
-    sizes: np.ndarray,
-    newest: np.ndarray,
-    targets: np.ndarray,
-    interval: int,
-    counts: np.ndarray,
+    sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, interval: int, counts: np.ndarray
 ) -> int:
     """Counts how many headers each lookup reads, with the indexes of one interval.
 
