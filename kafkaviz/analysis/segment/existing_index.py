@@ -160,7 +160,7 @@ class ExistingIndexSweeper(BatchObserver[bool]):
         self._last_batches = batches
 
     def result(self) -> bool:
-        """Returns whether each entry points to the start of a batch. If not, there is no cost."""
+        """Returns whether each entry points to the start of a batch. If not, `cost` is unknown."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
         return self._is_usable and self._matched_entries == len(self._rows)
