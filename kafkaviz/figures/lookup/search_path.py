@@ -112,9 +112,9 @@ def _add_panel(
         }
     )
     if panel.warm_from_slot is not None and panel.entries:
-        place = {"xref": f"{names['xaxis']} domain", "x0": 0, "x1": 1, "yref": names["yaxis"]}
-        place |= {"y0": panel.warm_from_slot, "y1": panel.entries - 1}
-        chart.add_shape(theme.area(colours[panel.kind], opacity=0.12, **place))
+        section = theme.area(colours[panel.kind], x0=0, x1=1, xref=f"{names['xaxis']} domain")
+        height = {"yref": names["yaxis"], "y0": panel.warm_from_slot, "y1": panel.entries - 1}
+        chart.add_shape(section | height | {"opacity": 0.12})
     y = top - 0.13 / count
     title = theme.note(panel.title, colours["ink_2"], xref="paper", x=0, xanchor="left", y=y)
     chart.add_annotation(title | {"yref": "paper", "yanchor": "bottom"})
