@@ -69,6 +69,7 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
     ]
     x = _rising_column(rows)
     preferred = question.value if question else None
+    # the preferred column first, the others in their order
     return sorted((name for name in drawable if name != x), key=lambda name: name != preferred)
 
 

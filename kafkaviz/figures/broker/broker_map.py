@@ -456,7 +456,7 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
     )
     values = _ticks(map_view.longest_bytes)
     axis = {"ticks": "", "automargin": False, "fixedrange": True}
-    fig.update_layout(
+    return fig.update_layout(
         template=theme.template(mode),
         height=max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX,
         margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
@@ -477,7 +477,6 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
         + [_column_name(colours)],
         shapes=[] if map_view.outlined_row is None else [_outline(map_view.outlined_row, colours)],
     )
-    return fig
 
 
 def _outline(row: int, colours: Mapping[str, str]) -> dict:

@@ -205,7 +205,7 @@ def figure(map_view: PartitionMapView, mode: str) -> go.Figure:
     rows = len(map_view.rows)
     fig = go.Figure([_trace(map_view, kind, colours) for kind in COLOURS])
     axis = theme.PLAIN_AXIS | {"ticks": "", "showticklabels": False, "showgrid": False}
-    fig.update_layout(
+    return fig.update_layout(
         theme.chart_layout(
             mode, max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)
         ),
@@ -218,7 +218,6 @@ def figure(map_view: PartitionMapView, mode: str) -> go.Figure:
             for note in _annotations(number, row, colours)
         ],
     )
-    return fig
 
 
 def _trace(map_view: PartitionMapView, kind: str, colours: Mapping[str, str]) -> go.Bar:

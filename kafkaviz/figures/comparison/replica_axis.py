@@ -137,25 +137,25 @@ def follower_truncation(
 def _dropped(
     comparison: PartitionComparison, leader: int | None, steps: int
 ) -> tuple[int, int, int] | None:
-    walk = follower_truncation(comparison, leader)
-    if walk is None or not steps or leader is None:
+    truncation = follower_truncation(comparison, leader)
+    if truncation is None or not steps or leader is None:
         return None
     follower = comparison.replicas[1 - leader]
-    end = walk.steps[min(steps, len(walk.steps)) - 1].truncates_to
+    end = truncation.steps[min(steps, len(truncation.steps)) - 1].truncates_to
     if follower is None or end >= follower.log_end_offset:
         return None
     return 1 - leader, max(end, follower.log_start_offset), follower.log_end_offset
 
 
 def _title(comparison: PartitionComparison, leader: int | None, parting: int | None) -> str:
-    walk = follower_truncation(comparison, leader)
-    if walk is not None and leader is not None:
+    truncation = follower_truncation(comparison, leader)
+    if truncation is not None and leader is not None:
         values = {"leader": SIDES[leader], "follower": SIDES[1 - leader]}
-        if not walk.drop_count:
+        if not truncation.drop_count:
             return say("compare.drops_nothing", **values)
-        first = units.format_count(walk.follower_loses[0][0])
-        last = units.format_count(walk.follower_loses[-1][1])
-        return say_count("compare.drops", walk.drop_count, first=first, last=last, **values)
+        first = units.format_count(truncation.follower_loses[0][0])
+        last = units.format_count(truncation.follower_loses[-1][1])
+        return say_count("compare.drops", truncation.drop_count, first=first, last=last, **values)
     epochs = comparison.leader_epochs_there
     if comparison.first_divergent_offset is not None and epochs and epochs[0] != epochs[1]:
         offset = units.format_count(comparison.first_divergent_offset)
@@ -249,7 +249,7 @@ def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
             _watermark_trace(axis_view, colours),
         ]
     )
-    fig.update_layout(
+    return fig.update_layout(
         theme.chart_layout(
             mode, height_px + TITLE_PX + TOP_PX + BOTTOM_PX, (LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX)
         ),
@@ -271,7 +271,6 @@ def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
             theme.axis_name(say("compare.axis"), colours, shift_px=-18),
         ],
     )
-    return fig
 
 
 def _lane_top(side: int) -> float:

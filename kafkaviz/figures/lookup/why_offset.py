@@ -273,7 +273,7 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
             annotations.append(note | {"font": {"color": palette[f"{colour}_text"]}})
     chart = go.Figure(traces)
     x_title = {"text": say("why_offset.offset"), "standoff": 4}
-    chart.update_layout(
+    return chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (8, 8, 26, 34)),
         shapes=[*_band_shapes(why_view, palette), target],
         annotations=[*_fate_annotations(why_view), *annotations],
@@ -287,7 +287,6 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
             **_ticks(),
         },
     )
-    return chart
 
 
 def _ticks() -> dict:

@@ -302,7 +302,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
     step_us = next(tick for tick in COST_TICKS_US if 3 * tick > curve.most_us)
     log_ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
     lines, names = _named_lines(curve, colours)
-    chart.update_layout(
+    return chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
@@ -337,7 +337,6 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             **theme.ticks(log_ticks, format_bytes),
         },
     )
-    return chart
 
 
 def _size_ticks(curve: IndexSizeCurveView) -> list[float]:

@@ -156,7 +156,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             *_mark_traces(size_map, colours),
         ]
     )
-    chart.update_layout(
+    return chart.update_layout(
         theme.chart_layout(mode, HEIGHT, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="closest",
         dragmode=False,
@@ -184,7 +184,6 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             theme.axis_name(config_def.label("index.interval.bytes"), colours),
         ],
     )
-    return chart
 
 
 def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.Heatmap:

@@ -346,7 +346,7 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             _dots(curve, "headers_p99", "marks of the p99", colours),
         ]
     )
-    chart.update_layout(
+    return chart.update_layout(
         theme.chart_layout(mode, HEIGHT_PX, (LEFT, RIGHT, TOP, BOTTOM)),
         hovermode="x",
         hoverdistance=24,
@@ -383,7 +383,6 @@ def figure(curve: TuningCurveView, mode: str) -> go.Figure:
             theme.vertical_axis_name(say("curves.axis_headers"), colours, left_px=LEFT, y=1),
         ],
     )
-    return chart
 
 
 def _curve_line(curve: TuningCurveView, y: np.ndarray, name: str, line: dict) -> dict:
