@@ -269,7 +269,7 @@ def explain_committed_fetch(
 
 
 def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) -> CommittedFetch:
-    """Returns the fetch with what the broker sends."""
+    """Adds the response of the broker to a fetch."""
     log, profile, bounds = committed
     search = aborted_transactions(log, fetch, profile, bounds.end_offset)
     returned = search.entries[["producer_id", "first_offset"]].tolist()
