@@ -330,13 +330,13 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
     """Returns a label per line, where the line reaches its limit or else at its right end."""
-    texts = {}  # by line: where it reaches its limit, and the text
+    reached = {}  # by cause: where the line reaches its limit, and the text
     for line in race_view.lines:
         if line.reached_ms is not None:
             key = "limit_race.rolls" if line.cause == race_view.cause else "limit_race.alone"
             text = say(key, limit=line.name, span=duration(line.reached_ms))
-            texts[line.cause] = line.reached_ms / race_view.end_ms, text
-    places = stack_labels(texts.values())
+            reached[line.cause] = line.reached_ms / race_view.end_ms, text
+    places = stack_labels(reached.values())
     reached_labels = []
     far_labels = []
     for line in race_view.lines:
@@ -347,8 +347,8 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
             label = note(1, share, text, colour, xref="paper", xanchor="right", yshift=2)
             far_labels.append(label | {"yanchor": "bottom"})
         else:
-            row, anchor = places[texts[line.cause]]
-            _, text = texts[line.cause]
+            row, anchor = places[reached[line.cause]]
+            _, text = reached[line.cause]
             text = f"<b>{text}</b>" if line.cause == race_view.cause else text
             label = note(line.reached_ms, 1, text, colour, xanchor=anchor, yanchor="bottom")
             reached_labels.append(label | {"yshift": 7 + LABEL_PX * row})
