@@ -54,17 +54,12 @@ class FaultKind(Enum):
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format. Raised where the file's path is unknown; see `in_file`.
-
-    Attributes:
-        position: the byte of the buffer where the fault is.
-        what: the fault without its place.
-    """
+    """Bytes that break their format. Raised where the file's path is unknown; see `in_file`."""
 
     def __init__(self, position: int, what: Message, kind: FaultKind = FaultKind.RECORD) -> None:
         super().__init__(message("errors.at_byte", position=position, problem=what))
-        self.position = position
-        self.what = what
+        self.position = position  # the byte of the buffer where the fault is
+        self.what = what  # the fault without its place
         self.kind = kind
 
     def after(self, start: int) -> "CorruptBytes":
@@ -129,11 +124,7 @@ class CannotOpen(KafkavizError):
 
 
 class RefusedSetting(KafkavizError):
-    """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason.
-
-    Attributes:
-        value: the text that was given, or None if the name is at fault.
-    """
+    """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason."""
 
     def __init__(self, name: str, value: str | None, reason: Message) -> None:
         super().__init__(
@@ -142,7 +133,7 @@ class RefusedSetting(KafkavizError):
             else message("setting.invalid_value", value=value, name=name, reason=reason)
         )
         self.name = name
-        self.value = value
+        self.value = value  # the text that was given, or None if the name is at fault
         self.reason = reason
 
 

@@ -23,17 +23,13 @@ _EXTRA_BY_PACKAGE = {package: extra for extra, packages in PACKAGES.items() for 
 
 
 class MissingPackages(KafkavizError):
-    """The feature needs packages that are not installed; the message says how to install them.
-
-    Attributes:
-        extra: the extra that installs them; "" for packages that no extra installs.
-    """
+    """The feature needs packages that are not installed; the message says how to install them."""
 
     def __init__(self, extra: str, packages: tuple[str, ...]) -> None:
         install = "pip install " + (f"'{DISTRIBUTION}[{extra}]'" if extra else " ".join(packages))
         key = "errors.missing_packages"
         super().__init__(message(key, n=len(packages), packages=packages, install=install))
-        self.extra = extra
+        self.extra = extra  # the extra that installs them, or ""
 
 
 def has(extra: str) -> bool:

@@ -51,12 +51,7 @@ class ReadProgress:
 
 
 class Job(Generic[ResultT, ProgressT]):
-    """A background task in a daemon thread, which starts at once.
-
-    Attributes:
-        state: the current state. A job ends as "done", "failed" or "cancelled".
-        started_at: the start by time.monotonic(), in seconds.
-    """
+    """A background task in a daemon thread, which starts at once."""
 
     protected_states: tuple[str, ...] = ()  # cancelling does nothing in these
 
@@ -67,11 +62,11 @@ class Job(Generic[ResultT, ProgressT]):
         state: str = "running",
     ) -> None:
         """Starts the thread. A subclass must set its own attributes first."""
-        self.state = state
+        self.state = state  # a job ends as "done", "failed" or "cancelled"
         self.done_state = "done"
         self.result: ResultT | None = None
         self.error: Exception | None = None
-        self.started_at = time.monotonic()
+        self.started_at = time.monotonic()  # in seconds
         self._ended_at = None
         self._progress = progress
         self._lock = threading.Lock()
@@ -193,18 +188,10 @@ class JobRegistry(Generic[KeyT, JobT]):
         size_bytes: Callable[[JobT], int] = lambda _job: 0,
         limit_bytes: int = 0,
     ) -> None:
-        """Sets up an empty registry.
-
-        Args:
-            limit: the most jobs to keep.
-            forgets_running: whether running jobs may be cancelled and forgotten, too.
-            size_bytes: a function that returns the size of a job's result.
-            limit_bytes: the most bytes of all results together.
-        """
-        self._limit = limit
-        self._forgets_running = forgets_running
-        self._size_bytes = size_bytes
-        self._limit_bytes = limit_bytes
+        self._limit = limit  # the most jobs to keep
+        self._forgets_running = forgets_running  # whether running jobs may be forgotten, too
+        self._size_bytes = size_bytes  # returns the size of a job's result
+        self._limit_bytes = limit_bytes  # the most bytes of all results together
         self._lock = threading.Lock()
         self._jobs: dict[KeyT, JobT] = {}  # the most recently used is the last
 

@@ -118,10 +118,7 @@ def find_message(room: str, text: str) -> Message | None:
     """Returns the message whose English text this is, or None.
 
     It is for libraries that report an event only as text. Templates with the most fixed text are
-    tried first.
-
-    Args:
-        room: the name of the file to search.
+    tried first. `room` is the name of the file to search.
     """
     templates = sorted(
         _file(ENGLISH, room).items(), key=lambda item: -len(re.sub(r"\{\w+\}", "", item[1]))
