@@ -115,11 +115,8 @@ class UncommittedTransactions:
         mask = np.zeros(len(batches), bool)
         transactional = _is_in_transaction(batches)
         for producer_id, first_offset in self.open.items():
-            mask |= (
-                transactional
-                & (batches["producer_id"] == producer_id)
-                & (batches["base_offset"] >= first_offset)
-            )
+            is_later = batches["base_offset"] >= first_offset
+            mask |= transactional & is_later & (batches["producer_id"] == producer_id)
         return mask
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import merge
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import cast
 
@@ -227,12 +227,8 @@ def _are_one_broker(brokers: Sequence[Broker]) -> bool:
 
 def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
     images = map(read_image, brokers)
-    return {
-        directory_id
-        for image in images
-        for directory_ids in image.log_directories.values()
-        for directory_id in directory_ids
-    }
+    by_broker = chain.from_iterable(image.log_directories.values() for image in images)
+    return set(chain.from_iterable(by_broker))
 
 
 def _join(brokers: Sequence[Broker]) -> Broker:

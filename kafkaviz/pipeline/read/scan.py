@@ -8,7 +8,7 @@ index.interval.bytes.
 
 import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def scan_segment(segment_task: SegmentTask) -> SplitSummary:
     return _SplitScan(SegmentSplit(segment_task, 0, segment_task.log_bytes), {}).summary()
 
 
-class RowFile:
+class RowFile(AbstractContextManager["RowFile"]):
     """A Parquet file that a task fills with rows of one table. The first row creates the file."""
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -80,9 +80,6 @@ class RowFile:
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[tuple[SegmentTask, np.ndarray, np.ndarray, np.ndarray]] = []
         self._waiting_rows = 0
-
-    def __enter__(self) -> "RowFile":
-        return self
 
     def __exit__(self, *failure: object) -> None:
         if failure[0] is None:

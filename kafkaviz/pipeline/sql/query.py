@@ -77,12 +77,10 @@ class QueryResult:
 
 class Worker:
     def __init__(self) -> None:
-        arguments = [
-            str(environment.positive_number(MEMORY, MEMORY_MIB)),
-            str(max(1, (os.cpu_count() or 1) // MAX_QUERIES)),
-        ]
+        memory_mib = environment.positive_number(MEMORY, MEMORY_MIB)
+        threads = max(1, (os.cpu_count() or 1) // MAX_QUERIES)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", MODULE, *arguments],
+            [sys.executable, "-P", "-m", MODULE, str(memory_mib), str(threads)],
             # the process gets no other variables of the server's environment
             env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             stdin=subprocess.PIPE,
