@@ -267,25 +267,20 @@ DEEP = "deep"
 
 @dataclass(frozen=True, kw_only=True)
 class SearchProfile:
-    """The rules by which a release searches for an offset or a timestamp.
-
-    Attributes:
-        search: "plain", or since 2.1 "warm" (KAFKA-6432).
-        scan: the offset of a batch that a scan compares. "last_offset" takes a second read per
-            batch. "base_offset", since 4.1, takes one (KAFKA-18989).
-        metadata_offset: the offset in a fetch's result: "requested", or since 4.0 "batch_base", the
-            base offset of the batch found (KAFKA-17803).
-        max_timestamp: how the record with the largest timestamp is found. "shallow" uses the offset
-            that was stored with the timestamp. "deep", since 3.8, reads the batch (KAFKA-16310).
-        warm_bytes: the size of the warm section: Kafka's 8192 bytes, except in some lessons.
-    """
+    """The rules by which a release searches for an offset or a timestamp."""
 
     version: str
-    search: Literal["plain", "warm"]
+    search: Literal["plain", "warm"]  # "warm" since 2.1 (KAFKA-6432)
+    # the offset of a batch that a scan compares. "last_offset" takes a second read per batch.
+    # "base_offset", since 4.1, takes one (KAFKA-18989).
     scan: Literal["last_offset", "base_offset"]
+    # the offset in a fetch's result. "batch_base", since 4.0, is the base offset of the batch found
+    # (KAFKA-17803).
     metadata_offset: Literal["requested", "batch_base"]
+    # how the record with the largest timestamp is found. "shallow" uses the offset that was stored
+    # with the timestamp. "deep", since 3.8, reads the batch (KAFKA-16310).
     max_timestamp: Literal["shallow", "deep"]
-    warm_bytes: int = WARM_BYTES
+    warm_bytes: int = WARM_BYTES  # of the warm section; Kafka's size, except in some lessons
 
     @property
     def release(self) -> Release:

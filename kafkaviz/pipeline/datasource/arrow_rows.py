@@ -66,9 +66,6 @@ class ArrowRows:
 
     The directories are listed once. Each iteration reads the files again. DuckDB, Polars, pandas
     and pyarrow can read this object as a stream (`__arrow_c_stream__`).
-
-    Attributes:
-        schema: the columns, in order.
     """
 
     def __init__(self, name: str, paths: Sequence[str], values: Mapping[str, str]) -> None:

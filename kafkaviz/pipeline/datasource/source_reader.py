@@ -97,7 +97,7 @@ class SourceReader:
         self._bounds = row_bounds(name, filters)
 
     def read(self, splits: Sequence[SourceSplit]) -> Rows:
-        """Yields the rows of the splits. Raises Malformed if `mode` demands it."""
+        """Yields the rows of the splits. Raises Malformed for bad data, unless `mode` allows it."""
         readers = {
             "kafka_segments": self._segment,
             "kafka_batches": self._batches,

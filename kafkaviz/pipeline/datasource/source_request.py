@@ -158,7 +158,7 @@ class SourceQuery:
         )
 
     def read(self, task: ReadTask) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of a task. Raises Malformed if `mode` demands it."""
+        """Yields the rows of a task. Raises Malformed for bad data, unless `mode` allows it."""
         request = self.request
         file_system.use_credentials(dict(request.credentials))
         if request.options.explain:

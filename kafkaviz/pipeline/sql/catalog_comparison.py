@@ -236,7 +236,7 @@ class CatalogPair:
 
 
 def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
-    """Opens two catalogs. Raises CannotOpen for a missing catalog, or one of several brokers."""
+    """Opens two catalogs. Raises CannotOpen if one is missing or has several brokers."""
     pair = CatalogPair(catalog.read(a), catalog.read(b))
     for side_catalog in pair.catalogs:
         if (count := len(side_catalog.info.sources)) != 1:
