@@ -47,15 +47,12 @@ class TaskRunner(Protocol):
         Args:
             staging: the ingest's staging folder. It must have this path on every worker.
         """
-        ...
 
     def count_ended(self) -> int:
         """Returns how many tasks have ended, counted over all calls of `run`."""
-        ...
 
     def cancel(self) -> None:
         """Cancels the running tasks. Another thread calls this."""
-        ...
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:

@@ -269,7 +269,7 @@ class StoredRows:
         return None
 
     def findings(self) -> Iterator[pa.Table]:
-        """Yields parts of table `findings` of the old catalog. Raises CannotOpen if it is damaged."""
+        """Yields parts of the old table `findings`. Raises CannotOpen if it is damaged."""
         for batch in self._catalog.batches("findings", rows_at_once=FINDINGS_AT_ONCE):
             yield pa.Table.from_batches([batch])
 
