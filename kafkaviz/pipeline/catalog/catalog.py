@@ -236,12 +236,8 @@ def _rows(
     files = info.tables[name]
     if not files:
         return TABLES[name].empty_table().select(columns or TABLES[name].names)
-    rows = pq.read_table(
-        [path / name / file for file in files],
-        columns=columns,
-        filters=filters,
-        schema=TABLES[name],
-    )
+    paths = [path / name / file for file in files]
+    rows = pq.read_table(paths, columns=columns, filters=filters, schema=TABLES[name])
     if filters is None and rows.num_rows != sum(files.values()):
         raise pa.ArrowInvalid(f"there are {rows.num_rows} rows, not {sum(files.values())}")
     return rows

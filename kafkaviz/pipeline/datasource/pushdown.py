@@ -115,10 +115,8 @@ def _add_filter(pushed_filters: PushedFilters, predicate: "Filter") -> PushedFil
     limits = _parse_limits(kind, value)
     if limits is None:
         return pushed_filters
-    return replace(
-        pushed_filters,
-        numbers={**pushed_filters.numbers, column: pushed_filters.limits(column) & limits},
-    )
+    limits &= pushed_filters.limits(column)
+    return replace(pushed_filters, numbers={**pushed_filters.numbers, column: limits})
 
 
 def _parse_limits(kind: str, value: object) -> NumberRange | None:

@@ -89,11 +89,8 @@ def option_filters(name: str, options: SourceOptions) -> PushedFilters:
             "base_offset": NumberRange(most=offsets.most),
             "max_timestamp_ms": times_ms,
         }
-    return PushedFilters(
-        options.topics,
-        options.partitions,
-        numbers={column: limits for column, limits in numbers.items() if limits.is_limited},
-    )
+    numbers = {column: limits for column, limits in numbers.items() if limits.is_limited}
+    return PushedFilters(options.topics, options.partitions, numbers=numbers)
 
 
 def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
@@ -104,10 +101,8 @@ def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
     if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
     if name == "kafka_batches":
-        return RowBounds(
-            filters.limits("base_offset") & filters.limits("last_offset"),
-            filters.limits("max_timestamp_ms"),
-        )
+        offsets = filters.limits("base_offset") & filters.limits("last_offset")
+        return RowBounds(offsets, filters.limits("max_timestamp_ms"))
     return RowBounds()
 
 
