@@ -111,8 +111,8 @@ def nothing(file: str, position: int, length: int) -> bytes:
                 "of three segments"
             ),
             "The broker was not stopped cleanly, so it will read 3 logs again from their recovery points "
-            "and rebuild their indexes. One log ends in bytes that are not a batch: 100 are a batch cut "
-            "short. No whole batch is lost.",
+            "and rebuild their indexes. One log ends in bytes that are not a batch: 100 belong to a "
+            "batch that was cut short. No whole batch is lost.",
         ),
         (
             Restart(
