@@ -52,33 +52,34 @@ def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
     )
     yield from _render_directories(health.broker)
     yield from _render_start(health, read_rate)
-    large_groups = [group for group in groups if len(group) > 1]
-    single = sort_findings(group[0] for group in groups if len(group) == 1)
-    has_several = len(health.broker.log_directories) > 1
-    by_place: dict[tuple[str | None, str | None], list[Finding]] = {}
-    for finding in single:
-        log_directory = finding.log_directory if has_several else None
-        by_place.setdefault((log_directory, finding.partition), []).append(finding)
-    places = list(by_place)
-    if has_several:
-        order = [None, *(directory.text for directory in health.broker.log_directories)]
-        places.sort(key=lambda place: order.index(place[0]))
-    for place in places:
-        yield from ("", _place_text(*place))
-        for finding in by_place[place]:
-            yield from (
-                _render_note(finding)
-                if finding.severity == "info"
-                else _render_finding(finding, _location(finding))
-            )
-    for group in large_groups:
-        yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
+    yield from _render_single(health, [group[0] for group in groups if len(group) == 1])
+    for group in groups:
+        if len(group) > 1:
+            is_note = group[0].severity == "info"
+            yield from _render_notes(group) if is_note else _render_findings(group)
     yield from _render_retention(health)
     yield from _render_metadata_retention(health)
     yield from _render_disk(health.all_shares())
     yield from _render_freeing(health, read_rate)
     if not health.broker.is_lone:
         yield from _render_topics(topic_sizes(health.broker))
+
+
+def _render_single(health: Health, findings: list[Finding]) -> Iterator[str]:
+    """Yields findings that share their code with no other, by log directory and partition."""
+    has_several = len(health.broker.log_directories) > 1
+    places = _group_by(
+        sort_findings(findings),
+        lambda finding: (finding.log_directory if has_several else None, finding.partition),
+    )
+    order = [None, *(directory.text for directory in health.broker.log_directories)]
+    for place in sorted(places, key=lambda place: order.index(place[0])):
+        yield from ("", _place_text(*place))
+        for finding in places[place]:
+            if finding.severity == "info":
+                yield from _render_note(finding)
+            else:
+                yield from _render_finding(finding, _location(finding))
 
 
 def _place_text(log_directory: str | None, partition: str | None) -> str:
@@ -92,10 +93,9 @@ def _render_directories(broker: Broker) -> Iterator[str]:
         return
     for single in broker.single_directories:
         directory = single.main_directory
+        key = "directory_with_metadata_log" if directory.has_metadata_log else "directory"
         detail = say(
-            "cli_check.directory_with_metadata_log"
-            if directory.has_metadata_log
-            else "cli_check.directory",
+            f"cli_check.{key}",
             path=directory.text,
             log=units.format_bytes(sum(partition.log_bytes for partition in single.partitions)),
             partitions=say_count("common.n_topic_partitions", len(single.partitions)),
@@ -219,21 +219,15 @@ def _render_retention(health: Health) -> Iterator[str]:
         yield from _wrap("", note, "  ")
     rows = sort_by_urgency(logs)
     for log, segment in rows[:MAX_KEPT]:
-        what = say(
-            "common.labelled",
-            where=retention_text.newest_text(segment.age),
-            text=retention_text.reason_text(log, segment),
+        newest = retention_text.newest_text(segment.age)
+        reason = retention_text.reason_text(log, segment)
+        text = say(
+            "cli_check.segment_kept",
+            partition=log.partition,
+            segment=segment.age.base_offset,
+            retention=say("common.labelled", where=newest, text=reason),
         )
-        yield from _wrap(
-            "",
-            say(
-                "cli_check.segment_kept",
-                partition=log.partition,
-                segment=segment.age.base_offset,
-                retention=what,
-            ),
-            "  ",
-        )
+        yield from _wrap("", text, "  ")
     if len(rows) > MAX_KEPT:
         yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_KEPT)}"
 
@@ -250,32 +244,20 @@ def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
     if restart is None:
         yield say("cli_check.start_unknown")
         return
-    descriptions = {
-        state: say(f"cli_check.left_{state}") for state in ("clean", "unclean", "unknown")
-    }
-    how = descriptions[health.broker.shutdown_state]
-    source = startup_text.evidence_text(health.assumed_release.release)
+    how = say(f"cli_check.left_{health.broker.shutdown_state}")
     if restart.starts:
         forecast = cast(RestartForecast, health.forecast)
         rest = startup_text.describe(forecast)
+        strays = forecast.stray_directories or forecast.possible_strays
+        directories = message("cli_check.directories", n=strays, word=number_word(strays))
         if health.misses_metadata_log:
             yield say("cli_check.start_without_metadata", how=how, name=METADATA_DIRECTORY)
         elif forecast.stray_directories:
-            directories = message(
-                "cli_check.directories",
-                n=forecast.stray_directories,
-                word=number_word(forecast.stray_directories),
-            )
             yield say("cli_check.start_without", how=how, directories=directories, rest=rest)
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
             yield from _render_failures(health)
         elif forecast.possible_strays:
-            directories = message(
-                "cli_check.directories",
-                n=forecast.possible_strays,
-                word=number_word(forecast.possible_strays),
-            )
             yield say("cli_check.start_may_not_serve", how=how, directories=directories, rest=rest)
         elif health.is_partial:
             yield say("cli_check.start_alone", how=how, rest=rest)
@@ -283,10 +265,10 @@ def _render_start(health: Health, read_rate: int | None) -> Iterator[str]:
             yield say("cli_check.start_succeeds", how=how, rest=rest)
         yield from _wrap("", startup_text.read_again_text(forecast), "  ")
         yield from _render_recovery(health, read_rate)
-        yield from _wrap("", source, "  ")
-        return
-    yield say("cli_check.start_fails", how=how)
-    yield from _render_failures(health)
+    else:
+        yield say("cli_check.start_fails", how=how)
+        yield from _render_failures(health)
+    source = startup_text.evidence_text(health.assumed_release.release)
     yield from _wrap("", source, "  ")
 
 
@@ -339,10 +321,8 @@ def _render_findings(findings: list[Finding]) -> Iterator[str]:
         others = group if group[0] is not first else group[1:]
         if group[0] is not first:
             finding, *others = others
-            yield from _wrap(
-                say("cli_check.label_also"),
-                say("common.labelled", where=_full_location(finding), text=finding.message),
-            )
+            text = say("common.labelled", where=_full_location(finding), text=finding.message)
+            yield from _wrap(say("cli_check.label_also"), text)
         names = list(dict.fromkeys(item.partition or _broker() for item in others))
         if names:
             text = say("cli_check.in_names", names=_some_names(names))
@@ -367,15 +347,9 @@ def _some_names(names: list[str]) -> str:
 
 
 def _key_without_partition(finding: Finding) -> tuple:
-    texts = (
-        finding.message,
-        finding.evidence.found,
-        finding.evidence.expected,
-        finding.consequence,
-        finding.next_step,
-        _location(finding),
-    )
-    texts = tuple(map(str, texts))
+    evidence = finding.evidence
+    texts = (finding.message, evidence.found, evidence.expected, finding.consequence)
+    texts = tuple(map(str, (*texts, finding.next_step, _location(finding))))
     if finding.partition:
         return tuple(text.replace(finding.partition, "") for text in texts)
     return texts
@@ -392,29 +366,21 @@ def _render_finding(finding: Finding, location: str) -> Iterator[str]:
     severity = output.pad(say(f"common.severity_{finding.severity}").upper(), 7)
     yield f"  {severity}  {finding.code}  {location}".rstrip()
     yield from _wrap("", finding.message)
-    yield from _wrap(
-        say("cli_check.label_found"), _add_hex(finding.evidence.found, finding.evidence.found_hex)
-    )
-    yield from _wrap(
-        say("cli_check.label_expected"),
-        _add_hex(finding.evidence.expected, finding.evidence.expected_hex),
-    )
+    evidence = finding.evidence
+    found_text = _add_hex(evidence.found, evidence.found_hex)
+    yield from _wrap(say("cli_check.label_found"), found_text)
+    expected_text = _add_hex(evidence.expected, evidence.expected_hex)
+    yield from _wrap(say("cli_check.label_expected"), expected_text)
     yield from _wrap(say("cli_check.label_kafka"), finding.consequence)
     yield from _wrap(say("cli_check.label_do"), finding.next_step)
     yield from _wrap(say("cli_check.label_see"), finding.reference or "")
 
 
 def _render_note(finding: Finding) -> Iterator[str]:
-    yield from _wrap(
-        say("common.severity_info"),
-        say(
-            "cli_check.note_in" if _file(finding) else "cli_check.note",
-            code=finding.code,
-            text=finding.message,
-            file=_file(finding),
-        ),
-        "  ",
-    )
+    file = _file(finding)
+    key = "cli_check.note_in" if file else "cli_check.note"
+    text = say(key, code=finding.code, text=finding.message, file=file)
+    yield from _wrap(say("common.severity_info"), text, "  ")
     if finding.next_step.key != "next_step.nothing":
         yield from _wrap(say("cli_check.label_do"), finding.next_step)
 
@@ -428,12 +394,8 @@ def _location(finding: Finding) -> str:
         return _file(finding)
     if not finding.length:
         return say("cli_check.at_byte", file=_file(finding), byte=finding.position)
-    return say(
-        "cli_check.at_bytes",
-        file=_file(finding),
-        first=finding.position,
-        last=finding.position + finding.length - 1,
-    )
+    last = finding.position + finding.length - 1
+    return say("cli_check.at_bytes", file=_file(finding), first=finding.position, last=last)
 
 
 def _file(finding: Finding) -> str:

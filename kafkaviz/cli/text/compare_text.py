@@ -10,25 +10,9 @@ from kafkaviz.analysis.comparison.comparison import (
     PartitionComparison,
     Relation,
 )
-from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation
-from kafkaviz.analysis.comparison.start_changes import (
-    ChangeKind,
-    FileChange,
-    StartComparison,
-)
+from kafkaviz.analysis.comparison.start_changes import ChangeKind, FileChange, StartComparison
 from kafkaviz.cli.common import output
-from kafkaviz.figures.text.comparison_text import (
-    describe_change,
-    describe_difference,
-    describe_facts,
-    describe_index,
-    describe_relation,
-    describe_step,
-    describe_walk,
-    offset_range_text,
-    outcome_text,
-    relation_name,
-)
+from kafkaviz.figures.text import comparison_text
 from kafkaviz.messages import Message, Text, message, say
 from kafkaviz.messages import render as render_text
 
@@ -45,7 +29,8 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
     equal = sum(partition.relation.has_equal_records for partition in comparison.partitions)
     yield _verdict(equal, len(comparison.partitions), len(comparison.problems))
     for relation, count in comparison.counts.items():
-        yield from _wrap(message("comparison.count", n=count, relation=relation_name(relation)))
+        words = comparison_text.relation_name(relation)
+        yield from _wrap(message("comparison.count", n=count, relation=words))
     yield say("comparison.source", side="a", path=comparison.sources[0])
     yield say("comparison.source", side="b", path=comparison.sources[1])
     for problem in comparison.problems:
@@ -75,59 +60,50 @@ def _verdict(equal: int, total: int, problems: int, compared: str = "records") -
 def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
     relation = comparison.relation
     name = output.pad(comparison.partition, NAME_COLUMNS)
-    text = render_text(describe_relation(comparison))
+    text = render_text(comparison_text.describe_relation(comparison))
     line = f"{name}  {output.pad(relation.value, RELATION_COLUMNS)}  {text}"
     if relation is Relation.IDENTICAL:
         yield line
         return
     yield ""
     yield line
-    for text in describe_facts(comparison):
+    for text in comparison_text.describe_facts(comparison):
         yield from _wrap(text)
     for difference in comparison.differences[:MAX_LINES]:
-        yield from _wrap(describe_difference(difference))
+        yield from _wrap(comparison_text.describe_difference(difference))
     if comparison.difference_count > MAX_LINES:
-        yield from _wrap(
-            message("comparison.more_in_json", n=comparison.difference_count - MAX_LINES)
-        )
+        more = comparison.difference_count - MAX_LINES
+        yield from _wrap(message("comparison.more_in_json", n=more))
     for index in comparison.indexes[:MAX_LINES]:
-        yield from _wrap(describe_index(index))
+        yield from _wrap(comparison_text.describe_index(index))
     if len(comparison.indexes) > MAX_LINES:
         more = len(comparison.indexes) - MAX_LINES
         yield from _wrap(message("comparison.more_indexes", n=more))
     if comparison.truncations and relation.severity > Relation.START_DIFFERS.severity:
         for side, walk in enumerate(comparison.truncations):
-            yield from _render_walk(walk, SIDES[side], SIDES[1 - side])
-
-
-def _render_walk(walk: FollowerTruncation, leader: str, follower: str) -> Iterator[str]:
-    yield from _wrap(describe_walk(walk, leader, follower))
-    if walk.follower_loses:
-        for step in walk.steps:
-            yield from _wrap(describe_step(step), "    ")
+            text = comparison_text.describe_walk(walk, SIDES[side], SIDES[1 - side])
+            yield from _wrap(text)
+            for step in walk.steps if walk.follower_loses else ():
+                yield from _wrap(comparison_text.describe_step(step), "    ")
 
 
 def _render_start(start: StartComparison) -> Iterator[str]:
     yield ""
-    yield from output.wrap(outcome_text(start))
+    yield from output.wrap(comparison_text.outcome_text(start))
     if not start.changes or start.is_swapped:
         return
     if start.is_started:
         for predicted in start.unexpected_steps[:MAX_CHANGES]:
             step = predicted.step
-            yield from _wrap(
-                message(
-                    "comparison.otherwise",
-                    file=step.file or step.partition or "",
-                    action=message(f"comparison.action_{step.action}"),
-                    why=step.why,
-                )
-            )
+            action = message(f"comparison.action_{step.action}")
+            file = step.file or step.partition or ""
+            text = message("comparison.otherwise", file=file, action=action, why=step.why)
+            yield from _wrap(text)
     logs = [change for change in start.changes if _is_of_log(change)]
     if logs:
         yield say("comparison.changes")
     for change in logs[:MAX_CHANGES]:
-        yield from _wrap(describe_change(change))
+        yield from _wrap(comparison_text.describe_change(change))
     hidden = len(start.changes) - len(logs[:MAX_CHANGES])
     if hidden:
         yield from _wrap(message("comparison.more_changes", n=hidden))
@@ -135,10 +111,9 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 
 def _is_of_log(change: FileChange) -> bool:
     """Returns whether a .log or index changed, other than by being trimmed or deleted."""
-    is_plain = change.file.endswith((".log", "index"))
     is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
-    is_housekeeping = is_trimmed or ".deleted" in change.file
-    return is_plain and not is_housekeeping
+    is_deleted = ".deleted" in change.file
+    return change.file.endswith((".log", "index")) and not is_trimmed and not is_deleted
 
 
 def render_catalogs(pair: "CatalogPair", rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
@@ -178,7 +153,7 @@ def _render_log(row: Mapping[str, Any]) -> Iterator[Text]:
 
 def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
     offsets = [
-        offset_range_text(row[f"start_{side}"], row[f"end_{side}"])
+        comparison_text.offset_range_text(row[f"start_{side}"], row[f"end_{side}"])
         for side in SIDES
         if row[f"end_{side}"] is not None
     ]

@@ -18,11 +18,7 @@ MAX_NEIGHBOURS = 3  # most segments that are shown on each side of the chosen on
 MAX_READS = 200  # most reads that are shown per scan; --json has all
 
 
-def render(
-    lookup: Lookup,
-    remote_bases: Container[int] = (),
-    cost: RemoteCost | None = None,
-) -> Iterator[str]:
+def render(lookup: Lookup, remote_bases: Container[int], cost: RemoteCost) -> Iterator[str]:
     """Yields the lines of a lookup.
 
     Args:
@@ -42,25 +38,23 @@ def render(
     if isinstance(lookup.error, FailedBounds):
         yield output.to_one_line(describe_choice(lookup.start_choice))
     else:
+        bounds = lookup.bounds
         yield say(
-            "cli_lookup.bounds_stable"
-            if lookup.bounds.limit_offset != lookup.bounds.end_offset
-            else "cli_lookup.bounds",
-            start=lookup.bounds.start_offset,
-            end=lookup.bounds.end_offset,
-            stable=lookup.bounds.limit_offset,
+            f"cli_lookup.bounds{'_stable' if bounds.limit_offset != bounds.end_offset else ''}",
+            start=bounds.start_offset,
+            end=bounds.end_offset,
+            stable=bounds.limit_offset,
         )
         yield ""
-        yield from _render_segments(lookup.choices, lookup.bounds, remote_bases)
+        yield from _render_segments(lookup.choices, bounds, remote_bases)
     for step in lookup.path:
         yield ""
-        if cost:
-            yield from _render_remote_step(step, cost, remote_bases)
+        yield from _render_remote_step(step, cost, remote_bases)
         yield from render_search(step) if isinstance(step, IndexSearch) else _render_scan(step)
     if len(lookup.fetches) > 1:
         yield ""
         yield from _render_next_fetches(lookup)
-    if cost and cost.reads:
+    if cost.reads:
         yield ""
         yield from _render_remote(cost)
 
@@ -97,19 +91,14 @@ def render_search(search: IndexSearch) -> Iterator[str]:
             page=probe.page,
         )
     if result.probes:
-        yield "  " + say(
-            "cli_lookup.probes_on_page" if len(result.pages) == 1 else "cli_lookup.probes_on_pages",
-            probes=message("common.n_probes", n=len(result.probes)),
-            pages=tuple(result.pages),
-        )
-    yield (
-        "  "
-        + say(
-            "cli_lookup.slot", slot=result.slot, decision=_describe_entry(search.kind, search.entry)
-        )
-        if search.entry
-        else "  " + say("cli_lookup.no_entry", target=result.target)
-    )
+        key = "probes_on_page" if len(result.pages) == 1 else "probes_on_pages"
+        probes = message("common.n_probes", n=len(result.probes))
+        yield "  " + say(f"cli_lookup.{key}", probes=probes, pages=tuple(result.pages))
+    if search.entry:
+        decision = _describe_entry(search.kind, search.entry)
+        yield "  " + say("cli_lookup.slot", slot=result.slot, decision=decision)
+    else:
+        yield "  " + say("cli_lookup.no_entry", target=result.target)
 
 
 def _describe_target(lookup: Lookup) -> str:
@@ -129,17 +118,12 @@ def _render_segments(
     """
     reasons = {output.to_one_line(describe_choice(item)) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):
-        content = (
-            message("cli_lookup.offsets", first=bounds.start_offset, last=bounds.end_offset - 1)
-            if bounds.start_offset < bounds.end_offset
-            else message("cli_lookup.no_offsets")
-        )
-        yield say(
-            "cli_lookup.unsearched",
-            segments=message("common.n_segments", n=len(choices)),
-            content=content,
-            why=reasons.pop(),
-        )
+        content = message("cli_lookup.no_offsets")
+        if bounds.start_offset < bounds.end_offset:
+            last = bounds.end_offset - 1
+            content = message("cli_lookup.offsets", first=bounds.start_offset, last=last)
+        segments = message("common.n_segments", n=len(choices))
+        yield say("cli_lookup.unsearched", segments=segments, content=content, why=reasons.pop())
         return
     indices = [place for place, item in enumerate(choices) if item.chosen] or [len(choices) - 1]
     visible = [
@@ -147,11 +131,9 @@ def _render_segments(
         for place in range(len(choices))
         if any(abs(place - index) <= MAX_NEIGHBOURS for index in indices)
     ]
-    yield say(
-        "cli_lookup.segments" if len(visible) == len(choices) else "cli_lookup.segments_shown",
-        segments=message("common.n_segments", n=len(choices)),
-        shown_count=len(visible),
-    )
+    key = "segments" if len(visible) == len(choices) else "segments_shown"
+    segments = message("common.n_segments", n=len(choices))
+    yield say(f"cli_lookup.{key}", segments=segments, shown_count=len(visible))
     wide = max(len(str(choices[place].base_offset)) for place in visible)
     for place in visible:
         choice = choices[place]
@@ -163,28 +145,21 @@ def _render_segments(
 
 
 def _render_scan(scan: ForwardScan) -> Iterator[str]:
-    yield say(
-        "cli_lookup.scan_from",
-        file=f"{units.file_stem(scan.base_offset)}.log",
-        byte=scan.from_position,
-    )
+    file = f"{units.file_stem(scan.base_offset)}.log"
+    yield say("cli_lookup.scan_from", file=file, byte=scan.from_position)
     for header_read in scan.reads[:MAX_READS]:
-        yield "  " + say(
-            "cli_lookup.header_read", byte=f"{header_read.position:<12}", size=header_read.size
-        )
+        byte = f"{header_read.position:<12}"
+        yield "  " + say("cli_lookup.header_read", byte=byte, size=header_read.size)
     if len(scan.reads) > MAX_READS:
         yield "  " + say("cli_lookup.more_reads", n=len(scan.reads) - MAX_READS)
-    batch = scan.batch
-    what = (
-        message(
+    what = message("cli_lookup.nothing_found")
+    if batch := scan.batch:
+        what = message(
             "cli_lookup.batch_found",
             first=batch.base_offset,
             last=batch.last_offset,
             byte=batch.position,
         )
-        if batch
-        else message("cli_lookup.nothing_found")
-    )
     yield "  " + say(
         "cli_lookup.scanned",
         reads=message("log_scan.n_reads", n=len(scan.reads)),

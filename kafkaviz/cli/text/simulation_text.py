@@ -14,9 +14,6 @@ from kafkaviz.simulate.writer.writer import Event
 from kafkaviz.units import file_stem
 
 MAX_FILES = 20  # most differing files that are listed; --json has all
-CLEANED_NOTE = message("cli_simulate.cleaned")
-OTHER_CAUSES_NOTE = message("cli_simulate.other_causes")
-LEFT_OUT_NOTE = message("cli_simulate.left_out_bytes")
 
 
 def render(simulated: Simulated, out: Path) -> Iterator[str]:
@@ -42,14 +39,11 @@ def render_segment(segment: SimulatedSegment) -> str:
             message("cli.time_entries", n=len(segment.time_index)),
         ),
     )
-    if not segment.roll_reason:
+    reason = segment.roll_reason
+    if not reason:
         return line.render(language())
-    return say(
-        "cli.segment_rolled",
-        line=line,
-        cause=message(f"roll_cause.{segment.roll_reason.cause}"),
-        why=segment.roll_reason.numbers(),
-    )
+    cause = message(f"roll_cause.{reason.cause}")
+    return say("cli.segment_rolled", line=line, cause=cause, why=reason.numbers())
 
 
 def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
@@ -60,21 +54,20 @@ def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iter
     yield from map(_render_unread, unread_parts)
     comparisons = diff_indexes(source, simulated)
     differences = [comparison for comparison in comparisons if comparison.from_position is not None]
-    yield say(
-        "cli_simulate.came_out_same",
-        same=len(comparisons) - len(differences),
-        count=len(comparisons),
-    )
-    yield from (
-        "  " + say("cli_simulate.differs", file=comparison.name, byte=comparison.from_position)
-        for comparison in differences[:MAX_FILES]
-    )
+    same = len(comparisons) - len(differences)
+    yield say("cli_simulate.came_out_same", same=same, count=len(comparisons))
+    for comparison in differences[:MAX_FILES]:
+        byte = comparison.from_position
+        yield "  " + say("cli_simulate.differs", file=comparison.name, byte=byte)
     if len(differences) > MAX_FILES:
         yield f"  {say('common.n_more', n=len(differences) - MAX_FILES)}"
     if differences:
-        is_cleaned = "compact" in str(source.settings.get("cleanup.policy"))
-        cleaning_note = CLEANED_NOTE if is_cleaned else OTHER_CAUSES_NOTE
-        yield f"  {(LEFT_OUT_NOTE if unread_parts else cleaning_note).render(language())}"
+        key = "other_causes"
+        if unread_parts:
+            key = "left_out_bytes"
+        elif "compact" in str(source.settings.get("cleanup.policy")):
+            key = "cleaned"
+        yield f"  {say(f'cli_simulate.{key}')}"
 
 
 def _render_unread(part: UnreadTail) -> str:
@@ -97,7 +90,7 @@ def simulation_object(simulated: Simulated, source: ReplaySource | None) -> dict
     if source is None:
         return document
     differences = [
-        comparison
+        {"file": comparison.name, "from_position": comparison.from_position}
         for comparison in diff_indexes(source, simulated)
         if comparison.from_position is not None
     ]
@@ -105,13 +98,7 @@ def simulation_object(simulated: Simulated, source: ReplaySource | None) -> dict
         to_json_object(part) | {"why": str(steps.STOP_REASONS[part.reason])}
         for part in replay_stream.find_unread(source.log)
     ]
-    return document | {
-        "differing": [
-            {"file": comparison.name, "from_position": comparison.from_position}
-            for comparison in differences
-        ],
-        "unread": unread_parts,
-    }
+    return document | {"differing": differences, "unread": unread_parts}
 
 
 def _event(event: Event) -> dict:

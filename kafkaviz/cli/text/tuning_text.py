@@ -1,48 +1,21 @@
 """The text of a tuning: the change that saves most, three recommendations, and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from kafkaviz import units
 from kafkaviz.analysis.batching import ranking
 from kafkaviz.analysis.batching.advice import BATCHES, CODEC, INDEX, BatchingAnswer
 from kafkaviz.analysis.batching.producer_advice import CHANGE, BatchAdvice, CodecAdvice
-from kafkaviz.analysis.batching.ranking import (
-    RankedTopic,
-    batches_headline,
-    codec_headline,
-    describe_advice_reason,
-    describe_batches_price,
-    describe_codec_price,
-    describe_effects,
-    describe_sample,
-    describe_saving,
-    main_sentence,
-    setting_lines,
-)
+from kafkaviz.analysis.batching.ranking import RankedTopic
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.rebuild import WhatIf
+from kafkaviz.analysis.tuning import tuning_text as sentences
 from kafkaviz.analysis.tuning.interval_cost import IntervalCost, compute_costs
 from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning.segment_size import SEGMENT_SETTING, advise_segment_sizes, limits_at
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
-from kafkaviz.analysis.tuning.tuning_text import (
-    alter_line,
-    describe_known,
-    describe_limits,
-    describe_names,
-    describe_price,
-    describe_reach,
-    describe_reason,
-    describe_segment_numbers,
-    describe_segment_reason,
-    format_share,
-    format_us_range,
-    headline,
-    main_reasons,
-    setting_headline,
-)
 from kafkaviz.cli.common import output
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.archives import archive
@@ -74,11 +47,15 @@ def render(
     left_out = left_out_text(
         source.inactive_segments, is_metadata_left_out=source.metadata_left_out
     )
+    if recommendation is not None:
+        main_sentence = ranking.main_sentence(topics, parts.log_bytes)
+        yield from output.wrap(main_sentence, "", breaks_words=True)
+    yield measured
+    if left_out:
+        yield left_out
     if recommendation is None:
-        yield from (measured, *([left_out] if left_out else []), say("tuning_answer.no_batch"))
+        yield say("tuning_answer.no_batch")
         return
-    yield from output.wrap(main_sentence(topics, parts.log_bytes), "", breaks_words=True)
-    yield from (measured, *([left_out] if left_out else []))
     if len(topics) > 1:
         yield from _render_broker_parts(topics)
     elif topics[0].batching:
@@ -96,33 +73,33 @@ def render(
 
 def _render_batches(answer: BatchingAnswer) -> Iterator[str]:
     advice = answer.batches
-    yield from _wrap_part(say("cli_tune.label_batches"), batches_headline(answer))
+    yield from _wrap_part(say("cli_tune.label_batches"), ranking.batches_headline(answer))
     if advice.verdict == CHANGE:
-        yield from (f"  {line}" for line in setting_lines(advice))
-        yield from _wrap(say("cli_tune.label_saves"), describe_effects(answer))
-        yield from _wrap(say("cli_tune.label_price"), describe_batches_price(advice))
+        yield from (f"  {line}" for line in ranking.setting_lines(advice))
+        yield from _wrap(say("cli_tune.label_saves"), ranking.describe_effects(answer))
+        yield from _wrap(say("cli_tune.label_price"), ranking.describe_batches_price(advice))
     yield from _render_advice_reasons(advice)
-    sample = describe_sample(answer)
+    sample = ranking.describe_sample(answer)
     text = message("batching_answer.known_batches", sample=sample)
     yield from _wrap(say("cli_tune.label_known"), text)
 
 
 def _render_codec(answer: BatchingAnswer) -> Iterator[str]:
     advice = answer.codec
-    yield from _wrap_part(say("cli_tune.label_codec"), codec_headline(advice))
+    yield from _wrap_part(say("cli_tune.label_codec"), ranking.codec_headline(advice))
     if advice.verdict == CHANGE:
-        yield from (f"  {line}" for line in setting_lines(advice))
-        saving = describe_saving(advice, answer.sample.log_bytes)
+        yield from (f"  {line}" for line in ranking.setting_lines(advice))
+        saving = ranking.describe_saving(advice, answer.sample.log_bytes)
         yield from _wrap(say("cli_tune.label_saves"), saving)
-        yield from _wrap(say("cli_tune.label_price"), describe_codec_price(advice))
+        yield from _wrap(say("cli_tune.label_price"), ranking.describe_codec_price(advice))
     yield from _render_advice_reasons(advice)
-    text = message("batching_answer.known_codec", sample=describe_sample(answer))
+    text = message("batching_answer.known_codec", sample=ranking.describe_sample(answer))
     yield from _wrap(say("cli_tune.label_known"), text)
 
 
 def _render_advice_reasons(advice: BatchAdvice | CodecAdvice) -> Iterator[str]:
     for reason in ranking.main_reasons(advice):
-        yield from _wrap(say("cli_tune.label_because"), describe_advice_reason(reason))
+        yield from _wrap(say("cli_tune.label_because"), ranking.describe_advice_reason(reason))
 
 
 def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
@@ -139,7 +116,7 @@ def _render_broker_parts(topics: Sequence[RankedTopic]) -> Iterator[str]:
                 "batching_answer.broker_part",
                 n=len(savings),
                 saved=sum(saved_bytes for _, saved_bytes in savings),
-                names=describe_names([name for name, _ in savings]),
+                names=sentences.describe_names([name for name, _ in savings]),
             )
         yield from _wrap_part(say(f"cli_tune.label_{part}"), text)
 
@@ -177,70 +154,56 @@ def _render_index(
     case = source.total
     is_broker = source.kind == BROKER
     topic = None if is_broker else case.today.topic
-    name = BROKER_SETTING if is_broker else SETTING
-    text = headline(recommendation, name)
+    text = sentences.headline(recommendation, BROKER_SETTING if is_broker else SETTING)
     if recommendation.verdict == TuningVerdict.KEEP:
-        source_text = case.today.interval_source
-        text = message("cli_tune.with_source", text=text, source=source_text)
+        text = message("cli_tune.with_source", text=text, source=case.today.interval_source)
     yield from _wrap_part(say("cli_tune.head_index"), text)
     if recommendation.verdict == TuningVerdict.CHANGE:
-        yield f"  {alter_line(SETTING, recommendation.value, topic)}"
-        yield from _wrap("", describe_reach(SETTING))
-    for reason in main_reasons(recommendation):
-        yield from _wrap(say("cli_tune.label_because"), describe_reason(reason))
-    yield from _wrap(say("cli_tune.label_price"), describe_price(recommendation.current_cost))
+        yield f"  {sentences.alter_line(SETTING, recommendation.value, topic)}"
+        yield from _wrap("", sentences.describe_reach(SETTING))
+    for reason in sentences.main_reasons(recommendation):
+        yield from _wrap(say("cli_tune.label_because"), sentences.describe_reason(reason))
+    price = sentences.describe_price(recommendation.current_cost)
+    yield from _wrap(say("cli_tune.label_price"), price)
     limits = limits_at(case.measurement, case.today.config, recommendation.value)
-    yield from _wrap(say("cli_tune.label_limits"), describe_limits(limits))
+    yield from _wrap(say("cli_tune.label_limits"), sentences.describe_limits(limits))
     yield from _render_segment_size(source, topic)
     yield from _render_unset(case)
-    yield from _wrap(say("cli_tune.label_known"), describe_known(case, costs))
+    yield from _wrap(say("cli_tune.label_known"), sentences.describe_known(case, costs))
     if is_broker:
         yield from _wrap("", say("tuning_answer.weighted"))
 
 
 def _render_segment_size(source: TuningSource, topic: str | None) -> Iterator[str]:
     _, advice = advise_segment_sizes(source)
-    line = setting_headline(
-        SEGMENT_SETTING,
-        advice.today.segment_bytes,
-        advice.value,
-        is_known=SEGMENT_SETTING not in source.total.today.unknown_settings,
+    is_known = SEGMENT_SETTING not in source.total.today.unknown_settings
+    line = sentences.setting_headline(
+        SEGMENT_SETTING, advice.today.segment_bytes, advice.value, is_known=is_known
     )
-    reason = describe_segment_reason(advice)
-    yield from _wrap(
-        say("cli_tune.label_segments"), message("common.clauses", parts=(line, reason))
-    )
+    parts = (line, sentences.describe_segment_reason(advice))
+    yield from _wrap(say("cli_tune.label_segments"), message("common.clauses", parts=parts))
     if advice.considered:
-        yield f"  {alter_line(SEGMENT_SETTING, advice.value, topic)}"
-        yield from _wrap(say("cli_tune.label_price"), describe_segment_numbers(advice.considered))
-    yield from _wrap("", describe_segment_numbers(advice.today))
+        yield f"  {sentences.alter_line(SEGMENT_SETTING, advice.value, topic)}"
+        price = sentences.describe_segment_numbers(advice.considered)
+        yield from _wrap(say("cli_tune.label_price"), price)
+    yield from _wrap("", sentences.describe_segment_numbers(advice.today))
 
 
 def _render_unset(case: TuningCase) -> Iterator[str]:
     """Yields the settings inferred from rolls, then the settings assumed to be Kafka's defaults."""
-    if case.today.inferred_settings:
-        inferred_settings = (
-            f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
-            for name in case.today.inferred_settings
-        )
-        yield from _wrap(
-            say("tuning_answer.known_inferred"),
-            say("cli_tune.from_the_rolls", settings=tuple(inferred_settings)),
-        )
-    if case.today.assumed_settings:
-        assumed_settings = (
-            f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
-            for name in case.today.assumed_settings
-        )
+    if settings := _setting_texts(case, case.today.inferred_settings):
+        text = say("cli_tune.from_the_rolls", settings=settings)
+        yield from _wrap(say("tuning_answer.known_inferred"), text)
+    if settings := _setting_texts(case, case.today.assumed_settings):
         source = message("setting_source.metadata_log_elsewhere")
-        yield from _wrap(
-            say("cli_tune.label_assumed"),
-            say(
-                "cli_tune.assumed",
-                settings=tuple(assumed_settings),
-                why=message("tuning_answer.interval_assumed", source=source),
-            ),
-        )
+        why = message("tuning_answer.interval_assumed", source=source)
+        text = say("cli_tune.assumed", settings=settings, why=why)
+        yield from _wrap(say("cli_tune.label_assumed"), text)
+
+
+def _setting_texts(case: TuningCase, names: Iterable[str]) -> tuple[str, ...]:
+    config = case.today.config
+    return tuple(f"{name} = {getattr(config, name.replace('.', '_'))}" for name in names)
 
 
 def _render_table(
@@ -259,9 +222,9 @@ def _render_table(
     for interval, mark in _rows(case, recommendation, costs):
         row = interval.row
         index_bytes = units.format_bytes(int(row["index_bytes"]))
-        index = f"{index_bytes:>12}{format_share(interval.index_share):>9}"
+        index = f"{index_bytes:>12}{sentences.format_share(interval.index_share):>9}"
         headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
-        range_text = output.to_one_line(format_us_range(interval.p99_us))
+        range_text = output.to_one_line(sentences.format_us_range(interval.p99_us))
         words = f"   {range_text}{'  ' if mark else ''}{mark}"
         yield f"{interval.interval_bytes:>12}{row['entries']:>12}{index}{headers}{words}"
 
@@ -282,25 +245,20 @@ def _rows(
             if interval.row != today.row:
                 yield interval, say("cli_tune.mark_replayed")
         elif interval.interval_bytes in intervals:
-            yield (
-                interval,
-                say("common.considered")
-                if interval.interval_bytes == recommendation.considered_bytes
-                else "",
-            )
+            is_considered = interval.interval_bytes == recommendation.considered_bytes
+            yield interval, say("common.considered") if is_considered else ""
 
 
 def _render_topics(source: TuningSource, topics: Sequence[RankedTopic]) -> Iterator[str]:
     yield from ("", say("cli_tune.topics"))
     for topic in topics:
-        lines = [
-            *(line for advice in _changed_advice(topic) for line in setting_lines(advice)),
-            *(
-                f"{SETTING}={cast(Recommendation, topic.recommendation).value}"
-                for part, _ in topic.savings
-                if part == INDEX
-            ),
-        ]
+        lines = []
+        for part, _ in sorted(topic.savings, key=lambda saving: saving[0] == INDEX):
+            if part == INDEX:
+                lines.append(f"{SETTING}={cast(Recommendation, topic.recommendation).value}")
+            elif topic.batching:
+                advice = topic.batching.batches if part == BATCHES else topic.batching.codec
+                lines += ranking.setting_lines(advice)
         text = ", ".join(lines)
         if not lines:
             text = say("tuning.no_batch" if topic.recommendation is None else "curves.keep")
@@ -309,12 +267,6 @@ def _render_topics(source: TuningSource, topics: Sequence[RankedTopic]) -> Itera
         yield f"  {output.pad(topic.case.name, 28)}{size:>10}{saved:>12}   {text}"
     if source.metadata_left_out:
         yield f"  {say('cli_tune.metadata_left')}"
-
-
-def _changed_advice(topic: RankedTopic) -> Iterator[BatchAdvice | CodecAdvice]:
-    for part, _ in topic.savings:
-        if topic.batching and part != INDEX:
-            yield topic.batching.batches if part == BATCHES else topic.batching.codec
 
 
 def _wrap_part(label: str, text: str | Message) -> Iterator[str]:
