@@ -47,6 +47,11 @@ NO_READER = 128 + 13  # the status that a shell reports for SIGPIPE
 class _CommandLineParser(argparse.ArgumentParser):
     """A parser that reports an error in one line: "PROGRAM: error; see PROGRAM --help"."""
 
+    def __init__(
+        self, formatter_class: Any = argparse.RawDescriptionHelpFormatter, **settings: Any
+    ) -> None:
+        super().__init__(formatter_class=formatter_class, **settings)
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Reports unknown arguments as an error of this command's parser, not of the top parser."""
         options, extra = super().parse_known_args(args, namespace)
@@ -55,10 +60,8 @@ class _CommandLineParser(argparse.ArgumentParser):
         return options, extra
 
     def error(self, message: str) -> NoReturn:
-        self.exit(
-            USAGE_OR_INPUT,
-            output.to_one_line(say("cli.usage", program=self.prog, message=message)) + "\n",
-        )
+        usage = output.to_one_line(say("cli.usage", program=self.prog, message=message))
+        self.exit(USAGE_OR_INPUT, f"{usage}\n")
 
 
 def _language_parser() -> argparse.ArgumentParser:
@@ -73,8 +76,9 @@ def _language_parser() -> argparse.ArgumentParser:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser of the command line. Each command sets `run`, the function to call."""
+    """Returns the parser of the command line, which sets `run` to the function of the command."""
     top = _CommandLineParser(
+        argparse.HelpFormatter,
         prog="kafkaviz",
         description=(
             "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
@@ -92,7 +96,9 @@ def parser() -> argparse.ArgumentParser:
     )
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
-        importlib.import_module(f"kafkaviz.cli.{name}").add_parser(subparsers)
+        command = importlib.import_module(f"kafkaviz.cli.{name}")
+        command.add_parser(subparsers)
+        subparsers.choices[name].set_defaults(run=command.run)
     return top
 
 
@@ -142,13 +148,8 @@ def _run(arguments: Sequence[str]) -> int:
         return NO_READER
     except OSError as error:  # the disk of the output is full, or another system error
         _drop_output()
-        print(
-            output.to_one_line(
-                "kafkaviz: "
-                f"{': '.join(filter(None, [error.filename, error.strerror or str(error)]))}"
-            ),
-            file=sys.stderr,
-        )
+        parts = filter(None, ["kafkaviz", error.filename, error.strerror or str(error)])
+        print(output.to_one_line(": ".join(parts)), file=sys.stderr)
         return USAGE_OR_INPUT
 
 

@@ -38,12 +38,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "app",
         help="open the web app",
-        description=(
-            "Opens the web app on a broker directory, or on the sample one. The directory is "
-            "never changed."
-        ),
+        description="Opens the web app on a broker directory, or on the sample one. The directory "
+        "is never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "directories",
@@ -99,7 +96,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="append",
         help="a folder of lessons; may be repeated",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -165,13 +161,7 @@ def _server(port: int | None) -> list[str]:
 
     The option -P prevents Python from importing a streamlit.py in the current directory.
     """
-    return [
-        sys.executable,
-        "-P",
-        "-m",
-        "kafkaviz.serve",
-        *([] if port is None else [str(port)]),
-    ]
+    return [sys.executable, "-P", "-m", "kafkaviz.serve", *([] if port is None else [str(port)])]
 
 
 def _check_listening_address(address: str, port: int | None) -> None:
@@ -213,15 +203,13 @@ def _parse_address(text: str) -> str:
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            say("cli_app.no_address", address=escape_controls(text))
-        ) from None
+        problem = say("cli_app.no_address", address=escape_controls(text))
+        raise argparse.ArgumentTypeError(problem) from None
 
 
 def _parse_host(text: str) -> str:
-    if not text or not all(
-        part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
-    ):
+    parts = text.removesuffix(".").split(".")
+    if not all(part.replace("-", "").isalnum() for part in parts):
         raise argparse.ArgumentTypeError(say("cli_app.no_host", name=escape_controls(text)))
     return text
 

@@ -27,12 +27,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "calibrate",
         help="measure this machine for tune",
-        description=(
-            "Measures how long each step of a lookup takes on this machine. The measurement takes "
-            "some seconds."
-        ),
+        description="Measures how long each step of a lookup takes on this machine. The "
+        "measurement takes some seconds.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "directory",
@@ -42,7 +39,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="a folder on the disk to measure (default: the cache)",
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,14 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _render(measurement: dict, path: Path) -> Iterator[str]:
-    machine = measurement["machine"]
-    yield say(
-        "cli_calibrate.machine",
-        processors=machine["processors"],
-        architecture=machine["architecture"],
-        system=machine["system"],
-        folder=measurement["folder"],
-    )
+    yield say("cli_calibrate.machine", folder=measurement["folder"], **measurement["machine"])
     labels = {
         "pread_17_us": say("cli_calibrate.page_cache_17"),
         "pread_61_us": say("cli_calibrate.page_cache_61"),
@@ -74,16 +63,11 @@ def _render(measurement: dict, path: Path) -> Iterator[str]:
     }
     for name, words in labels.items():
         timing = measurement[name]
-        text = (
-            say("cli_calibrate.not_measured")
-            if timing is None
-            else say(
-                "cli_calibrate.timing",
-                median=f"{timing['median']:8.2f}",
-                least=timing["min"],
-                p90=timing["p90"],
-            )
-        )
+        text = say("cli_calibrate.not_measured")
+        if timing is not None:
+            median = f"{timing['median']:8.2f}"
+            least = timing["min"]
+            text = say("cli_calibrate.timing", median=median, least=least, p90=timing["p90"])
         yield f"  {output.pad(words, 32)}{text}"
     yield from ("  " + say("cli_calibrate.note", note=note) for note in measurement["notes"])
     yield say("cli_calibrate.kept", path=path)

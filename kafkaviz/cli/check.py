@@ -1,15 +1,16 @@
 """kafkaviz check: finds faults in a directory and predicts broker start-up."""
 
 import argparse
-import math
-from pathlib import Path
 
 from kafkaviz.cli.common import (
     add_json_option,
+    add_paths_argument,
     add_setting_option,
     add_tiered_option,
+    add_version_option,
     join_tiered_paths,
     output,
+    parse_number,
 )
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import say
@@ -74,18 +75,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "partition. Reports each fault, what Kafka does about it, what to do, and what the next "
         "start of the broker will change. The directory is never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = (
+    add_paths_argument(
+        parser,
         "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
-        "partition in one; for a broker with several log directories, all of them or the folder "
-        "that holds them"
+        "partition in one",
     )
-    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
-    parser.add_argument(
-        "--kafka-version",
-        metavar="V",
-        help="the release that reads the directory, such as 4.3.1 (default: inferred)",
+    add_version_option(
+        parser, "the release that reads the directory, such as 4.3.1 (default: inferred)"
     )
     add_setting_option(
         parser,
@@ -105,18 +102,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_tiered_option(parser)
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def _read_rate(text: str) -> int:
     """Parses MB per second into bytes per second."""
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = math.nan
-    if not 0.001 <= rate < 1e9:
-        raise argparse.ArgumentTypeError(say("cli_check.no_read_rate", text=text))
-    return int(rate * MEGABYTE)
+    problem = say("cli_check.no_read_rate", text=text)
+    return int(parse_number(text, lambda rate: 0.001 <= rate < 1e9, problem) * MEGABYTE)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -126,13 +117,10 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log.settings import open_settings
 
     broker = open_broker(*join_tiered_paths(args.paths, args.tiered))
-    settings = (
-        open_settings(
-            broker, assume_release(broker, args.kafka_version).release, dict(args.overrides)
-        )
-        if args.overrides
-        else None
-    )
+    settings = None
+    if args.overrides:
+        release = assume_release(broker, args.kafka_version).release
+        settings = open_settings(broker, release, dict(args.overrides))
     progress = ByteProgress()
     progress.expect(
         {
@@ -157,6 +145,5 @@ def run(args: argparse.Namespace) -> int:
         from kafkaviz.cli.text.check_text import render
 
         output.say(render(health, args.read_rate))
-    if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]):
-        return FINDINGS_STATUS
-    return 0
+    has_findings = any(health.counts[severity] for severity in FAIL_ON[args.fail_on])
+    return FINDINGS_STATUS if has_findings else 0

@@ -2,10 +2,9 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import add_json_option, output
+from kafkaviz.cli.common import add_json_option, add_paths_argument, output
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import Text, message, say, say_count
 
@@ -46,16 +45,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         description="Shows the commits of a consumer group that __consumer_offsets still has, "
         "which of them counts, and what follows it in the log. The directory is never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = (
-        "a broker directory, or a .tar, .tar.gz or .zip of one; for a broker with several log "
-        "directories, all of them or the folder that holds them"
-    )
-    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
+    add_paths_argument(parser, "a broker directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument("--group", metavar="G", help="the consumer group (default: list all)")
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -2,15 +2,17 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import (
     add_json_option,
+    add_paths_argument,
     add_setting_option,
     add_tiered_option,
+    add_version_option,
     join_tiered_paths,
     output,
+    parse_number,
 )
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import Text, message, say
@@ -63,14 +65,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "holds it back, and the records, segments and bytes after one cleaning. The directory is "
         "never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = (
+    add_paths_argument(
+        parser,
         "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
-        "partition in one; for a broker with several log directories, all of them or the folder "
-        "that holds them"
+        "partition in one",
     )
-    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
     parser.add_argument(
         "--now",
         metavar="MS",
@@ -99,12 +99,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add_setting_option(
         parser, "a setting of topics or of the cleaner, such as delete.retention.ms=0"
     )
-    parser.add_argument(
-        "--kafka-version", metavar="V", help="the release of the cleaner (default: inferred)"
-    )
+    add_version_option(parser, "the release of the cleaner (default: inferred)")
     add_tiered_option(parser)
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def _parse_map_bytes(text: str) -> int:
@@ -116,13 +113,8 @@ def _parse_map_bytes(text: str) -> int:
 
 
 def _parse_load_factor(text: str) -> float:
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = 0.0
-    if not 0 < factor <= 1:
-        raise argparse.ArgumentTypeError(say("cli_compaction.bad_load_factor", text=text))
-    return factor
+    problem = say("cli_compaction.bad_load_factor", text=text)
+    return parse_number(text, lambda factor: 0 < factor <= 1, problem)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -155,11 +147,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _render(result: "Compaction") -> Iterator[Text]:
+    size = result.map
     yield message(
-        "cli_compaction.map",
-        bytes=result.map.size_bytes,
-        load_factor=result.map.load_factor,
-        n=result.map.most_keys,
+        "cli_compaction.map", bytes=size.size_bytes, load_factor=size.load_factor, n=size.most_keys
     )
     if result.order:
         yield message("cli_compaction.order", names=result.order)
@@ -196,11 +186,8 @@ def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
     from kafkaviz.figures.disk import compaction_view
 
     decision = partition.decision
-    yield message(
-        "cli_compaction.partition",
-        name=partition.partition,
-        reason=compaction_view.describe_reason(decision, partition.settings),
-    )
+    reason = compaction_view.describe_reason(decision, partition.settings)
+    yield message("cli_compaction.partition", name=partition.partition, reason=reason)
     if decision.total_bytes:
         yield _indent(
             "cli_compaction.parts",
@@ -215,10 +202,8 @@ def _render_partition(partition: "PartitionCompaction") -> Iterator[Text]:
             checkpoint=decision.checkpointed,
             offset=decision.first_dirty_offset,
         )
-    yield _indent(
-        "cli_compaction.held",
-        barrier=compaction_view.describe_barrier(decision, partition.oldest_transaction),
-    )
+    barrier = compaction_view.describe_barrier(decision, partition.oldest_transaction)
+    yield _indent("cli_compaction.held", barrier=barrier)
     if partition.error:
         yield _indent("cli_compaction.error", error=partition.error)
     if partition.cleaned:
@@ -239,14 +224,12 @@ def _render_cleaning(cleaning: "Cleaning") -> Iterator[str]:
             tombstones=message("cli_compaction.n_tombstones", n=cleaning.tombstone_count),
             markers=message("cli_compaction.n_markers", n=cleaning.marker_count),
         )
+    source_count = sum(len(segment.sources) for segment in cleaning.segments)
     yield _indent(
         "cli_compaction.freed",
         before=cleaning.source_bytes,
         after=cleaning.log_bytes,
-        segments=message(
-            "report.segments",
-            n=sum(len(segment.sources) for segment in cleaning.segments),
-        ),
+        segments=message("report.segments", n=source_count),
         into=message("cli_compaction.n_written", n=len(cleaning.segments)),
         offset=cleaning.next_first_dirty_offset,
     )

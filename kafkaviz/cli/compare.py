@@ -72,7 +72,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "that a follower would drop by its leader epochs, for each of the two as leader. The "
         "directories are never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = (
         "a broker or partition directory, an archive of one, a .log; of a broker with several log "
@@ -87,7 +86,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the other directory, or the same one later; for a catalog another catalog",
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -56,12 +56,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "dump",
         help="print a file as kafka-dump-log does",
-        description=(
-            "Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and .checkpoint "
-            "files."
-        ),
+        description="Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and "
+        ".checkpoint files.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("paths", metavar="FILE", nargs="*", help="a file to print")
@@ -74,35 +71,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     for name, help_text in FLAGS.items():
         _add(parser, name, action="store_true", help=help_text)
-    _add(
-        parser,
-        "key-decoder-class",
-        metavar="CLASS",
-        nargs="?",
-        const="",
-        help="a decoder that Kafka ships (default: text)",
-    )
-    _add(
-        parser,
-        "value-decoder-class",
-        metavar="CLASS",
-        nargs="?",
-        const="",
-        help="the same for values",
-    )
-    _add(
-        parser,
-        "max-bytes",
-        metavar="N",
-        type=_integer("max-bytes"),
-        help="read only the first N bytes of a .log",
-    )
-    batch_help = "read at most N bytes of a batch that an .index points to"
-    _add(
-        parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help=batch_help
-    )
+    for name, help_text in (
+        ("key-decoder-class", "a decoder that Kafka ships (default: text)"),
+        ("value-decoder-class", "the same for values"),
+    ):
+        _add(parser, name, metavar="CLASS", nargs="?", const="", help=help_text)
+    for name, help_text in (
+        ("max-bytes", "read only the first N bytes of a .log"),
+        ("max-message-size", "read at most N bytes of a batch that an .index points to"),
+    ):
+        _add(parser, name, metavar="N", type=_integer(name), help=help_text)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
-    parser.set_defaults(run=run, refuse=parser.error)
+    parser.set_defaults(refuse=parser.error)
 
 
 def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
@@ -130,11 +110,9 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.cli.dumping import Console, ReaderGone
 
     console = Console(sys.stdout.buffer, sys.stderr.buffer)
+    form = importlib.import_module(f"kafkaviz.cli.dumping.{'json_lines' if args.json else 'text'}")
     try:
-        output_format = importlib.import_module(
-            f"kafkaviz.cli.dumping.{'json_lines' if args.json else 'text'}"
-        )
-        status = output_format.dump(options(args), console)
+        status = form.dump(options(args), console)
         console.flush()
     except ReaderGone:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -170,14 +148,13 @@ def options(args: argparse.Namespace) -> "DumpOptions":
     names = (*(split_list(args.files) if args.files else ()), *args.paths)
     if not names:
         args.refuse("name a file to print")
-    files = tuple(map(_local_path, names))
     decoder = next(
         (name for name in DECODERS if getattr(args, f"{name.replace('-', '_')}_decoder")), None
     )
-    classes = args.key_decoder_class, args.value_decoder_class
-    prints = args.print_data_log or decoder is not None or any(name is not None for name in classes)
+    implies_printing = decoder, args.key_decoder_class, args.value_decoder_class
+    prints = args.print_data_log or any(name is not None for name in implies_printing)
     return DumpOptions(
-        files=files,
+        files=tuple(map(_local_path, names)),
         prints=prints,
         deep=prints or args.deep_iteration,
         decoder=decoder,

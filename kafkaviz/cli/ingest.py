@@ -2,17 +2,13 @@
 
 import argparse
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from kafkaviz import extras
 from kafkaviz.cli import INTERRUPTED
-from kafkaviz.cli.common import (
-    add_json_option,
-    add_tiered_option,
-    join_tiered,
-    output,
-)
+from kafkaviz.cli.common import add_json_option, add_tiered_option, join_tiered, output
 from kafkaviz.cli.common.output import LINE_EVERY_S, PLAIN_EVERY_S, ProgressLine
 from kafkaviz.messages import message, say
 
@@ -44,7 +40,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Parquet tables. It holds these directories and no others, with the findings of `check`. A "
         "second run reads only changed files. The directories are never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "directories",
@@ -86,7 +81,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_tiered_option(parser)
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -161,12 +155,13 @@ def _watch(ingest: "Ingest") -> "CatalogInfo":
 def _render_progress(progress: "Progress") -> str:
     from kafkaviz import units
 
+    if progress.state == "starting":
+        return say("progress.starting")
+    if progress.state == "writing":
+        return say("cli_ingest.writing")
     if progress.state != "reading":
-        return {"starting": say("progress.starting"), "writing": say("cli_ingest.writing")}.get(
-            progress.state, progress.state
-        )
+        return progress.state
     key = "reading_speed" if progress.bytes_per_s else "reading"
-
     return say(
         f"cli_ingest.{key}",
         done=progress.done_bytes,
@@ -223,40 +218,27 @@ def _check(info: "CatalogInfo") -> dict | None:
     return None
 
 
-def _render(result: dict) -> list[str]:
-    read_count = result["read"]["segments"]
-    kept_count = result["kept"]["segments"]
-    lines = [
-        say(
-            "common.labelled",
-            where=result["catalog"],
-            text=message(
-                "common.names", names=tuple(broker["name"] for broker in result["broker"])
-            ),
-        )
-    ]
-    lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
+def _render(result: dict) -> Iterator[str]:
+    names = message("common.names", names=tuple(broker["name"] for broker in result["broker"]))
+    yield say("common.labelled", where=result["catalog"], text=names)
+    for table, rows in result["rows"].items():
+        yield f"  {table:<15}{rows:>12}"
     if result["findings"]:
         counts = tuple(
             message(f"finding_count.{severity}s", n=count)
             for severity, count in result["findings"].items()
         )
-        lines += [say("cli_ingest.found", counts=counts)]
-    if result["check"] and result["check"]["unchecked_codes"]:
-        codes = tuple(result["check"]["unchecked_codes"])
-        lines += [
-            say("finding.checks_partial", level=result["check"]["level"], codes=codes),
-        ]
-    lines += [
-        say(
-            "cli_ingest.read",
-            segments=message("common.n_segments", n=read_count),
-            size=result["read"]["bytes"],
-            unchanged=kept_count,
-        )
-    ]
-    lines += [
-        say("cli_ingest.not_read", path=problem["path"], problem=problem["what"])
-        for problem in result["problems"]
-    ]
-    return [*lines, say("cli_ingest.took", ms=1000 * result["seconds"])]
+        yield say("cli_ingest.found", counts=counts)
+    check = result["check"]
+    if check and check["unchecked_codes"]:
+        codes = tuple(check["unchecked_codes"])
+        yield say("finding.checks_partial", level=check["level"], codes=codes)
+    yield say(
+        "cli_ingest.read",
+        segments=message("common.n_segments", n=result["read"]["segments"]),
+        size=result["read"]["bytes"],
+        unchanged=result["kept"]["segments"],
+    )
+    for problem in result["problems"]:
+        yield say("cli_ingest.not_read", path=problem["path"], problem=problem["what"])
+    yield say("cli_ingest.took", ms=1000 * result["seconds"])

@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import add_json_option, add_setting_option, output
+from kafkaviz.cli.common import (
+    add_json_option,
+    add_setting_option,
+    add_version_option,
+    output,
+)
 from kafkaviz.messages import Text, message, say
 
 if TYPE_CHECKING:
@@ -43,7 +48,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "which one stays, and why each of the others is still there. The directory is never "
         "changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = "a partition directory, a .tar, .tar.gz or .zip of one, or its path in one of a broker"
     parser.add_argument("path", metavar="TP_DIR", type=Path, help=what)
@@ -62,11 +66,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the high watermark of the log (default: the checkpointed one, or the log's end)",
     )
     add_setting_option(parser, "a setting of the topic, such as delete.retention.ms=0")
-    parser.add_argument(
-        "--kafka-version", metavar="V", help="the release of the cleaner (default: inferred)"
-    )
+    add_version_option(parser, "the release of the cleaner (default: inferred)")
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -92,9 +93,8 @@ def run(args: argparse.Namespace) -> int:
     )
     partitions = compacted_partitions(plan)
     if not partitions:
-        raise CannotOpen(
-            archive.display_text(opened.partition.path), message("key_story.never_cleaned")
-        )
+        path = archive.display_text(opened.partition.path)
+        raise CannotOpen(path, message("key_story.never_cleaned"))
     [partition] = partitions
     log = decide_log(
         plan,
@@ -160,12 +160,8 @@ def _render(story: "KeyStory", partition: str) -> Iterator[Text]:
 
 
 def _render_unread(story: "KeyStory") -> Iterator[Text]:
-    if story.unread_from is not None:
-        yield message(
-            "key_story.unread_from",
-            segment=story.unread_from.segment,
-            position=story.unread_from.position,
-        )
+    if end := story.unread_from:
+        yield message("key_story.unread_from", segment=end.segment, position=end.position)
 
 
 def _values(story: "KeyStory", record: "KeyRecord") -> dict[str, object]:

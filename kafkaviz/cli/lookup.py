@@ -9,8 +9,10 @@ from kafkaviz.cli.common import (
     add_json_option,
     add_log_dirs_option,
     add_tiered_option,
+    add_version_option,
     join_tiered,
     output,
+    parse_number,
 )
 from kafkaviz.messages import message, render, say
 
@@ -59,7 +61,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "segment, every index slot that is read, every batch header, the record. The directory is "
         "never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "path",
@@ -76,11 +77,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "latest or max"
     )
     target.add_argument("--timestamp", metavar="T", type=_parse_timestamp, help=when)
-    parser.add_argument(
-        "--kafka-version",
-        metavar="V",
-        help="the release that searches (default: inferred from the directory)",
-    )
+    add_version_option(parser, "the release that searches (default: inferred from the directory)")
     parser.add_argument(
         "--search",
         choices=["warm", "plain"],
@@ -107,7 +104,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "the measured requests, or 50)",
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -161,12 +157,9 @@ def _search_log(args: argparse.Namespace, opened: "OpenedPath") -> int:
             output.say_json("lookup", refusal)
         raise
     remote_files = tiered_view.remote_files(opened.partition.path)
+    store = tiered_view.remote_store(opened.path)
     cost = remote_reads.remote_cost(
-        result,
-        log.segments,
-        remote_files,
-        args.remote_request_ms,
-        tiered_view.remote_store(opened.path),
+        result, log.segments, remote_files, args.remote_request_ms, store
     )
     if args.json:
         from kafkaviz.analysis.json_objects import to_json_object
@@ -191,35 +184,24 @@ def _search_index(args: argparse.Namespace, opened: "OpenedPath") -> int:
     is_time = opened.file_name is not None and opened.file_name.kind == "timeindex"
     target = args.timestamp if is_time else args.offset
     if not isinstance(target, int):
-        raise KafkavizError(
-            message(
-                "errors.searched_for_time" if is_time else "errors.searched_for_offset",
-                name=args.path.name,
-            )
-        )
+        key = "errors.searched_for_time" if is_time else "errors.searched_for_offset"
+        raise KafkavizError(message(key, name=args.path.name))
     search_profile = versions.search_profile(opened.version, args.search)
     segment = open_index(opened, as_is=args.as_is)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
-    search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)
-    answer = (
-        index.time_entry_of(search, segment)
-        if is_time
-        else search.entry or (segment.base_offset, 0)
-    )
+    if is_time:
+        search = index.find_time(segment, target, search_profile)
+        answer = index.time_entry_of(search, segment)
+    else:
+        search = index.find_offset(segment, target, search_profile)
+        answer = search.entry or (segment.base_offset, 0)
     if args.json:
         from kafkaviz.analysis.lookup.lookups import index_object
 
-        output.say_json(
-            "lookup-index",
-            index_object(
-                search,
-                answer,
-                search_profile.version,
-                opened.partition.directory,
-                segment.start_error,
-            )
-            | _unknown_settings([segment]),
-        )
+        version = search_profile.version
+        directory = opened.partition.directory
+        document = index_object(search, answer, version, directory, segment.start_error)
+        output.say_json("lookup-index", document | _unknown_settings([segment]))
     else:
         from kafkaviz.cli.text import lookup_text
 
@@ -257,13 +239,8 @@ def _unknown_settings(segments: "Sequence[SegmentView]") -> dict[str, list[str]]
 
 
 def _parse_latency(text: str) -> float:
-    try:
-        latency_ms = float(text)
-    except ValueError:
-        latency_ms = -1
-    if not 0 <= latency_ms < float("inf"):
-        raise argparse.ArgumentTypeError(say("cli_lookup.no_latency", text=text))
-    return latency_ms
+    problem = say("cli_lookup.no_latency", text=text)
+    return parse_number(text, lambda latency_ms: 0 <= latency_ms < float("inf"), problem)
 
 
 def _parse_offset(text: str) -> int:
@@ -300,10 +277,7 @@ def _unit_hint(timestamp: int | str | None) -> str | None:
     unit_guess = units.other_unit(timestamp) if isinstance(timestamp, int) else None
     if not unit_guess:
         return None
-    key = "unit_early" if unit_guess.timestamp_ms > cast(int, timestamp) else "unit_future"
-    return say(
-        f"cli_lookup.{key}",
-        ms=timestamp,
-        unit=message(f"lookup.unit_{unit_guess.unit}"),
-        would=unit_guess.timestamp_ms,
-    )
+    would_ms = unit_guess.timestamp_ms
+    key = "unit_early" if would_ms > cast(int, timestamp) else "unit_future"
+    unit = message(f"lookup.unit_{unit_guess.unit}")
+    return say(f"cli_lookup.{key}", ms=timestamp, unit=unit, would=would_ms)

@@ -9,6 +9,7 @@ from kafkaviz.cli.common import (
     add_json_option,
     add_log_dirs_option,
     add_setting_option,
+    add_version_option,
     output,
     parse_folder,
 )
@@ -46,7 +47,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         description="Builds the indexes of a .log, or of each .log of a partition directory, as "
         "the recovery of a broker would. The directory is never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "path",
@@ -63,13 +63,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_setting_option(parser)
     add_log_dirs_option(parser)
-    parser.add_argument(
-        "--kafka-version",
-        metavar="V",
-        help="the release that recovers (default: inferred from the directory)",
-    )
+    add_version_option(parser, "the release that recovers (default: inferred from the directory)")
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,13 +80,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.say_json("rebuild", _rebuild_object(source, rebuilt_segments, files))
     else:
-        output.note(
-            say(
-                "cli_rebuild.recovered_as",
-                version=opened.version,
-                settings=_describe_settings(source),
-            )
+        settings = tuple(
+            message("cli_tune.setting_from", name=item.name, value=item.value, source=item.source)
+            for item in source.settings
         )
+        text = say("cli_rebuild.settings", settings=settings)
+        output.note(say("cli_rebuild.recovered_as", version=opened.version, settings=text))
         output.say(_render(source, rebuilt_segments, out))
     return 0
 
@@ -109,13 +103,14 @@ def _write_indexes(
 
     segments = []
     files = []
-    sizes = {
-        segment.name: segment.log.size_bytes
-        for segment in source.partition.live
-        if segment.base_offset in source.base_offsets
-    }
     progress = ByteProgress()
-    progress.expect(sizes)
+    progress.expect(
+        {
+            segment.name: segment.log.size_bytes
+            for segment in source.partition.live
+            if segment.base_offset in source.base_offsets
+        }
+    )
     with new_files(out, (source.partition.path,), replacing_same=True) as staging:
         for segment in source.rebuild_segments():
             progress.show(file_stem(segment.base_offset), 1.0)
@@ -141,16 +136,13 @@ def _rebuild_object(
 ) -> dict:
     from kafkaviz.analysis.json_objects import to_json_object
 
+    reasons = source.roll_reasons(rebuilt_segments)
     segments = [
         to_json_object(segment) | {"roll_reason": reason, "files": names}
-        for segment, reason, names in zip(
-            rebuilt_segments, source.roll_reasons(rebuilt_segments), files, strict=True
-        )
+        for segment, reason, names in zip(rebuilt_segments, reasons, files, strict=True)
     ]
-    fields: dict = {
-        "segments": segments,
-        "events": [event for segment in rebuilt_segments for event in _events(segment)],
-    }
+    events = [event for segment in rebuilt_segments for event in _events(segment)]
+    fields: dict = {"segments": segments, "events": events}
     if source.assumed_settings:
         fields["unknown"] = list(source.assumed_settings)
     return fields
@@ -161,20 +153,15 @@ def _events(segment: "RebuiltSegment") -> Iterator[dict]:
     from kafkaviz.simulate import steps
     from kafkaviz.units import file_stem
 
-    if segment.recovered_segment.truncated_bytes:
-        why = steps.STOP_REASONS.get(
-            segment.recovered_segment.stop_reason, segment.recovered_segment.stop_reason
-        )
-        byte_range = {
-            "from_position": segment.recovered_segment.valid_bytes,
-            "bytes": segment.recovered_segment.truncated_bytes,
-        }
+    result = segment.recovered_segment
+    if result.truncated_bytes:
         yield {
             "event": "truncate",
             "segment": segment.base_offset,
             "file": f"{file_stem(segment.base_offset)}.log",
-            **byte_range,
-            "why": why,
+            "from_position": result.valid_bytes,
+            "bytes": result.truncated_bytes,
+            "why": steps.STOP_REASONS.get(result.stop_reason, result.stop_reason),
         }
 
 
@@ -184,33 +171,17 @@ def _render(
     for segment in segments:
         result = segment.recovered_segment
         files = segment.files()
-        counts = (
+        counts = [
             message("common.n_offset_entries", n=len(result.offset_entries)),
             message("cli.time_entries", n=len(result.time_entries)),
-        )
-        aborted = (message("cli_rebuild.aborted", n=len(result.aborted)),) if len(files) > 2 else ()
-        yield say(
-            "cli.segment_line",
-            name=next(iter(files)).removesuffix(".index"),
-            bytes=result.valid_bytes,
-            entries=(*counts, *aborted),
-        )
+        ]
+        if len(files) > 2:
+            counts.append(message("cli_rebuild.aborted", n=len(result.aborted)))
+        name = next(iter(files)).removesuffix(".index")
+        entries = tuple(counts)
+        yield say("cli.segment_line", name=name, bytes=result.valid_bytes, entries=entries)
         for event in _events(segment):
-            yield "  " + say(
-                "cli_rebuild.cut",
-                bytes=event["bytes"],
-                byte=event["from_position"],
-                why=event["why"],
-            )
+            byte = event["from_position"]
+            yield "  " + say("cli_rebuild.cut", bytes=event["bytes"], byte=byte, why=event["why"])
     count = sum(len(item.files()) for item in segments)
     yield say("cli_rebuild.files_written", n=count, directory=source.partition.directory, out=out)
-
-
-def _describe_settings(source: "RebuildSource") -> str:
-    return say(
-        "cli_rebuild.settings",
-        settings=tuple(
-            message("cli_tune.setting_from", name=item.name, value=item.value, source=item.source)
-            for item in source.settings
-        ),
-    )

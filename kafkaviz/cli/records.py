@@ -82,7 +82,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "them as a table. Keys and values are written only with --payload. The directory is never "
         "changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "paths",
@@ -112,7 +111,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="also read the directories that Kafka has renamed: -delete, -stray and -future",
     )
     parser.add_argument("--json", action="store_true", help="print a summary as one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -146,17 +144,14 @@ def _write(args: argparse.Namespace) -> int:
         WRITERS[args.out.suffix.lower()](file, rows.schema, count.add(_read(rows)))
     size_bytes = out.stat().st_size
     if args.json:
-        columns = [{"name": field.name, "type": str(field.type)} for field in rows.schema]
-        output.say_json(
-            "records",
-            {
-                "file": str(out),
-                "bytes": size_bytes,
-                "rows": count.rows,
-                "problems": count.problems,
-                "columns": columns,
-            },
-        )
+        summary = {
+            "file": str(out),
+            "bytes": size_bytes,
+            "rows": count.rows,
+            "problems": count.problems,
+            "columns": [{"name": field.name, "type": str(field.type)} for field in rows.schema],
+        }
+        output.say_json("records", summary)
     else:
         output.say([say_count("cli_records.written", count.rows, file=out, size=size_bytes)])
         if count.problems:
@@ -170,12 +165,9 @@ def _check_topics(topics: str | None, rows: "ArrowRows") -> None:
     known_topics = sorted({partition.topic for _, partition in rows.inventory.partitions})
     for name in filter(None, map(str.strip, (topics or "").split(","))):
         if not any(fnmatchcase(topic, name) for topic in known_topics):
-            shown_topics = tuple(known_topics[:SHOWN_TOPICS]) + ("…",) * (
-                len(known_topics) > SHOWN_TOPICS
-            )
-            raise KafkavizError(
-                message("cli_records.no_such_topic", name=name, topics=shown_topics)
-            )
+            names = known_topics[:SHOWN_TOPICS] + ["…"] * (len(known_topics) > SHOWN_TOPICS)
+            problem = message("cli_records.no_such_topic", name=name, topics=tuple(names))
+            raise KafkavizError(problem)
 
 
 def _read(rows: "ArrowRows") -> "Iterator[RecordBatch]":
@@ -229,17 +221,17 @@ def _release_code() -> None:
 
 def _advise(fault: "Message") -> "Message":
     """Returns a Spark error, with advice that names this command's options."""
-    if fault["advice"].key == "option.permissive":
-        advice = message("cli_records.permissive")
-    else:
-        advice = message("cli_records.permissive_or_drop")
+    is_permissive = fault["advice"].key == "option.permissive"
+    advice = message(f"cli_records.{'permissive' if is_permissive else 'permissive_or_drop'}")
     return message(fault.key, problem=fault["problem"], advice=advice)
 
 
 def _parse_file(text: str) -> Path | str:
     path = Path(text)
-    if text == STDOUT or (path.suffix.lower() in SUFFIXES and path.stem):
-        return text if text == STDOUT else path
+    if text == STDOUT:
+        return text
+    if path.suffix.lower() in SUFFIXES and path.stem:
+        return path
     raise argparse.ArgumentTypeError(say("cli_records.no_format", text=text, suffixes=SUFFIXES))
 
 

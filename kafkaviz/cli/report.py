@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import extras
-from kafkaviz.cli.common import add_setting_option, check_destination, complete_file, output
+from kafkaviz.cli.common import (
+    add_paths_argument,
+    add_setting_option,
+    add_version_option,
+    check_destination,
+    complete_file,
+    output,
+)
 from kafkaviz.cli.common.output import ProgressLine
 from kafkaviz.messages import Message, message, say
 
@@ -41,15 +48,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "inventory, the faults, the predicted next start, and the cost of other index intervals. "
         "The directory is never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "paths",
-        metavar="DIR",
-        type=Path,
-        nargs="+",
-        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one; for a broker "
-        "with several log directories, all of them or the folder that holds them",
+    add_paths_argument(
+        parser, "a broker or partition directory, or a .tar, .tar.gz or .zip of one", "DIR"
     )
     parser.add_argument(
         "-o",
@@ -63,17 +64,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--sha256", action="store_true", help="list every file of the directory with its SHA-256"
     )
     parser.add_argument("--payload", action="store_true", help="show a few records of each topic")
-    parser.add_argument(
-        "--kafka-version",
-        metavar="V",
-        help="the release that reads the directory (default: inferred)",
-    )
+    add_version_option(parser, "the release that reads the directory (default: inferred)")
     add_setting_option(
         parser,
         "a setting that is not in the directory, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print a summary as one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,9 +110,6 @@ def _show(progress: ProgressLine, what: Message) -> None:
     progress.show(what, f"kafkaviz: {say(f'report_progress.{kind}_alone')}")
 
 
-# ---- the file
-
-
 def _parse_page(text: str) -> Path:
     """Parses the name of an HTML file. Refuses other names, so that a typo overwrites nothing."""
     if not text.lower().endswith((".html", ".htm")) or Path(text).name.lower() in (".html", ".htm"):
@@ -132,14 +125,17 @@ def _inspected_folders(broker: "Broker") -> Iterator[Path]:
         yield from (directory.path for directory in broker.log_directories)
 
 
-# ---- the summary
-
-
 def _report_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
     health = subject.health
     recommendation = subject.tuning.overall if subject.tuning else None
+    inputs = None
+    if subject.digests is not None:
+        inputs = [
+            {"file": digest.name, "bytes": digest.size_bytes, "sha256": digest.sha256}
+            for digest in subject.digests
+        ]
     return {
         "file": str(out),
         "bytes": len(data),
@@ -164,12 +160,7 @@ def _report_object(subject: "Subject", out: Path, data: bytes) -> dict:
             "setting": "index.interval.bytes",
             "value": recommendation.value,
         },
-        "inputs": None
-        if subject.digests is None
-        else [
-            {"file": digest.name, "bytes": digest.size_bytes, "sha256": digest.sha256}
-            for digest in subject.digests
-        ],
+        "inputs": inputs,
     }
 
 
@@ -182,10 +173,8 @@ def _render(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
     yield f"  {health_view.verdict.title}"
     yield f"  {health.describe_counts(health_view)}"
     if subject.tuning:
-        yield "  " + say(
-            "cli_report.interval",
-            headline=tuning.verdict_view(subject.tuning).headline,
-            own=tuning.describe_own_intervals(subject.tuning),
-        )
+        headline = tuning.verdict_view(subject.tuning).headline
+        own = tuning.describe_own_intervals(subject.tuning)
+        yield "  " + say("cli_report.interval", headline=headline, own=own)
     else:
         yield "  " + say("cli_report.not_tuned", why=subject.untuned_reason)

@@ -11,6 +11,7 @@ from kafkaviz.cli.common import (
     add_json_option,
     add_log_dirs_option,
     add_setting_option,
+    add_version_option,
     output,
     parse_folder,
 )
@@ -60,12 +61,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "simulate",
         help="write real segments without a broker",
-        description=(
-            "Writes the segments that Kafka would write for a workload, or for the batches of a "
-            "copied partition."
-        ),
+        description="Writes the segments that Kafka would write for a workload, or for the batches "
+        "of a copied partition.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
@@ -95,10 +93,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=int,
         help="the seed of the random numbers (default: the workload's own)",
     )
-    parser.add_argument(
-        "--kafka-version",
-        metavar="V",
-        help="the release that writes (default: the workload's, or inferred from TP_DIR)",
+    add_version_option(
+        parser, "the release that writes (default: the workload's, or inferred from TP_DIR)"
     )
     parser.add_argument(
         "--crash",
@@ -111,7 +107,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="append in real time, until the workload ends or Ctrl-C is pressed",
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -130,30 +125,21 @@ def run(args: argparse.Namespace) -> int:
     inputs = source.inputs if source else ()
     resolve_output(out, inputs)
     if not args.json:
-        output.note(
-            say(
-                "cli_simulate.writing_as",
-                version=".".join(map(str, plan.behaviour.release)),
-                settings=_describe_settings(plan, source),
-            )
-        )
+        release = ".".join(map(str, plan.behaviour.release))
+        settings = _describe_settings(plan, source)
+        output.note(say("cli_simulate.writing_as", version=release, settings=settings))
+    write = _live if args.live else _write_files
     # until the with block ends, the files are only in the staging folder
-    with (_live if args.live else _write_files)(
-        plan, out, inputs, clean=not args.crash
-    ) as simulated:
-        result = simulation_text.simulation_object(simulated, source) if args.json else None
-        lines = (
-            []
-            if args.json
-            else [
-                *simulation_text.render(simulated, out),
-                *simulation_text.render_comparison(source, simulated),
-            ]
-        )
-    if result is None:
-        output.say(lines)
-    else:
+    with write(plan, out, inputs, clean=not args.crash) as simulated:
+        if args.json:
+            result = simulation_text.simulation_object(simulated, source)
+        else:
+            lines = list(simulation_text.render(simulated, out))
+            lines += simulation_text.render_comparison(source, simulated)
+    if args.json:
         output.say_json("simulate", result)
+    else:
+        output.say(lines)
     return 0
 
 
@@ -231,21 +217,22 @@ def _live(
     started_s = time.monotonic()
     run = Run(plan, logs)
     live_directory = _LiveDirectory(run, logs, out)
+
+    def now_ms() -> float:
+        return plan.start_ms + MS * (time.monotonic() - started_s)
+
     with _stop_signal() as wait, translate_os_errors(out):
         try:
             live_directory.bring_up_to_date()
-            for chunk in pace(
-                appends, lambda: plan.start_ms + MS * (time.monotonic() - started_s), wait
-            ):
+            for chunk in pace(appends, now_ms, wait):
                 run.take(chunk)
                 live_directory.bring_up_to_date()
         except KafkavizError as fault:
-            raise KafkavizError(
-                message("errors.written_before", error=fault.message, path=out)
-            ) from None
+            problem = message("errors.written_before", error=fault.message, path=out)
+            raise KafkavizError(problem) from None
         finally:
             logs.close()
-    run.silence(plan.start_ms + int(MS * (time.monotonic() - started_s)))
+    run.silence(int(now_ms()))
     yield live_directory.end(clean=clean)
 
 
@@ -264,12 +251,10 @@ def pace(
         while position < len(rows):
             due = int(np.searchsorted(rows["now_ms"], now_ms(), "right"))
             if due > position:
-                yield AppendChunk(
-                    rows[position:due],
-                    None
-                    if chunk.data is None
-                    else memoryview(chunk.data)[ends[position] : ends[due]],
-                )
+                data = None
+                if chunk.data is not None:
+                    data = memoryview(chunk.data)[ends[position] : ends[due]]
+                yield AppendChunk(rows[position:due], data)
                 position = due
             if wait(TICK_S):
                 return
@@ -339,9 +324,7 @@ def _stop_signal() -> Generator[Callable[[float], bool]]:
 
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
-            handlers[number] = signal.signal(
-                number, lambda signal_number, _: signals.append(signal_number)
-            )
+            handlers[number] = signal.signal(number, lambda received, _: signals.append(received))
         yield wait
     finally:
         for number, handler in handlers.items():
@@ -353,15 +336,11 @@ def _say_presets(*, as_json: bool) -> None:
 
     workloads = presets()
     if as_json:
-        output.say_json(
-            "simulate-list",
-            {
-                "workloads": [
-                    {"name": name, "title": item.title, "story": item.story}
-                    for name, item in workloads.items()
-                ]
-            },
-        )
+        rows = [
+            {"name": name, "title": workload.title, "story": workload.story}
+            for name, workload in workloads.items()
+        ]
+        output.say_json("simulate-list", {"workloads": rows})
         return
     for name in workloads:
         story = output.wrap(say(f"workloads.{name}_story"), " " * 20, breaks_words=True)
@@ -370,16 +349,11 @@ def _say_presets(*, as_json: bool) -> None:
 
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
     inferred = source.inferred_settings if source else {}
-    settings = tuple(
-        message(
-            "cli_simulate.setting_inferred"
-            if inferred.get(name) == value
-            else "cli_simulate.setting",
-            name=name,
-            value=value,
-        )
-        for name, value in plan.settings.items()
-    )
+    settings = []
+    for name, value in plan.settings.items():
+        is_inferred = inferred.get(name) == value
+        key = "cli_simulate.setting_inferred" if is_inferred else "cli_simulate.setting"
+        settings.append(message(key, name=name, value=value))
     if not settings:
         return say("cli_simulate.default_settings")
-    return say("common.names", names=settings)
+    return say("common.names", names=tuple(settings))

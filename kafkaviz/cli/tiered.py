@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.cli.common import add_json_option, add_setting_option, output
+from kafkaviz.cli.common import (
+    add_json_option,
+    add_setting_option,
+    add_version_option,
+    output,
+)
 from kafkaviz.messages import message, render, say, say_count
 
 if TYPE_CHECKING:
@@ -22,15 +27,14 @@ if TYPE_CHECKING:
 LOST_STATUS = 1
 ROLL_COLUMNS = ("rolled", "fill", "objects", "puts", "events", "kept")
 ROLL_WIDTH = 14
-COLUMNS = ("offsets", "bytes", "epochs", "place", "state", "upload")
-# for each column: width, alignment, and the text that follows it
-LAYOUT = (
-    (21, "<", ""),
-    (12, ">", "  "),
-    (8, "<", "  "),
-    (12, "<", ""),
-    (21, "<", "  "),
-    (0, "<", ""),
+# for each column: head, width, alignment, and the text that follows it
+COLUMNS = (
+    ("cli_tiered.offsets", 21, "<", ""),
+    ("lookup.remote_bytes", 12, ">", "  "),
+    ("cli_tiered.epochs", 8, "<", "  "),
+    ("cli_tiered.place", 12, "<", ""),
+    ("cli_tiered.state", 21, "<", "  "),
+    ("cli_tiered.upload", 0, "<", ""),
 )
 EPILOG = """\
 PATH is a store of remote segments: a folder of LocalTieredStorage or of Aiven's plugin, or an
@@ -102,7 +106,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         description="Lists the segments of each topic-partition in tiered storage, with the place "
         "and the metadata of each. Neither place is ever changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "path", metavar="PATH", type=Path, help="a store of remote segments, or a broker directory"
@@ -117,16 +120,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the time of the pass in ms since 1970 (default: the time of the newest file)",
     )
     add_setting_option(parser, "a setting of topics, such as retention.bytes=1073741824")
-    parser.add_argument(
-        "--kafka-version", metavar="V", help="the release of the broker (default: inferred)"
-    )
+    add_version_option(parser, "the release of the broker (default: inferred)")
     parser.add_argument(
         "--roll-sizes",
         action="store_true",
         help="show what other values of segment.bytes would cost: objects, requests and records",
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -151,9 +151,8 @@ def run(args: argparse.Namespace) -> int:
         retentions = remote_retentions(plan, state)
     sizes = roll_sizes(plan, state) if args.roll_sizes else ()
     if args.json:
-        results = {"uploads": uploads, "remote_retention": retentions}
-        if args.roll_sizes:
-            results["roll_sizes"] = sizes
+        results: dict = {"uploads": uploads, "remote_retention": retentions}
+        results |= {"roll_sizes": sizes} if args.roll_sizes else {}
         output.say_json("tiered", to_json_object(state) | to_json_object(results))
     else:
         output.say(_render(state, uploads, retentions))
@@ -208,11 +207,9 @@ def _render(
         yield ""
         upload = uploads_by_directory.get(partition.directory) if partition.has_directory else None
         yield from _render_partition(partition, upload)
+        ids = partition.directory, partition.topic_id
         for retention in retentions:
-            if (retention.partition, retention.topic_id) == (
-                partition.directory,
-                partition.topic_id,
-            ):
+            if (retention.partition, retention.topic_id) == ids:
                 yield from (f"  {line}" for line in retention_text.remote_lines(retention))
 
 
@@ -232,10 +229,8 @@ def _render_partition(
     )
     if partition.deleted_segments:
         yield "  " + say_count("cli_tiered.deleted", partition.deleted_segments)
-    if partition.events:
-        yield "  " + say_count(
-            "cli_tiered.events", partition.events.total, superseded=partition.events.superseded
-        )
+    if events := partition.events:
+        yield "  " + say_count("cli_tiered.events", events.total, superseded=events.superseded)
     if partition.unannounced_segments:
         yield "  " + say_count("cli_tiered.unannounced", partition.unannounced_segments)
     if partition.deletion:
@@ -247,19 +242,15 @@ def _render_partition(
             segment.start_offset: render(upload.reason(segment)) for segment in upload.segments
         }
     if partition.segments:
-        yield "  " + _row(
-            *(
-                say("lookup.remote_bytes" if name == "bytes" else f"cli_tiered.{name}")
-                for name in COLUMNS
-            )
-        )
+        yield "  " + _row(*(say(head) for head, *_ in COLUMNS))
     attempts = Counter(map(_copy_group, partition.segments))
     for segment in partition.segments:
         n_attempts = attempts.pop(_copy_group(segment), 0)
         if not n_attempts:
             continue
+        end_offset = "" if segment.end_offset is None else segment.end_offset
         yield "  " + _row(
-            f"{segment.start_offset} – {'' if segment.end_offset is None else segment.end_offset}",
+            f"{segment.start_offset} – {end_offset}",
             "" if segment.log_bytes is None else str(segment.log_bytes),
             " ".join(map(str, segment.leader_epochs)),
             say(f"cli_tiered.{segment.place.value}"),
@@ -309,7 +300,7 @@ def _describe_state(segment: "TieredSegment", n_attempts: int) -> str:
 def _row(*cells: str) -> str:
     return "".join(
         f"{output.pad(cell, width, align)}{gap}"
-        for cell, (width, align, gap) in zip(cells, LAYOUT, strict=True)
+        for cell, (_, width, align, gap) in zip(cells, COLUMNS, strict=True)
     ).rstrip()
 
 
@@ -319,18 +310,14 @@ def _render_roll_sizes(partitions: "Sequence[RollSizes]") -> Iterator[str]:
         yield say("cli_tiered.no_roll_sizes")
     for partition in partitions:
         growth = say("cli_tiered.growth", size=round(partition.bytes_per_day))
+        name = partition.partition
         if partition.stored:
-            yield say(
-                "cli_tiered.roll_sizes_stored",
-                name=partition.partition,
-                growth=growth,
-                objects=f"{partition.stored.objects:.2g}",
-            )
+            objects = f"{partition.stored.objects:.2g}"
+            yield say("cli_tiered.roll_sizes_stored", name=name, growth=growth, objects=objects)
         else:
-            yield say("cli_tiered.roll_sizes", name=partition.partition, growth=growth)
-        yield "  " + _roll_row(
-            "segment.bytes", *(say(f"cli_tiered.roll_{name}") for name in ROLL_COLUMNS)
-        )
+            yield say("cli_tiered.roll_sizes", name=name, growth=growth)
+        heads = (say(f"cli_tiered.roll_{column}") for column in ROLL_COLUMNS)
+        yield "  " + _roll_row("segment.bytes", *heads)
         for size in partition.sizes:
             yield "  " + _roll_row(*_roll_cells(size))
 

@@ -3,11 +3,10 @@
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
-from kafkaviz.cli.common import add_json_option, output
+from kafkaviz.cli.common import add_json_option, add_paths_argument, output
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import Text, message, render, say, say_count
 
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 20
 WIDTHS = (21, 9, 11, 26, 26)
+# the moment to run the abort command, by the verdict on the transaction
+ABORT_MOMENTS = {"ongoing": "after_that", "hanging": "now", "overdue": "now"}
 EPILOG = """\
 A consumer with isolation.level=read_committed gets no record from the last stable offset on, which
 is the first offset of the oldest open transaction. The command names that transaction, and the
@@ -81,13 +82,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         description="Shows the committed, aborted and open transactions of each partition, and "
         "which open one sets the last stable offset. The directory is never changed.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = (
-        "a broker or partition directory, or a .tar, .tar.gz or .zip of one; for a broker with "
-        "several log directories, all of them or the folder that holds them"
-    )
-    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
+    add_paths_argument(parser, "a broker or partition directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument(
         "--fetch",
         metavar="OFFSET",
@@ -106,7 +102,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="also list the last transactions of each partition of a broker",
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def _parse_bytes(text: str) -> int:
@@ -128,11 +123,9 @@ def run(args: argparse.Namespace) -> int:
     if args.max_bytes and args.fetch is None:
         raise KafkavizError(message("transactions.max_bytes_of_fetch"))
     broker = open_broker(*args.paths)
-    partitions = [
-        partition
-        for partition in broker.partitions
-        if partition.state == "current" or is_lone(broker)
-    ]
+    partitions = list(broker.partitions)
+    if not is_lone(broker):
+        partitions = [partition for partition in partitions if partition.state == "current"]
     readable = [partition for partition in partitions if partition.live]
     if not readable:
         raise CannotOpen(broker.sources_text, message("errors.holds_no_log"), kind="missing")
@@ -140,16 +133,14 @@ def run(args: argparse.Namespace) -> int:
     if args.fetch is not None:
         if len(readable) > 1:
             raise CannotOpen(broker.sources_text, message("transactions.fetch_of_one"))
-        fetch = explain_committed_fetch(
-            readable[0], args.fetch, args.max_bytes or MAX_BYTES, broker=broker
-        )
+        most_bytes = args.max_bytes or MAX_BYTES
+        fetch = explain_committed_fetch(readable[0], args.fetch, most_bytes, broker=broker)
     states = read_states(broker)
     transactions = _read(broker, partitions, states)
     if args.json:
-        answer = {"directory": broker.sources_text, "partitions": transactions}
-        output.say_json(
-            "transactions", to_json_object(answer | ({"fetch": fetch} if fetch else {}))
-        )
+        answer: dict = {"directory": broker.sources_text, "partitions": transactions}
+        answer |= {"fetch": fetch} if fetch else {}
+        output.say_json("transactions", to_json_object(answer))
     elif fetch:
         output.say(_render_fetch(fetch))
     else:
@@ -158,9 +149,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(
-    broker: "Broker",
-    partitions: "list[Partition]",
-    states: "Mapping[int, CoordinatorState] | None",
+    broker: "Broker", partitions: "list[Partition]", states: "Mapping[int, CoordinatorState] | None"
 ) -> "Iterator[PartitionTransactions]":
     from kafkaviz.analysis.checks.plan import newest_ms
     from kafkaviz.analysis.inferred_release import assume_release
@@ -240,20 +229,15 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
             offset=held_by.first_offset,
             since=_describe_start(held_by),
         )
-        if partition.hold:
-            if partition.hold.open_ms is not None:
-                yield "  " + say(
-                    "transactions.open_for", time=units.duration(partition.hold.open_ms)
-                )
-            yield "  " + describe_verdict(partition.hold)
+        hold = partition.hold
+        if hold:
+            if hold.open_ms is not None:
+                yield "  " + say("transactions.open_for", time=units.duration(hold.open_ms))
+            yield "  " + describe_verdict(hold)
         if held_by.begins_before_log is None:
             yield "  " + say("transactions.abort_unknown")
-        elif partition.hold and partition.hold.verdict != "ending":
-            when = "if_it_hangs"
-            if partition.hold.verdict == "ongoing":
-                when = "after_that"
-            elif partition.hold.verdict in ("hanging", "overdue"):
-                when = "now"
+        elif hold and hold.verdict != "ending":
+            when = ABORT_MOMENTS.get(hold.verdict, "if_it_hangs")
             command = held_by.abort_command(partition.partition)
             yield "  " + say(f"transactions.abort_{when}", command=command)
     if partition.may_go_on and partition.counts[Outcome.OPEN]:
@@ -266,13 +250,11 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
         yield "  " + say_count("transactions.markers_alone", partition.markers_alone)
     last_ones = partition.transactions[-SHOWN_ROWS:]
     if last_ones:
+        heads = ("outcome", "began", "ended", "producer")
         yield "  " + _row(
             say("cli_tiered.offsets"),
             say("transaction_lanes.marker"),
-            say("transactions.head_outcome"),
-            say("transactions.head_began"),
-            say("transactions.head_ended"),
-            say("transactions.head_producer"),
+            *(say(f"transactions.head_{head}") for head in heads),
         )
     for transaction in last_ones:
         yield "  " + _row(
@@ -389,8 +371,6 @@ def _describe_batch(batch: "FetchedBatch") -> str:
         producer=batch.producer_id if batch.producer_id >= 0 else "–",
         fate=fate,
     )
-    for producer_id, first_offset in batch.newly_aborted:
-        line = say(
-            "transactions.newly_aborted", batch=line, producer=producer_id, offset=first_offset
-        )
+    for producer, offset in batch.newly_aborted:
+        line = say("transactions.newly_aborted", batch=line, producer=producer, offset=offset)
     return line

@@ -1,13 +1,19 @@
 """kafkaviz tune: advises on settings of batches, codec and index, and estimates the savings."""
 
 import argparse
-import math
 import re
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafkaviz.cli.common import add_json_option, add_setting_option, output, parse_setting
+from kafkaviz.cli.common import (
+    add_json_option,
+    add_setting_option,
+    add_version_option,
+    output,
+    parse_number,
+    parse_setting,
+)
 from kafkaviz.cli.common.output import ByteProgress
 from kafkaviz.messages import message, say
 
@@ -112,12 +118,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "tune",
         help="advise on batches, codec and index",
-        description=(
-            "Says whether to change the batches or the codec of a topic's producers, or its index, "
-            "with the reasons, the savings in bytes and headers per lookup, and the price."
-        ),
+        description="Says whether to change the batches or the codec of a topic's producers, or "
+        "its index, with the reasons, the savings in bytes and headers per lookup, and the price.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "sources",
@@ -171,22 +174,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=parse_setting,
         help="rewrite the log with this setting and compare; may be repeated",
     )
-    parser.add_argument(
-        "--kafka-version",
-        metavar="V",
-        help="the release (default: the workload's, or inferred from the directory)",
+    add_version_option(
+        parser, "the release (default: the workload's, or inferred from the directory)"
     )
     add_json_option(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.batching.advice import advise
-    from kafkaviz.analysis.batching.ranking import (
-        batching_topics,
-        measure_batching,
-        rank_topics,
-    )
+    from kafkaviz.analysis.batching.ranking import batching_topics, measure_batching, rank_topics
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.json_objects import to_json_object
     from kafkaviz.analysis.tuning.interval_cost import Budgets
@@ -198,24 +194,16 @@ def run(args: argparse.Namespace) -> int:
     budgets = Budgets(**dict(args.budgets))
     progress = ByteProgress()
     if len(args.sources) > 1:
-        source = open_broker_source(
-            open_broker(*args.sources),
-            None,
-            args.kafka_version,
-            on_progress=progress.show,
-            overrides=dict(args.overrides),
-            on_sizes=progress.expect,
-            most_bytes=args.sample,
-        )
+        open_sources = partial(open_broker_source, open_broker(*args.sources))
     else:
-        source = open_source(
-            args.sources[0],
-            args.kafka_version,
-            dict(args.overrides),
-            on_progress=progress.show,
-            on_sizes=progress.expect,
-            most_bytes=args.sample,
-        )
+        open_sources = partial(open_source, args.sources[0])
+    source = open_sources(
+        version=args.kafka_version,
+        overrides=dict(args.overrides),
+        on_progress=progress.show,
+        on_sizes=progress.expect,
+        most_bytes=args.sample,
+    )
     progress.clear()
     output.say_newer(source.assumed_release.newer_than_known)
     costs = cost_model.lookup_costs(
@@ -252,21 +240,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _parse_budget(text: str) -> tuple[str, float | None]:
     """Parses a budget: "p99=50us" becomes ("p99_us", 50.0). "50us" means the same."""
-    name, equals, value = text.partition("=")
-    name, value = (name, value) if equals else ("p99", text)
+    name, value = text.split("=", 1) if "=" in text else ("p99", text)
     if name not in BUDGETS:
         raise argparse.ArgumentTypeError(say("cli_tune.no_budget", name=name, names=tuple(BUDGETS)))
     return BUDGETS[name][0], None if value == "none" else _parse_amount(name, value)
 
 
 def _parse_seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds <= MAX_SECONDS:
-        raise argparse.ArgumentTypeError(say("cli_tune.no_seconds", text=text, most=MAX_SECONDS))
-    return seconds
+    problem = say("cli_tune.no_seconds", text=text, most=MAX_SECONDS)
+    return parse_number(text, lambda seconds: 0 <= seconds <= MAX_SECONDS, problem)
 
 
 def _parse_amount(name: str, text: str) -> float:
@@ -275,10 +257,8 @@ def _parse_amount(name: str, text: str) -> float:
         return float(match[1]) * UNITS_US[match[2]]
     if match and name == "index" and match[2] == "%":
         return float(match[1]) / 100
-    example = BUDGETS[name][1]
-    raise argparse.ArgumentTypeError(
-        say("cli_tune.no_amount", text=text, name=name, example=example)
-    )
+    problem = say("cli_tune.no_amount", text=text, name=name, example=BUDGETS[name][1])
+    raise argparse.ArgumentTypeError(problem)
 
 
 def _parse_sample(text: str) -> int | None:

@@ -17,14 +17,14 @@ CLEANED_PARTITION = "refunds-0"  # also small, with a segment that the cleaner t
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `warm` to the command line. Without a help text, argparse does not list a command."""
-    parser = subparsers.add_parser(
+    subparsers.add_parser(
         "warm",
+        formatter_class=argparse.HelpFormatter,
         description="Unpacks the first sample broker into the cache. Reads, checks, dumps, cleans, "
         "tunes, simulates and replays small inputs, which compiles the loops that pages and "
         "commands call first. Starts Spark once and stores the classes that it loads.",
         epilog="Example: kafkaviz warm",
     )
-    parser.set_defaults(run=run)
 
 
 def run(_args: argparse.Namespace) -> int:

@@ -4,8 +4,9 @@ output.py prints for all commands.
 """
 
 import argparse
+import math
 import os
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -75,11 +76,36 @@ def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Pat
     return [join_tiered(paths[0], store)]
 
 
+def add_paths_argument(
+    parser: argparse.ArgumentParser, help_text: str, metavar: str = "PATH"
+) -> None:
+    """Adds the directories of one broker. `args.paths` becomes a list of paths."""
+    several = "for a broker with several log directories, all of them or the folder that holds them"
+    parser.add_argument(
+        "paths", metavar=metavar, type=Path, nargs="+", help=f"{help_text}; {several}"
+    )
+
+
+def add_version_option(parser: argparse.ArgumentParser, help_text: str) -> None:
+    parser.add_argument("--kafka-version", metavar="V", help=help_text)
+
+
 def parse_setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(say("cli.no_setting", text=text))
     return name, value
+
+
+def parse_number(text: str, is_allowed: Callable[[float], bool], problem: str) -> float:
+    """Returns a number. Raises ArgumentTypeError(problem) if it is not a number or not allowed."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not is_allowed(number):
+        raise argparse.ArgumentTypeError(problem)
+    return number
 
 
 def parse_folder(text: str) -> Path:
@@ -115,44 +141,25 @@ def check_destination(out: Path, inspected: Iterable[Path]) -> Path:
     from kafkaviz.errors import CannotOpen, translate_os_errors
     from kafkaviz.format import names
     from kafkaviz.log import file
-    from kafkaviz.messages import message
 
     out = file.output_path(out)
     with translate_os_errors(out):
         target = out.resolve()
         input_folders = {path.resolve() for path in inspected}
-        folders = [
-            folder
-            for folder in target.parents
-            if folder in input_folders
-            or (folder / names.META_PROPERTIES).exists()
-            or names.parse_directory(folder.name)
-        ]
         if target.is_dir():
             raise CannotOpen(out, message("system.eisdir"), message("errors.name_file_in_it"))
         if not target.parent.is_dir():
-            raise CannotOpen(
-                target.parent,
-                message("errors.not_there"),
-                message("errors.make_folder_first"),
-                kind="missing",
-            )
-    kafka_folder = next(
-        (
-            folder
-            for folder in folders
-            if folder in input_folders
-            or (folder / names.META_PROPERTIES).exists()
-            or any(folder.glob("*.log"))
-        ),
-        None,
-    )
-    if kafka_folder:
-        raise CannotOpen(
-            out,
-            message("errors.in_kafka_directory", path=kafka_folder),
-            message("errors.name_another_folder"),
-        )
+            what = message("errors.not_there")
+            advice = message("errors.make_folder_first")
+            raise CannotOpen(target.parent, what, advice, kind="missing")
+        for folder in target.parents:
+            if (
+                folder in input_folders
+                or (folder / names.META_PROPERTIES).exists()
+                or (names.parse_directory(folder.name) and any(folder.glob("*.log")))
+            ):
+                what = message("errors.in_kafka_directory", path=folder)
+                raise CannotOpen(out, what, message("errors.name_another_folder"))
     return target
 
 
