@@ -1,6 +1,7 @@
 """The input and output of a predicted start-up: a partition directory, and the steps on it."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.format.names import parse_directory
@@ -92,6 +93,14 @@ class StartupStep:
         return self.cause in EXPECTED_CAUSES
 
 
+def fail_step(
+    cause: str, why: Message, exception: object, way_out: Message, **more: Any
+) -> StartupStep:
+    """Returns a "fail" step. `exception` is Kafka's, or None if its text is unknown."""
+    error = str(exception) if exception else None
+    return StartupStep(action="fail", cause=cause, why=why, error=error, way_out=way_out, **more)
+
+
 EXPECTED_CAUSES = (
     "metadata-log",
     "leftover-deleted",
@@ -103,13 +112,8 @@ EXPECTED_CAUSES = (
 )
 # for these causes broker start-up reads the whole .log of a segment
 RECOVERY_CAUSES = (
-    "unflushed",
-    "index-missing",
-    "index-corrupt",
-    "tail",
-    "invalid-offset",
-    "index-full",
-)
+    "unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full"
+)  # fmt: skip
 CAUSES = {
     "unflushed": message("cause.above_recovery_point"),
     "metadata-log": message("cause.metadata_log"),

@@ -25,7 +25,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.partition_directory import KINDS
-from kafkaviz.simulate.steps import StartupStep, StoredLog
+from kafkaviz.simulate.steps import StartupStep, StoredLog, fail_step
 
 SUFFIX = ".checkpoint"
 PARTIAL = ".checkpoint.part"
@@ -55,11 +55,10 @@ class SnapshotFault(NamedTuple):
 
 
 def newest(file_names: Iterator[str]) -> str | None:
-    parsed_names = ((names.parse_file(name), name) for name in file_names)
     snapshots = [
-        ((parsed_name.base_offset, parsed_name.epoch), name)
-        for parsed_name, name in parsed_names
-        if parsed_name and (parsed_name.kind, parsed_name.suffix) == ("checkpoint", "")
+        ((parsed.base_offset, parsed.epoch), name)
+        for name in file_names
+        if (parsed := names.parse_file(name)) and (parsed.kind, parsed.suffix) == ("checkpoint", "")
     ]
     return max(snapshots)[1] if snapshots else None
 
@@ -98,7 +97,7 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
     fault = find_fault(files[needed[-1].name])
     if fault:
         why = message("start.cluster_snapshot_damaged", byte=fault.position)
-        exception = str(fault.exception) if fault.exception else None
+        exception = fault.exception
     elif log.replay_error:
         why = message("start.cluster_snapshot_lacks_records")
         exception = log.replay_error
@@ -130,9 +129,7 @@ def find_fault(file: FileView) -> SnapshotFault | None:
                 if size_bytes > LIMIT_BYTES:
                     return SnapshotFault(position, None)
                 data = np.empty(size_bytes, np.uint8)
-                data = data[: read(position, data)].data
-                fault = _find_batch_fault(row, data)
-                if fault:
+                if fault := _find_batch_fault(row, data[: read(position, data)].data):
                     return fault
     fault = _find_fault_at_end(file, walk.end.position)
     if fault is None and walk.end.position == 0:
@@ -144,19 +141,22 @@ def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
     """Returns the fault of a complete batch, or None. A snapshot begins with a control batch."""
     position = int(row["position"])
     if row["magic"] > batch.MAGIC_2:
-        words = f"Invalid magic found in record: {row['magic']}"
-        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
+        return _corrupt(position, f"Invalid magic found in record: {row['magic']}")
     if row["magic"] < batch.MAGIC_2:
         # an IllegalStateException, whose message differs by release
         return SnapshotFault(position, None)
     try:
         batch_records.ensure_valid(data)
     except CorruptBytes as fault:
-        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, str(fault.what)))
+        return _corrupt(position, str(fault.what))
     if position == 0 and not batch.is_control(row):
         words = "First batch is not a control batch with at least one record"
         return SnapshotFault(position, BrokerException(ILLEGAL_STATE, words))
     return None
+
+
+def _corrupt(position: int, words: str) -> SnapshotFault:
+    return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
 
 
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
@@ -168,10 +168,9 @@ def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
     length = int.from_bytes(rest[batch.LENGTH_END - 4 : batch.LENGTH_END], "big", signed=True)
     if length < batch.MIN_LENGTH:
         words = f"Record size {length} is less than the minimum record overhead (14)"
-        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
+        return _corrupt(position, words)
     if len(rest) == batch.MAGIC_END and rest[-1] > batch.MAGIC_2:
-        words = f"Invalid magic found in record: {rest[-1]}"
-        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
+        return _corrupt(position, f"Invalid magic found in record: {rest[-1]}")
     return None
 
 
@@ -194,20 +193,18 @@ def _delete_log_below_snapshot(
     """Deletes a log that ends below a snapshot (KafkaRaftLog.truncateToLatestSnapshot)."""
     latest = snapshots[-1]
     latest_epoch = max((epoch for epoch, _ in loader.leader_epochs()), default=0)
-    place = (latest_epoch, loader.log_end_offset())
-    if (latest.epoch, latest.offset) <= place:
+    end = loader.log_end_offset()
+    if (latest.epoch, latest.offset) <= (latest_epoch, end):
         return
-    why = message("start.metadata_log_behind", end=place[1], snapshot=latest.name)
+    why = message("start.metadata_log_behind", end=end, snapshot=latest.name)
     left = loader.files()
     for file in log.files:
-        parsed_name = names.parse_file(file.name)
-        is_segment = parsed_name and not parsed_name.suffix and parsed_name.kind in KINDS
-        if parsed_name and is_segment and file.name in left:
-            yield _delete(
-                log, left[file.name], "behind-snapshot", why, segment=parsed_name.base_offset
-            )
+        parsed = names.parse_file(file.name)
+        if parsed and not parsed.suffix and parsed.kind in KINDS and file.name in left:
+            yield _delete(log, left[file.name], "behind-snapshot", why, parsed.base_offset)
+    older_names = {snapshot.name for snapshot in snapshots[:-1]}
     for file in log.files:
-        if file.name in {snapshot.name for snapshot in snapshots[:-1]}:
+        if file.name in older_names:
             yield _delete(log, file, "old-snapshot", why)
 
 
@@ -227,20 +224,16 @@ def _delete(
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
     """Returns the "fail" step if no snapshot covers the start of the log (recoverSnapshots)."""
-    latest_text = (
-        f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
-        if latest
-        else "Optional.empty"
-    )
+    latest_text = "Optional.empty"
+    if latest:
+        latest_text = f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
     words = (
         "Inconsistent snapshot state: there must be a snapshot at an offset larger then the "
         f"current log start offset {start}, but the latest snapshot is {latest_text}"
     )
     why = message("start.no_snapshot_of_log_start", offset=start)
-    exception = BrokerException(ILLEGAL_STATE, words)
-    return _fail(
-        log, f"{start:020}.log", why, exception, message("way_out.fetch_cluster_metadata_again")
-    )
+    way_out = message("way_out.fetch_cluster_metadata_again")
+    return _fail(log, f"{start:020}.log", why, BrokerException(ILLEGAL_STATE, words), way_out)
 
 
 def _fail(
@@ -250,12 +243,6 @@ def _fail(
     exception: BrokerException | str | None,
     way_out: Message,
 ) -> StartupStep:
-    return StartupStep(
-        partition=log.directory,
-        action="fail",
-        cause="snapshot-corrupt",
-        why=why,
-        file=f"{log.directory}/{name}",
-        error=str(exception) if exception else None,
-        way_out=way_out,
-    )
+    file = f"{log.directory}/{name}"
+    partition = log.directory
+    return fail_step("snapshot-corrupt", why, exception, way_out, partition=partition, file=file)

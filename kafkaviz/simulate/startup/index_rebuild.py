@@ -10,15 +10,9 @@ from dataclasses import dataclass
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate import recovery
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery import (
-    INVALID_OFFSET,
-    NEWEST,
-    OFFSET_OVERFLOW,
-    BrokerException,
-    RecoveredSegment,
-    recover,
-)
+from kafkaviz.simulate.recovery import NEWEST, BrokerException, RecoveredSegment
 from kafkaviz.simulate.startup.partition_directory import (
     LoadedDirectory,
     LoadFailed,
@@ -51,11 +45,9 @@ class RebuiltSegment:
             f"{stem}.index": self.recovered_segment.closed_index(),
             f"{stem}.timeindex": self.recovered_segment.closed_timeindex(),
         }
-        return index_files | (
-            {f"{stem}.txnindex": self.recovered_segment.txnindex()}
-            if self.has_txnindex or len(self.recovered_segment.aborted)
-            else {}
-        )
+        if self.has_txnindex or len(self.recovered_segment.aborted):
+            index_files[f"{stem}.txnindex"] = self.recovered_segment.txnindex()
+        return index_files
 
 
 class RebuildRefusal(Exception):
@@ -78,22 +70,17 @@ def rebuild(
 
     Raises RebuildRefusal if the recovery cannot finish a segment.
     """
-    directory = LoadedDirectory(log)
+    directory = LoadedDirectory(log, behaviour)
     open_transactions = None
     for base in sorted(base_offsets):
         log_file = directory.require_file(base, "log")
-        if exception := find_size_exception(
-            f"{log.directory}/{log_file.name}", log_file.size_bytes
-        ):
-            raise RebuildRefusal(
-                f"{log.directory}/{log_file.name}",
-                exception,
-                message("rebuild.start_fails", way_out=message("way_out.log_too_large")),
-            )
+        path = f"{log.directory}/{log_file.name}"
+        if exception := find_size_exception(path, log_file.size_bytes):
+            raise RebuildRefusal(path, exception, _start_fails(message("way_out.log_too_large")))
         if open_transactions is None:
             open_transactions = _open_at(directory, base)
         with log_file.open_reader() as read:
-            recovered_segment = recover(
+            recovered_segment = recovery.recover(
                 read,
                 log_file.size_bytes,
                 base,
@@ -103,66 +90,55 @@ def rebuild(
                 modified_ms=log_file.modified_ms,
                 open_transactions=open_transactions,
             )
-        if recovered_segment.exception:
-            raise RebuildRefusal(
-                f"{log.directory}/{log_file.name}",
-                recovered_segment.exception,
-                _describe_consequence(log, base, recovered_segment.exception, behaviour),
-            )
+        if exception := recovered_segment.exception:
+            consequence = _describe_consequence(LoadedDirectory(log, behaviour), base, exception)
+            raise RebuildRefusal(path, exception, consequence)
         open_transactions = dict(recovered_segment.open_transactions)
         yield RebuiltSegment(base, recovered_segment, directory.get(base, "txnindex") is not None)
 
 
+def _start_fails(way_out: Message) -> Message:
+    return message("rebuild.start_fails", way_out=way_out)
+
+
 def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
     named_files = directory.named_files()
-    state = ProducerState(
-        SnapshotFiles(
-            {offset: file.content for offset, kind, file in named_files if kind == "snapshot"}
-        )
+    snapshots = SnapshotFiles(
+        {offset: file.content for offset, kind, file in named_files if kind == "snapshot"}
     )
+    state = ProducerState(snapshots)
     bases = sorted(offset for offset, kind, _ in named_files if kind == "log")
 
     def replay(start: int, segment: int, transactions: OpenTransactions, _end: int | None) -> None:
         log_file = directory.require_file(segment, "log")
         with log_file.open_reader() as read:
             for batches in Walk(read, 0, log_file.size_bytes):
+                batches = batches[batches["last_offset"] >= start]
                 try:
-                    transactions.take(
-                        read, batches[batches["last_offset"] >= start], directory.path(segment)
-                    )
+                    transactions.take(read, batches, directory.path(segment))
                 except TransactionFault as fault:
-                    exception = refusal(fault)
-                    raise RebuildRefusal(
-                        f"{directory.name}/{log_file.name}",
-                        exception,
-                        message(
-                            "rebuild.start_fails", way_out=message("way_out.put_snapshots_back")
-                        ),
-                    ) from None
+                    path = f"{directory.name}/{log_file.name}"
+                    consequence = _start_fails(message("way_out.put_snapshots_back"))
+                    raise RebuildRefusal(path, refusal(fault), consequence) from None
 
     state.rebuild(bases, BEFORE_ALL, base, clean=False, replay=replay)
     return dict(state.transactions.open())
 
 
 def _describe_consequence(
-    log: StoredLog, base: int, exception: BrokerException, behaviour: ReleaseBehaviour
+    directory: LoadedDirectory, base: int, exception: BrokerException
 ) -> Message:
-    if exception.class_name == OFFSET_OVERFLOW:
-        directory = LoadedDirectory(log)
+    """Returns what start-up does after an exception. Changes `directory`."""
+    if exception.class_name == recovery.OFFSET_OVERFLOW:
         try:
-            base_offsets = split(directory, base, log.config, behaviour)
+            base_offsets = split(directory, base)
         except LoadFailed:
             failure = directory.steps[-1]
             return message("rebuild.split_fails", error=failure.error, way_out=failure.way_out)
         return message("rebuild.split", bases=tuple(base_offsets))
-    if exception.class_name == INVALID_OFFSET:
+    if exception.class_name == recovery.INVALID_OFFSET:
         return message("rebuild.segment_emptied")
     if "full" in exception.message:
-        return message(
-            "rebuild.start_fails",
-            way_out=message("way_out.larger_index_bytes", topic=log.topic),
-        )
-    return message(
-        "rebuild.start_fails",
-        way_out=message("way_out.move_log_away", file=f"{log.directory}/{file_stem(base)}.log"),
-    )
+        return _start_fails(message("way_out.larger_index_bytes", topic=directory.topic))
+    file = f"{directory.path(base)}.log"
+    return _start_fails(message("way_out.move_log_away", file=file))

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafkaviz import versions
-from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.java import KAFKA, int_or_none
 from kafkaviz.format.names import META_PROPERTIES
@@ -24,7 +23,7 @@ from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import BrokerException
 from kafkaviz.simulate.startup import small_files
 from kafkaviz.simulate.startup.small_files import RUNTIME, OwnFiles
-from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.simulate.steps import StartupStep, fail_step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +70,9 @@ def directory_steps(
 def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
     properties, faults, empty = _read_properties(directories)
     if not properties:
-        yield _fail(
-            directories[0].path,
-            message("start.no_readable_meta_properties"),
-            small_files.NONE_READABLE,
-            message("way_out.write_meta_properties"),
-        )
+        why = message("start.no_readable_meta_properties")
+        words = small_files.NONE_READABLE.message
+        yield _fail(directories[0].path, why, words, message("way_out.write_meta_properties"))
         return
     yield from _disagreements(properties)
     for directory in directories:
@@ -89,18 +85,13 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
             "directory?)"
         )
         why = message("start.directory_without_properties", path=path)
-        yield _fail(path, why, BrokerException(RUNTIME, words), message("way_out.format_directory"))
+        yield _fail(path, why, words, message("way_out.format_directory"))
     for path, values in properties.items():
         for key, name in (("node", small_files.node_key(values)), ("cluster", "cluster.id")):
             if name not in values:
                 words = f"Error: {key} ID not found in {path}"
                 why = message("start.directory_without_key", path=path, key=name)
-                yield _fail(
-                    path,
-                    why,
-                    BrokerException(RUNTIME, words),
-                    message("way_out.write_meta_properties"),
-                )
+                yield _fail(path, why, words, message("way_out.write_meta_properties"))
 
 
 def _read_properties(
@@ -117,11 +108,8 @@ def _read_properties(
         fault = small_files.properties_fault(data)
         if fault is not None:
             faults[directory.path] = fault
-            continue
-        try:
+        else:
             properties[directory.path] = checkpoint.parse_properties(data)
-        except CorruptBytes as corruption:
-            faults[directory.path] = corruption.what
     return properties, faults, empty
 
 
@@ -159,9 +147,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
         if small_files.is_reserved(directory_id):
             words = f"Invalid reserved directory ID {directory_id} found in {path}"
             why = message("start.reserved_directory_id", file=file, id=directory_id)
-            yield _fail(
-                path, why, BrokerException(RUNTIME, words), message("way_out.give_own_directory_id")
-            )
+            yield _fail(path, why, words, message("way_out.give_own_directory_id"))
         elif directory_id in directory_by_id:
             first = directory_by_id[directory_id]
             words = (
@@ -169,9 +155,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
                 f"but also of {path}"
             )
             why = message("start.directory_id_twice", path=path, other=first, id=directory_id)
-            yield _fail(
-                path, why, BrokerException(RUNTIME, words), message("way_out.give_own_directory_id")
-            )
+            yield _fail(path, why, words, message("way_out.give_own_directory_id"))
         directory_by_id.setdefault(directory_id, path)
 
 
@@ -186,25 +170,18 @@ def _disagreement(
         other=first[0],
         other_value=first[1],
     )
-    return _fail(
-        path,
-        why,
-        BrokerException(RUNTIME, words),
-        message("way_out.take_out_other_brokers_directory"),
-    )
+    return _fail(path, why, words, message("way_out.take_out_other_brokers_directory"))
 
 
 def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep:
     path = directory.path
     why = message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault)
     words = f"Encountered I/O error in metadata log directory {path}. Cannot continue."
+    step = _fail(path, why, words, message("way_out.write_meta_properties"))
     if directory.is_metadata_directory:
-        return _fail(
-            path, why, BrokerException(RUNTIME, words), message("way_out.write_meta_properties")
-        )
+        return step
     error = BrokerException("java.io.IOException", f"Failed to load {path} during broker startup")
-    step = _fail(path, why, error, message("way_out.write_meta_properties"))
-    return replace(step, takes_directory_offline=True)
+    return replace(step, error=str(error), takes_directory_offline=True)
 
 
 def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
@@ -219,24 +196,18 @@ def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[
             f"Found unexpected metadata location in data directory `{log_path}` (the configured "
             f"metadata directory is {main.path})."
         )
-        yield StartupStep(
+        yield fail_step(
+            "metadata-log-elsewhere",
+            message("start.metadata_log_elsewhere", path=directory.path, main=main.path),
+            BrokerException(KAFKA, words),
+            message("way_out.name_metadata_directory", path=directory.path),
             partition=names.METADATA_DIRECTORY,
-            action="fail",
-            cause="metadata-log-elsewhere",
-            why=message("start.metadata_log_elsewhere", path=directory.path, main=main.path),
-            error=str(BrokerException(KAFKA, words)),
-            way_out=message("way_out.name_metadata_directory", path=directory.path),
             log_directory=directory.path,
         )
 
 
-def _fail(path: str, why: Message, error: BrokerException, way_out: Message) -> StartupStep:
-    return StartupStep(
-        action="fail",
-        cause="meta-properties",
-        why=why,
-        file=META_PROPERTIES,
-        error=str(error),
-        way_out=way_out,
-        log_directory=path,
-    )
+def _fail(path: str, why: Message, words: str, way_out: Message) -> StartupStep:
+    """Returns a "fail" step. `words` is the message of Kafka's RuntimeException."""
+    exception = BrokerException(RUNTIME, words)
+    file = META_PROPERTIES
+    return fail_step("meta-properties", why, exception, way_out, file=file, log_directory=path)

@@ -6,9 +6,8 @@ files after the change.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.errors import CorruptBytes
@@ -19,15 +18,9 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate import recovery, steps
 from kafkaviz.simulate.config import ReleaseBehaviour
-from kafkaviz.simulate.recovery import (
-    BrokerException,
-    Epoch,
-    LeaderEpochs,
-    RecoveredSegment,
-    recover,
-)
+from kafkaviz.simulate.recovery import BrokerException, Epoch, LeaderEpochs, RecoveredSegment
 from kafkaviz.simulate.segment_check import find_recovery_reason, find_unflushed
-from kafkaviz.simulate.startup import small_files
+from kafkaviz.simulate.startup import producers, small_files
 from kafkaviz.simulate.startup.partition_directory import (
     INDEXES,
     KINDS,
@@ -38,13 +31,6 @@ from kafkaviz.simulate.startup.partition_directory import (
     refuse_corrupt,
     refuse_unreadable,
     refuse_unreadable_at_last_entry,
-)
-from kafkaviz.simulate.startup.producers import (
-    ProducerState,
-    SnapshotFiles,
-    UnwritableSnapshot,
-    refusal,
-    remove_strays,
 )
 from kafkaviz.simulate.startup.replaced_segments import delete_unfinished, split, swap_in_segments
 from kafkaviz.simulate.startup.small_files import STORAGE, UNREADABLE
@@ -88,14 +74,14 @@ class LogLoader:
         self._behaviour = behaviour
         self._on_recovered = on_recovered
         self._recovery_cause = why or "unflushed"
-        self._directory = LoadedDirectory(log)
+        self._directory = LoadedDirectory(log, behaviour)
         self._bases: list[int] = []
         self._next_offsets: dict[int, int] = {}  # by base offset, for segments whose end is known
-        self._snapshots = SnapshotFiles({})
+        self._snapshots = producers.SnapshotFiles({})
         self._epochs = LeaderEpochs()
         # set by run: whether the written snapshots are empty because no batch was read
         self.are_producers_unread = False
-        self.has_unstable_offset = False  # see ProducerState.has_unstable_offset
+        self.has_unstable_offset = False  # see producers.ProducerState.has_unstable_offset
 
     def run(self) -> tuple[StartupStep, ...]:
         """Returns the steps in order. If loading fails, one step is a "fail"."""
@@ -104,14 +90,13 @@ class LogLoader:
             # ProducerStateManager lists the snapshots first
             self._directory.files_with_suffix("snapshot")
             delete_unfinished(self._directory)
-            swap_in_segments(self._directory, self._log.config, self._behaviour)
-            self._snapshots = SnapshotFiles(
+            swap_in_segments(self._directory)
+            self._snapshots = producers.SnapshotFiles(
                 {offset: file.content for offset, file in self._directory.snapshot_files().items()},
                 folders=frozenset(
-                    offset
-                    for name in self._directory.folders
-                    if (parsed := names.parse_file(name)) and parsed.kind == "snapshot"
-                    for offset in (parsed.base_offset,)
+                    parsed.base_offset
+                    for parsed in map(names.parse_file, self._directory.folders)
+                    if parsed and parsed.kind == "snapshot"
                 ),
             )
             self._run_splitting(self._load_segments)
@@ -119,7 +104,7 @@ class LogLoader:
                 self._run_splitting(self._recover_unflushed)
                 try:
                     self._settle(known_epochs)
-                except UnwritableSnapshot as fault:
+                except producers.UnwritableSnapshot as fault:
                     self._directory.fail_at_folder(f"{file_stem(fault.offset)}.snapshot")
             self._read_partition_metadata()
         except LoadFailed:
@@ -153,13 +138,9 @@ class LogLoader:
         base = self._bases[-1]
         if base not in self._next_offsets:
             self._directory.open_files(base, "index")
-            self._next_offsets[base] = find_end_offset(
-                self._directory,
-                self._directory.require_file(base, "log"),
-                self._directory.get(base, "index"),
-                base,
-                self._behaviour,
-            )
+            log = self._directory.require_file(base, "log")
+            index = self._directory.get(base, "index")
+            self._next_offsets[base] = find_end_offset(self._directory, log, index, base)
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
@@ -168,33 +149,27 @@ class LogLoader:
         if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
             index = self._directory.get(base, "index")
-            refuse_unreadable_at_last_entry(self._directory, log, index, base, self._behaviour)
+            refuse_unreadable_at_last_entry(self._directory, log, index, base)
         return self.log_end_offset()
 
     # ---- the small files
 
     def _read_epochs(self) -> list[Epoch]:
-        name = names.LEADER_EPOCHS
-        data = self._read_small(
-            name,
-            small_files.leader_epochs_fault,
-            "leader-epochs-bad",
-            message("way_out.restore_leader_epochs"),
-        )
+        find_fault = small_files.leader_epochs_fault
+        way_out = message("way_out.restore_leader_epochs")
+        data = self._read_small(names.LEADER_EPOCHS, find_fault, "leader-epochs-bad", way_out)
         self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(data))
         return list(self._epochs.entries)
 
     def _read_partition_metadata(self) -> None:
-        name = names.PARTITION_METADATA
+        find_fault = small_files.partition_metadata_fault
         way_out = message("way_out.write_partition_metadata")
-        self._read_small(
-            name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out
-        )
+        self._read_small(names.PARTITION_METADATA, find_fault, "partition-metadata-bad", way_out)
 
     def _read_small(
         self,
         name: str,
-        fault: Callable[[bytes, str], BrokerException | None],
+        find_fault: Callable[[bytes, str], BrokerException | None],
         cause: str,
         way_out: Message,
     ) -> bytes:
@@ -203,14 +178,13 @@ class LogLoader:
         if name in self._directory.folders:
             exception = BrokerException(STORAGE, UNREADABLE[name].format(path))
             way_out = message("way_out.move_folder_out", file=path)
-            self._directory.fail(None, "folder", exception, name=name, way_out=way_out)
+            self._directory.fail(None, "folder", exception, name, way_out)
         file = self._directory.files.get(name)
         if file is None:
             return b""
         data = file.content(limit_bytes=SMALL_BYTES)
-        exception = fault(data, path)
-        if exception:
-            self._directory.fail(None, cause, exception, name=name, way_out=way_out)
+        if exception := find_fault(data, path):
+            self._directory.fail(None, cause, exception, name, way_out)
         return data
 
     # ---- every .log, and its indexes
@@ -232,12 +206,9 @@ class LogLoader:
     def _open_log(self, base: int, name: str) -> None:
         self._directory.open_files(base, "log", "txnindex")
         if self._directory.get(base, "log") is None:
-            self._directory.write_file(
-                in_memory(f"{file_stem(base)}.log", b""),
-                "segment-by-name",
-                message("start.segment_by_name", name=name, offset=base),
-                base,
-            )
+            empty = in_memory(f"{file_stem(base)}.log", b"")
+            why = message("start.segment_by_name", name=name, offset=base)
+            self._directory.write_file(empty, "segment-by-name", why, base)
 
     def _check(self, base: int) -> None:
         """Recovers a segment if its indexes are damaged (LogSegment.sanityCheck)."""
@@ -250,28 +221,17 @@ class LogLoader:
             reason = find_recovery_reason(get, base, self._behaviour)
         except CorruptBytes as fault:
             name = self._directory.require_file(base, "txnindex").name
-            words = str(fault.what).replace(
-                ",", f" in transaction index {self._directory.name}/{name},", 1
-            )
-            self._directory.fail(
-                base,
-                "index-corrupt",
-                BrokerException(KAFKA, words),
-                name=name,
-                way_out=message("way_out.move_txnindex_and_index_away"),
-            )
+            file = f" in transaction index {self._directory.name}/{name},"
+            exception = BrokerException(KAFKA, str(fault.what).replace(",", file, 1))
+            way_out = message("way_out.move_txnindex_and_index_away")
+            self._directory.fail(base, "index-corrupt", exception, name, way_out)
         if reason:
             self._recover(base, reason.cause, reason.why, is_caught=False)
 
     def _refuse_too_long(self, base: int, log: FileView) -> None:
         if exception := find_size_exception(f"{self._directory.name}/{log.name}", log.size_bytes):
-            self._directory.fail(
-                base,
-                "log-too-large",
-                exception,
-                name=log.name,
-                way_out=message("way_out.log_too_large"),
-            )
+            way_out = message("way_out.log_too_large")
+            self._directory.fail(base, "log-too-large", exception, log.name, way_out)
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
         for _ in range(ROUNDS):
@@ -280,34 +240,25 @@ class LogLoader:
                 return
             except Overflow as overflow:
                 self._forget(overflow.base)
-                self._bases = sorted(
-                    {
-                        *self._bases,
-                        *split(self._directory, overflow.base, self._log.config, self._behaviour),
-                    }
-                )
+                self._bases = sorted({*self._bases, *split(self._directory, overflow.base)})
 
     # ---- unflushed segments
 
     def _recover_unflushed(self) -> None:
         if self._clean:
             return
+        why = CAUSES[self._recovery_cause]
+        if self._recovery_cause == "unflushed":
+            why = message("start.not_stopped_cleanly", offset=self._log.recovery_point)
         unflushed_bases = find_unflushed(self._bases, self._log.recovery_point)
         for place, base in enumerate(unflushed_bases):
-            cut_bytes = self._recover(
-                base, self._recovery_cause, self._why_unflushed(), is_caught=True
-            )
+            cut_bytes = self._recover(base, self._recovery_cause, why, is_caught=True)
             if cut_bytes:
                 why = message("start.segment_lost_bytes", segment=base, count=cut_bytes)
                 for later in unflushed_bases[place + 1 :]:
                     self._forget(later)
                     self._directory.delete_segment(later, "after-truncation", why)
                 return
-
-    def _why_unflushed(self) -> Message:
-        if self._recovery_cause != "unflushed":
-            return CAUSES[self._recovery_cause]
-        return message("start.not_stopped_cleanly", offset=self._log.recovery_point)
 
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
         """Recovers a segment, and returns the number of bytes cut off.
@@ -317,7 +268,7 @@ class LogLoader:
         """
         try:
             return self._recover_with_producers(base, cause, why, is_caught=is_caught)
-        except UnwritableSnapshot as fault:
+        except producers.UnwritableSnapshot as fault:
             name = f"{file_stem(fault.offset)}.snapshot"
             if not is_caught:
                 self._directory.fail_at_folder(name)
@@ -326,7 +277,7 @@ class LogLoader:
     def _recover_with_producers(
         self, base: int, cause: str, why: Message, *, is_caught: bool
     ) -> int:
-        state = ProducerState(self._snapshots)
+        state = producers.ProducerState(self._snapshots)
         state.rebuild(
             self._bases, self._log.log_start_offset, base, clean=False, replay=self._replay
         )
@@ -334,21 +285,13 @@ class LogLoader:
         recovered_segment = self._recover_segment(base, state)
         self._epochs = LeaderEpochs(recovered_segment.leader_epochs)
         if recovered_segment.exception:
-            return self._handle_exception(
-                base, recovered_segment, recovered_segment.exception, why, is_caught=is_caught
-            )
+            return self._handle_exception(recovered_segment, why, is_caught=is_caught)
         if recovered_segment.producers_end_offset is not None:
             state.transactions = OpenTransactions(dict(recovered_segment.open_transactions))
             state.end(recovered_segment.producers_end_offset)
-        self._directory.cut(
-            base,
-            recovered_segment.valid_bytes,
-            message(
-                "start.tail_cut",
-                why=why,
-                tail=steps.STOP_REASONS.get(recovered_segment.stop_reason, ""),
-            ),
-        )
+        tail = steps.STOP_REASONS.get(recovered_segment.stop_reason, "")
+        tail_cut = message("start.tail_cut", why=why, tail=tail)
+        self._directory.cut(base, recovered_segment.valid_bytes, tail_cut)
         index_contents = (
             ("index", recovered_segment.index()),
             ("timeindex", recovered_segment.timeindex()),
@@ -359,20 +302,15 @@ class LogLoader:
             for kind, data in index_contents
         ]
         if not recovered_segment.truncated_bytes and not any(has_changed):
-            self._directory.add_step(
-                "keep",
-                cause,
-                message("start.found_as_expected", why=why),
-                base,
-                f"{file_stem(base)}.log",
-            )
+            expected = message("start.found_as_expected", why=why)
+            self._directory.add_step("keep", cause, expected, base, f"{file_stem(base)}.log")
         self._next_offsets[base] = recovered_segment.next_offset
         return recovered_segment.truncated_bytes
 
-    def _recover_segment(self, base: int, state: ProducerState) -> RecoveredSegment:
+    def _recover_segment(self, base: int, state: producers.ProducerState) -> RecoveredSegment:
         log = self._directory.require_file(base, "log")
         with log.open_reader() as read:
-            recovered_segment = recover(
+            recovered_segment = recovery.recover(
                 read,
                 log.size_bytes,
                 base,
@@ -388,47 +326,40 @@ class LogLoader:
         return recovered_segment
 
     def _handle_exception(
-        self,
-        base: int,
-        recovered_segment: RecoveredSegment,
-        exception: BrokerException,
-        why: Message,
-        *,
-        is_caught: bool,
+        self, recovered_segment: RecoveredSegment, why: Message, *, is_caught: bool
     ) -> int:
         """Fails loading, or empties the segment and returns the number of bytes cut off."""
-        name = f"{file_stem(base)}.log"
-        is_full = "full" in exception.message
+        exception = cast(BrokerException, recovered_segment.exception)
+        base = recovered_segment.base_offset
         if exception.class_name == recovery.OFFSET_OVERFLOW:
             raise Overflow(base)
         if not is_caught or exception.class_name != recovery.INVALID_OFFSET:
-            if is_full:
-                self._fail_full_index(base, recovered_segment, exception)
+            if "full" in exception.message:
+                self._fail_full_index(recovered_segment, exception)
+            name = f"{file_stem(base)}.log"
             way_out = message("way_out.move_log_away", file=f"{self._log.directory}/{name}")
-            self._directory.fail(base, "exception", exception, name=name, way_out=way_out)
+            self._directory.fail(base, "exception", exception, name, way_out)
         return self._empty_segment(base, message("start.emptied", why=why))
 
     def _empty_segment(self, base: int, why: Message) -> int:
         self._directory.open_files(base, "index", "timeindex")
         size_bytes = self._directory.require_file(base, "log").size_bytes
         self._directory.cut(base, 0, why, "invalid-offset")
+        emptied = message("start.segment_emptied")
         for kind in INDEXES:
-            self._directory.write_index(
-                base, kind, b"", "invalid-offset", message("start.segment_emptied")
-            )
+            self._directory.write_index(base, kind, b"", "invalid-offset", emptied)
         self._next_offsets[base] = base
         return size_bytes
 
     def _fail_full_index(
-        self, base: int, recovered_segment: RecoveredSegment, exception: BrokerException
+        self, recovered_segment: RecoveredSegment, exception: BrokerException
     ) -> NoReturn:
-        is_time = "time index" in exception.message
-        entries, kind = (
-            (recovered_segment.time_entries, "timeindex")
-            if is_time
-            else (recovered_segment.offset_entries, "index")
-        )
-        entry_bytes = entries.dtype.itemsize
+        base = recovered_segment.base_offset
+        kind = "index"
+        entries = recovered_segment.offset_entries
+        if "time index" in exception.message:
+            kind = "timeindex"
+            entries = recovered_segment.time_entries
         because = message(
             "start.index_has_no_room",
             bytes=self._log.config.segment_index_bytes,
@@ -444,60 +375,47 @@ class LogLoader:
             base,
             "index-full",
             exception,
-            name=f"{file_stem(base)}.{kind}",
-            way_out=way_out,
+            f"{file_stem(base)}.{kind}",
+            way_out,
             because=because,
-            from_position=len(entries) * entry_bytes,
-            size_bytes=entry_bytes,
+            from_position=entries.nbytes,
+            size_bytes=entries.itemsize,
         )
 
     def _replay(
         self, start: int, base: int, transactions: OpenTransactions, end: int | None
     ) -> None:
         log = self._directory.require_file(base, "log")
+        index = self._directory.get(base, "index")
         for target in (end, start):  # Kafka looks up both offsets
             if target is not None:
-                refuse_unreadable(
-                    self._directory,
-                    log,
-                    self._directory.get(base, "index"),
-                    base,
-                    target=target,
-                    behaviour=self._behaviour,
-                )
+                refuse_unreadable(self._directory, log, index, base, target)
+        path = self._directory.path(base)
         with log.open_reader() as read:
             walk = Walk(read, 0, log.size_bytes)
             try:
                 for batches in walk:
-                    transactions.take(
-                        read, batches[batches["last_offset"] >= start], self._directory.path(base)
-                    )
+                    transactions.take(read, batches[batches["last_offset"] >= start], path)
             except TransactionFault as fault:
-                exception = refusal(fault)
-                self._directory.fail(
-                    base,
-                    "exception",
-                    exception,
-                    name=log.name,
-                    way_out=message("way_out.put_snapshots_back"),
-                )
+                way_out = message("way_out.put_snapshots_back")
+                self._directory.fail(base, "exception", producers.refusal(fault), log.name, way_out)
         refuse_corrupt(self._directory, base, log, walk.end)
 
     # ---- start and end of the log
 
     def _settle(self, known_epochs: list[Epoch]) -> None:
-        state = ProducerState(self._snapshots)
+        state = producers.ProducerState(self._snapshots)
         self._start_anew_if_needed(state)
         self._resize_last()
         self._settle_epochs(known_epochs)
         end = self.log_end_offset()
         log_start = max(self._log.log_start_offset, self._bases[0])
-        remove_strays(self._snapshots, self._bases)
+        producers.remove_strays(self._snapshots, self._bases)
         state.rebuild(self._bases, log_start, end, clean=self._clean, replay=self._replay)
         self.are_producers_unread = state.is_unread
         self.has_unstable_offset = state.has_unstable_offset
 
-    def _start_anew_if_needed(self, state: ProducerState) -> None:
+    def _start_anew_if_needed(self, state: producers.ProducerState) -> None:
         start = self._log.log_start_offset
         if self._bases and self._read_log_end() < start:
             why = message("start.log_ends_below_start", end=self.log_end_offset(), start=start)
@@ -510,14 +428,10 @@ class LogLoader:
             self._bases = [start]
             self._next_offsets[start] = start
             self._directory.open_files(start, "log", "txnindex", "index", "timeindex")
+            why = message("start.empty_segment", offset=start)
             for kind in ("log", "index", "timeindex"):
                 empty = in_memory(f"{file_stem(start)}.{kind}", b"")
-                self._directory.write_file(
-                    empty,
-                    "no-segment",
-                    message("start.empty_segment", offset=start),
-                    start,
-                )
+                self._directory.write_file(empty, "no-segment", why, start)
 
     def _resize_last(self) -> None:
         """Fails loading if an index of the active segment exceeds segment.index.bytes."""
@@ -532,18 +446,12 @@ class LogLoader:
             used_bytes = file.size_bytes // entry_bytes * entry_bytes
             limit = room * entry_bytes
             if used_bytes > limit:
-                exception = BrokerException(
-                    ILLEGAL_ARGUMENT, f"newPosition > limit: ({used_bytes} > {limit})"
-                )
+                words = f"newPosition > limit: ({used_bytes} > {limit})"
+                exception = BrokerException(ILLEGAL_ARGUMENT, words)
                 way_out = message(
-                    "way_out.room_for_entries",
-                    topic=self._log.topic,
-                    file=file.name,
-                    limit=limit,
+                    "way_out.room_for_entries", topic=self._log.topic, file=file.name, limit=limit
                 )
-                self._directory.fail(
-                    base, "index-too-large", exception, name=file.name, way_out=way_out
-                )
+                self._directory.fail(base, "index-too-large", exception, file.name, way_out)
 
     def _settle_epochs(self, epochs_before: list[Epoch]) -> None:
         is_written = (
@@ -555,9 +463,8 @@ class LogLoader:
         file = in_memory(names.LEADER_EPOCHS, self._epochs.text())
         old_file = self._directory.files.get(names.LEADER_EPOCHS)
         if is_written and (old_file is None or old_file.content() != file.content()):
-            self._directory.write_file(
-                file, "leader-epochs", message("start.epochs_of_batches"), None
-            )
+            why = message("start.epochs_of_batches")
+            self._directory.write_file(file, "leader-epochs", why, None)
 
     def _forget(self, base: int) -> None:
         self._bases = [known_base for known_base in self._bases if known_base != base]
@@ -565,28 +472,16 @@ class LogLoader:
 
     def _snapshot_steps(self) -> Iterator[StartupStep]:
         files_before = self._directory.snapshot_files()
-        for offset in sorted(
-            self._snapshots.deletion_reasons.keys() | self._snapshots.written_offsets
-        ):
-            path = f"{self._directory.path(offset)}.snapshot"
-            written_key = (
-                "start.producers_written_anew"
-                if offset in files_before
-                else "start.producers_written"
-            )
-            step = StartupStep(
-                partition=self._log.directory,
-                action="rebuild",
-                cause="producer-state",
-                why=message(written_key, offset=offset),
-                file=path,
-            )
+        step = partial(StartupStep, partition=self._log.directory, cause="producer-state")
+        reasons = self._snapshots.deletion_reasons
+        for offset in sorted(reasons.keys() | self._snapshots.written_offsets):
+            is_replaced = offset in files_before
             if offset in self._snapshots.written_offsets:
-                yield step
-            elif offset in files_before:  # otherwise this loading wrote and deleted it
-                why = message(
-                    "start.producers_deleted", why=self._snapshots.deletion_reasons[offset]
-                )
-                size_bytes = files_before[offset].size_bytes
-                path = f"{self._log.directory}/{files_before[offset].name}"
-                yield replace(step, action="delete", why=why, file=path, size_bytes=size_bytes)
+                key = "start.producers_written_anew" if is_replaced else "start.producers_written"
+                path = f"{self._directory.path(offset)}.snapshot"
+                yield step(action="rebuild", why=message(key, offset=offset), file=path)
+            elif is_replaced:  # otherwise this loading wrote and deleted it
+                file = files_before[offset]
+                path = f"{self._log.directory}/{file.name}"
+                why = message("start.producers_deleted", why=reasons[offset])
+                yield step(action="delete", why=why, file=path, size_bytes=file.size_bytes)

@@ -40,8 +40,11 @@ class LoadFailed(Exception):
 class LoadedDirectory:
     """The files of one partition directory by name, and the steps that changed them."""
 
-    def __init__(self, log: StoredLog) -> None:
+    def __init__(self, log: StoredLog, behaviour: ReleaseBehaviour = NEWEST) -> None:
         self.name = log.directory
+        self.topic = log.topic
+        self.config = log.config
+        self.behaviour = behaviour
         self.files = {file.name: file for file in log.files}
         self.folders = frozenset(log.folders)
         self._steps: dict[tuple[str, str | None, int | None], StartupStep] = {}
@@ -63,11 +66,10 @@ class LoadedDirectory:
 
     def named_files(self) -> list[tuple[int, str, FileView]]:
         """Returns (offset, kind, file) of each file named OFFSET.KIND; not OFFSET.KIND.deleted."""
-        parsed_names = ((names.parse_file(name), file) for name, file in self.files.items())
         return [
-            (name.base_offset, name.kind, file)
-            for name, file in parsed_names
-            if name and not name.suffix
+            (parsed.base_offset, parsed.kind, file)
+            for name, file in self.files.items()
+            if (parsed := names.parse_file(name)) and not parsed.suffix
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
@@ -95,15 +97,10 @@ class LoadedDirectory:
             return names.parse_offset(name)
         except ValueError as fault:
             exception = BrokerException(NOT_A_NUMBER, f'For input string: "{fault}"')
+            way_out = message("way_out.move_file_away", file=f"{self.name}/{name}")
             ending = f".{name.rpartition('.')[2]}"
-            self.fail(
-                None,
-                "file-name",
-                exception,
-                name=name,
-                way_out=message("way_out.move_file_away", file=f"{self.name}/{name}"),
-                because=message("start.name_without_offset", name=name, ending=ending),
-            )
+            because = message("start.name_without_offset", name=name, ending=ending)
+            self.fail(None, "file-name", exception, name, way_out, because=because)
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
         """Returns a segment's file: empty if a folder has its name, None if missing."""
@@ -126,24 +123,13 @@ class LoadedDirectory:
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
         if is_mapped:
             exception = BrokerException("java.io.FileNotFoundException", f"{path} (Is a directory)")
-        self.fail(
-            leading_number(name),
-            "folder",
-            exception,
-            name=name,
-            way_out=message("way_out.move_folder_out", file=path),
-            because=message("start.folder_as_file", name=name),
-        )
+        way_out = message("way_out.move_folder_out", file=path)
+        because = message("start.folder_as_file", name=name)
+        self.fail(leading_number(name), "folder", exception, name, way_out, because=because)
 
     def delete(self, name: str, cause: str, why: Message) -> None:
-        self.add_step(
-            "delete",
-            cause,
-            why,
-            leading_number(name),
-            name,
-            size_bytes=self.files.pop(name).size_bytes,
-        )
+        size_bytes = self.files.pop(name).size_bytes
+        self.add_step("delete", cause, why, leading_number(name), name, size_bytes=size_bytes)
 
     def delete_segment(self, base: int, cause: str, why: Message) -> None:
         for kind in KINDS:
@@ -184,18 +170,16 @@ class LoadedDirectory:
         base: int | None,
         cause: str,
         exception: BrokerException,
-        *,
         name: str,
         way_out: Message,
+        *,
         because: Message | None = None,
         **more: Any,
     ) -> NoReturn:
         """Adds a "fail" step and raises LoadFailed. `because` explains the exception."""
         is_storage_error = exception.class_name in IO_ERRORS
-        why = message(
-            "start.takes_directory_offline" if is_storage_error else "start.ends_start",
-            because=because or message("start.loading_fails", name=self.name),
-        )
+        key = "start.takes_directory_offline" if is_storage_error else "start.ends_start"
+        why = message(key, because=because or message("start.loading_fails", name=self.name))
         self.add_step(
             "fail",
             cause,
@@ -234,24 +218,18 @@ def find_size_exception(path: str, size_bytes: int) -> BrokerException | None:
     """Returns Kafka's exception (3.9.0, 4.3.1) for a .log above MAX_LOG_BYTES, else None."""
     if size_bytes <= MAX_LOG_BYTES:
         return None
-    return BrokerException(
-        KAFKA,
-        (
-            f"The size of segment {path} ({size_bytes}) is larger than the maximum allowed segment "
-            f"size of {MAX_LOG_BYTES}"
-        ),
+    words = (
+        f"The size of segment {path} ({size_bytes}) is larger than the maximum allowed segment "
+        f"size of {MAX_LOG_BYTES}"
     )
+    return BrokerException(KAFKA, words)
 
 
 LENGTH_BYTES = 4
 
 
 def find_end_offset(
-    directory: LoadedDirectory,
-    log: FileView,
-    index: FileView | None,
-    base: int,
-    behaviour: ReleaseBehaviour = NEWEST,
+    directory: LoadedDirectory, log: FileView, index: FileView | None, base: int
 ) -> int:
     """Returns the offset after the last batch of a .log (LogSegment.readNextOffset, 4.3.1).
 
@@ -261,7 +239,7 @@ def find_end_offset(
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):
         position = _search_position(index, relative_offset)
-    refuse_unreadable_at_last_entry(directory, log, index, base, behaviour)
+    refuse_unreadable_at_last_entry(directory, log, index, base)
     with log.open_reader() as read:
         walks = []
 
@@ -275,32 +253,21 @@ def find_end_offset(
 
 
 def refuse_unreadable_at_last_entry(
-    directory: LoadedDirectory,
-    log: FileView,
-    index: FileView | None,
-    base: int,
-    behaviour: ReleaseBehaviour,
+    directory: LoadedDirectory, log: FileView, index: FileView | None, base: int
 ) -> None:
     """Calls `refuse_unreadable` with the offset in the last index slot as `target`."""
-    target = base + _last_slot(index)[0]
-    refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
+    refuse_unreadable(directory, log, index, base, base + _last_slot(index)[0])
 
 
 def refuse_unreadable(
-    directory: LoadedDirectory,
-    log: FileView,
-    index: FileView | None,
-    base: int,
-    *,
-    target: int,
-    behaviour: ReleaseBehaviour,
+    directory: LoadedDirectory, log: FileView, index: FileView | None, base: int, target: int
 ) -> None:
     """Raises LoadFailed if the search for `target` reads a damaged message of magic 0 or 1.
 
     Releases before 4.1 do not fail. Since 4.1, FileRecords.searchForOffsetFromPosition
     decompresses compressed messages to compare their first offsets.
     """
-    if not versions.BASE_OFFSET_SCAN.applies_to(behaviour.release):
+    if not versions.BASE_OFFSET_SCAN.applies_to(directory.behaviour.release):
         return
     with log.open_reader() as read:
         magic = np.full(1, MAGIC_2, np.int8)
@@ -316,13 +283,9 @@ def refuse_unreadable(
     # refuse_corrupt reports an impossible length, with the file's name
     if fault is None or fault.kind is FaultKind.LENGTH:
         return
-    directory.fail(
-        base,
-        "log-corrupt",
-        BrokerException(fault.class_name, str(without_place(fault.what))),
-        name=log.name,
-        way_out=message("way_out.restore_unreadable_message"),
-    )
+    exception = BrokerException(fault.class_name, str(without_place(fault.what)))
+    way_out = message("way_out.restore_unreadable_message")
+    directory.fail(base, "log-corrupt", exception, log.name, way_out)
 
 
 def _position_below(index: FileView | None, relative_offset: int) -> int:
@@ -335,9 +298,7 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
 def _search_position(index: FileView, relative_offset: int) -> int:
     """Returns the position that OffsetIndex.lookup finds. Slots may be out of order."""
     entries = offset_index.parse(index.content())
-    slot = slots.floor(
-        entries["relative_offset"], relative_offset, offset_index.ENTRY.itemsize
-    ).slot
+    slot = slots.floor(entries["relative_offset"], relative_offset, entries.itemsize).slot
     return int(entries["position"][slot]) if slot >= 0 else 0
 
 
@@ -352,21 +313,15 @@ def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: Wa
         f"Found record size {size} smaller than minimum record overhead (14) in file "
         f"{directory.name}/{log.name}."
     )
-    directory.fail(
-        base,
-        "log-corrupt",
-        BrokerException(CORRUPT_RECORD, words),
-        name=log.name,
-        way_out=message("way_out.recover_corrupt_log"),
-    )
+    exception = BrokerException(CORRUPT_RECORD, words)
+    way_out = message("way_out.recover_corrupt_log")
+    directory.fail(base, "log-corrupt", exception, log.name, way_out)
 
 
 def _last_slot(index: FileView | None) -> tuple[int, int]:
     entry_bytes = offset_index.ENTRY.itemsize
     stop = index.size_bytes // entry_bytes * entry_bytes if index else 0
-    last = (
-        offset_index.parse(index.part(index.name, stop - entry_bytes, stop).content())
-        if index and stop
-        else ()
-    )
+    if not index or not stop:
+        return 0, 0
+    last = offset_index.parse(index.part(index.name, stop - entry_bytes, stop).content())
     return last[0].item() if len(last) else (0, 0)

@@ -126,17 +126,11 @@ class ProducerState:
 
     def _reload(self, log_start: int, offset: int) -> None:
         """Deletes snapshots up to `log_start` and above `offset`, and loads the latest one left."""
-        for snapshot_offset in [
-            snapshot_offset
-            for snapshot_offset in self._files.contents
-            if snapshot_offset > offset or snapshot_offset <= log_start
-        ]:
-            self._files.delete(
-                snapshot_offset,
-                message("start.above_offset", offset=offset)
-                if snapshot_offset > offset
-                else message("start.at_or_below_log_start"),
-            )
+        for snapshot_offset in list(self._files.contents):
+            if snapshot_offset > offset:
+                self._files.delete(snapshot_offset, message("start.above_offset", offset=offset))
+            elif snapshot_offset <= log_start:
+                self._files.delete(snapshot_offset, message("start.at_or_below_log_start"))
         if offset == self._end_offset:
             self._end_offset = max(offset, log_start)
             self._snapshot_offset = max(self._files.contents, default=log_start)
@@ -170,15 +164,11 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
     ProducerStateManager.removeStraySnapshots.
     """
     segment_offsets = set(bases)
-    strays = sorted(
-        snapshot_offset
-        for snapshot_offset in files.contents
-        if snapshot_offset not in segment_offsets
-    )
-    keep = strays[-1:] if segment_offsets and strays and strays[-1] >= max(segment_offsets) else []
+    strays = sorted(files.contents.keys() - segment_offsets)
+    if segment_offsets and strays and strays[-1] >= max(segment_offsets):
+        strays.pop()
     for offset in strays:
-        if offset not in keep:
-            files.delete(offset, message("start.of_no_segment"))
+        files.delete(offset, message("start.of_no_segment"))
 
 
 def _segments_between(bases: list[int], start: int, stop: int) -> Iterator[int]:

@@ -18,7 +18,6 @@ from kafkaviz.format.java import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery import BrokerException, recover
 from kafkaviz.simulate.segment_check import resolve_first_offsets
 from kafkaviz.simulate.startup.partition_directory import (
@@ -38,29 +37,16 @@ def delete_unfinished(directory: LoadedDirectory) -> None:
     least = min(cleaned.values(), default=None)
     for name in list(directory.files):
         if name.endswith(".deleted") and not name.endswith(SNAPSHOT_DELETED):
-            directory.delete(
-                name,
-                "leftover-deleted",
-                message("start.leftover_deleted"),
-            )
+            directory.delete(name, "leftover-deleted", message("start.leftover_deleted"))
     for name, base in directory.files_with_suffix("swap"):
         if least is not None and base >= least:
-            directory.delete(
-                name,
-                "leftover-swap",
-                message("start.unfinished_split", offset=least),
-            )
+            why = message("start.unfinished_split", offset=least)
+            directory.delete(name, "leftover-swap", why)
     for name in cleaned:
-        directory.delete(
-            name,
-            "leftover-cleaned",
-            message("start.leftover_cleaned"),
-        )
+        directory.delete(name, "leftover-cleaned", message("start.leftover_cleaned"))
 
 
-def swap_in_segments(
-    directory: LoadedDirectory, config: IndexConfig, behaviour: ReleaseBehaviour
-) -> None:
+def swap_in_segments(directory: LoadedDirectory) -> None:
     """Deletes the segments that finished .swap files replace, and renames the .swap files."""
     logs = [
         base for name, base in directory.files_with_suffix("swap") if name.endswith(".log.swap")
@@ -70,21 +56,18 @@ def swap_in_segments(
         name = f"{file_stem(base)}.log.swap"
         directory.files.setdefault(name, in_memory(name, b""))
     if logs:
-        _delete_replaced(
-            directory, min(logs), max(_swap_end(directory, base, behaviour) for base in logs)
-        )
+        _delete_replaced(directory, min(logs), max(_swap_end(directory, base) for base in logs))
     for base in logs:
-        _blank_index(directory, base, config, behaviour)
+        name = f"{file_stem(base)}.index.swap"
+        if directory.behaviour.swaps_indexes and name not in directory.files:
+            room_bytes = directory.config.offset_slots * offset_index.ENTRY.itemsize
+            directory.files[name] = in_memory(name, bytes(room_bytes))
     for name, base in directory.files_with_suffix("swap"):
-        if behaviour.swaps_indexes or name.endswith(".log.swap"):
+        if directory.behaviour.swaps_indexes or name.endswith(".log.swap"):
             file = directory.files.pop(name)
-            plain = name.removesuffix(".swap")
-            directory.write_file(
-                file.part(plain, 0, file.size_bytes),
-                "leftover-swap",
-                message("start.takes_its_name", name=name),
-                base,
-            )
+            renamed_file = file.part(name.removesuffix(".swap"), 0, file.size_bytes)
+            why = message("start.takes_its_name", name=name)
+            directory.write_file(renamed_file, "leftover-swap", why, base)
         else:
             directory.delete(name, "leftover-swap", message("start.swapped_index_rebuilt"))
 
@@ -93,81 +76,46 @@ def _delete_replaced(directory: LoadedDirectory, low: int, high: int) -> None:
     for name in list(directory.files):
         offset = leading_number(name)
         if not name.endswith(".swap") and offset is not None and low <= offset < high:
-            directory.delete(
-                name,
-                "leftover-swap",
-                message("start.swap_finished", first=low, last=high - 1),
-            )
+            why = message("start.swap_finished", first=low, last=high - 1)
+            directory.delete(name, "leftover-swap", why)
 
 
-def _swap_end(directory: LoadedDirectory, base: int, behaviour: ReleaseBehaviour) -> int:
+def _swap_end(directory: LoadedDirectory, base: int) -> int:
     stem = file_stem(base)
-    return find_end_offset(
-        directory,
-        directory.files[f"{stem}.log.swap"],
-        directory.files.get(f"{stem}.index.swap"),
-        base,
-        behaviour,
-    )
+    index = directory.files.get(f"{stem}.index.swap")
+    return find_end_offset(directory, directory.files[f"{stem}.log.swap"], index, base)
 
 
-def _blank_index(
-    directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
-) -> None:
-    name = f"{file_stem(base)}.index.swap"
-    if behaviour.swaps_indexes and name not in directory.files:
-        directory.files[name] = in_memory(
-            name, bytes(config.offset_slots * offset_index.ENTRY.itemsize)
-        )
-
-
-def split(
-    directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
-) -> list[int]:
+def split(directory: LoadedDirectory, base: int) -> list[int]:
+    """Replaces a segment by segments without an overflow. Returns their base offsets."""
     log = directory.require_file(base, "log")
-    if (
-        find_end_offset(directory, log, directory.get(base, "index"), base, behaviour) - 1 - base
-        <= MAX_RELATIVE_OFFSET
-    ):
+    last_offset = find_end_offset(directory, log, directory.get(base, "index"), base) - 1
+    if last_offset - base <= MAX_RELATIVE_OFFSET:
         words = (
             "Split operation is only permitted for segments with overflow, and the problem path is "
+            f"{directory.name}/{log.name}"
         )
-        exception = BrokerException(ILLEGAL_ARGUMENT, f"{words}{directory.name}/{log.name}")
-        directory.fail(
-            base,
-            "offset-overflow",
-            exception,
-            name=log.name,
-            way_out=message("way_out.impossible_base_offset"),
-        )
+        exception = BrokerException(ILLEGAL_ARGUMENT, words)
+        way_out = message("way_out.impossible_base_offset")
+        directory.fail(base, "offset-overflow", exception, log.name, way_out)
     cuts = _find_cuts(directory, log, base)
     directory.delete_segment(base, "offset-overflow", message("start.split"))
     for (new_base, start), (_, stop) in zip(cuts, [*cuts[1:], (0, log.size_bytes)], strict=True):
         part = log.part(f"{file_stem(new_base)}.log", start, stop)
-        _add_part(
-            directory,
-            part,
-            new_base,
-            why=message("start.part_of_segment", segment=base),
-            config=config,
-            behaviour=behaviour,
-        )
+        _add_part(directory, part, new_base, message("start.part_of_segment", segment=base))
     return [new_base for new_base, _ in cuts]
 
 
-def _add_part(
-    directory: LoadedDirectory,
-    part: FileView,
-    base: int,
-    *,
-    why: Message,
-    config: IndexConfig,
-    behaviour: ReleaseBehaviour,
-) -> None:
+def _add_part(directory: LoadedDirectory, part: FileView, base: int, why: Message) -> None:
     """Writes the .log and indexes of one part of a split segment, as closed by Kafka."""
     with part.open_reader() as read:
         recovered_segment = recover(
-            read, part.size_bytes, base, config, behaviour, stem=directory.path(base)
+            read,
+            part.size_bytes,
+            base,
+            directory.config,
+            directory.behaviour,
+            stem=directory.path(base),
         )
     exception = recovered_segment.exception
     if exception:
@@ -175,12 +123,12 @@ def _add_part(
         if exception.message.endswith("index"):
             exception = BrokerException(exception.class_name, f"{exception.message}.cleaned")
         way_out = message("way_out.impossible_base_offset")
-        directory.fail(base, "offset-overflow", exception, name=part.name, way_out=way_out)
+        directory.fail(base, "offset-overflow", exception, part.name, way_out)
     directory.write_file(part, "offset-overflow", why, base)
-    directory.write_index(base, "index", recovered_segment.closed_index(), "offset-overflow", why)
-    directory.write_index(
-        base, "timeindex", recovered_segment.closed_timeindex(), "offset-overflow", why
-    )
+    index = recovered_segment.closed_index()
+    timeindex = recovered_segment.closed_timeindex()
+    directory.write_index(base, "index", index, "offset-overflow", why)
+    directory.write_index(base, "timeindex", timeindex, "offset-overflow", why)
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
@@ -196,12 +144,8 @@ def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut
                     cuts.append((first, position))
     refuse_corrupt(directory, base, log, walk.end)
     if walk.end.reason != "end":
-        directory.fail(
-            base,
-            "offset-overflow",
-            BrokerException("java.util.NoSuchElementException", ""),
-            name=log.name,
-            way_out=message("way_out.cut_torn_batch", bytes=walk.end.position),
-            because=message("start.split_ends_in_torn_batch"),
-        )
+        exception = BrokerException("java.util.NoSuchElementException", "")
+        way_out = message("way_out.cut_torn_batch", bytes=walk.end.position)
+        because = message("start.split_ends_in_torn_batch")
+        directory.fail(base, "offset-overflow", exception, log.name, way_out, because=because)
     return cuts

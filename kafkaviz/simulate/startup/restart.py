@@ -23,7 +23,7 @@ from kafkaviz.simulate.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import cluster_snapshot, small_files
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
 from kafkaviz.simulate.startup.small_files import STORAGE
-from kafkaviz.simulate.steps import CAUSES, StartupStep, StoredLog
+from kafkaviz.simulate.steps import CAUSES, StartupStep, StoredLog, fail_step
 
 INCONSISTENT_TOPIC_ID = "org.apache.kafka.common.errors.InconsistentTopicIdException"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"  # Uuid.METADATA_TOPIC_ID
@@ -58,10 +58,8 @@ class Restart:
     @property
     def main_failure(self) -> StartupStep | None:
         """The first failure that ends the broker, else the first failure, else None."""
-        for step in self.failures:
-            if not step.takes_directory_offline:
-                return step
-        return next(iter(self.failures), None)
+        # False sorts before True
+        return min(self.failures, key=lambda step: step.takes_directory_offline, default=None)
 
     def steps_of_partition(self, partition: str) -> tuple[StartupStep, ...]:
         return tuple(step for step in self.steps if step.partition == partition)
@@ -192,11 +190,9 @@ def _is_known_at_once(step: StartupStep) -> bool:
 
     True if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
     """
-    is_read_by_log_manager = (
-        step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER
-    )
+    is_read = step.partition is not None or step.file in small_files.READ_BY_LOG_MANAGER
     is_storage_error = (step.error or "").startswith(STORAGE)
-    return step.takes_directory_offline and is_storage_error and is_read_by_log_manager
+    return step.takes_directory_offline and is_storage_error and is_read
 
 
 def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> StartupStep:
@@ -206,14 +202,10 @@ def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> Startup
     why = message(key, name=name, path=path, file=failure.file)
     if failure.partition is not None:
         why = message("start.ends_if_loaded_later", why=why, name=name, other=failure.partition)
-    return StartupStep(
-        partition=name,
-        action="fail",
-        cause="directory-offline",
-        why=why,
-        error=str(BrokerException(STORAGE, words)),
-        way_out=message("way_out.mend_what_takes_offline", file=failure.file),
-        log_directory=path,
+    exception = BrokerException(STORAGE, words)
+    way_out = message("way_out.mend_what_takes_offline", file=failure.file)
+    return fail_step(
+        "directory-offline", why, exception, way_out, partition=name, log_directory=path
     )
 
 
@@ -246,9 +238,9 @@ def _metadata_steps(
     )
     steps = loader.run()
     steps = tuple(replace(step, takes_directory_offline=False) for step in steps)
-    if any(step.action == "fail" for step in steps):
-        return (*steps, *cluster_snapshot.steps(log, loader))
-    return (*steps, *_refuse_topic_id(log), *cluster_snapshot.steps(log, loader))
+    if all(step.action != "fail" for step in steps):
+        steps = (*steps, *_refuse_topic_id(log))
+    return (*steps, *cluster_snapshot.steps(log, loader))
 
 
 def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
@@ -266,14 +258,14 @@ def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
         f"Tried to assign topic ID Optional[{METADATA_TOPIC_ID}] to log for topic partition "
         f"{log.directory},but log already contained topic ID {topic_id}"
     )
-    yield StartupStep(
+    path = f"{log.directory}/{file.name}"
+    yield fail_step(
+        "partition-metadata-bad",
+        message("start.metadata_log_of_other_topic", id=topic_id),
+        BrokerException(INCONSISTENT_TOPIC_ID, words),
+        message("way_out.move_file_away", file=path),
         partition=log.directory,
-        action="fail",
-        cause="partition-metadata-bad",
-        why=message("start.metadata_log_of_other_topic", id=topic_id),
-        file=f"{log.directory}/{file.name}",
-        error=str(BrokerException(INCONSISTENT_TOPIC_ID, words)),
-        way_out=message("way_out.move_file_away", file=f"{log.directory}/{file.name}"),
+        file=path,
     )
 
 
@@ -317,15 +309,12 @@ def _refuse_name(path: str) -> StartupStep:
         "topic-partition.uniqueId-delete (if marked for deletion).\nKafka's log directories (and "
         "children) should only contain Kafka topic data."
     )
-    why = message("start.no_partition_name", name=name)
-    way_out = message("way_out.move_directory_away", name=name)
-    return StartupStep(
+    return fail_step(
+        "directory-name",
+        message("start.no_partition_name", name=name),
+        BrokerException(KAFKA, words),
+        message("way_out.move_directory_away", name=name),
         partition=name,
-        action="fail",
-        cause="directory-name",
-        why=why,
-        error=str(BrokerException(KAFKA, words)),
-        way_out=way_out,
         log_directory=log_directory_of(path),
     )
 
@@ -340,34 +329,26 @@ def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
     for directory in directories:
         name = names.parse_directory(directory.rpartition("/")[2])
         if name and name.state in ("current", "future"):
-            first = first_directories.setdefault(
-                (name.topic, name.partition, name.state == "future"), directory
-            )
+            is_future = name.state == "future"
+            key = name.topic, name.partition, is_future
+            first = first_directories.setdefault(key, directory)
             if first != directory:
-                duplicate_steps.append(
-                    _duplicate(
-                        directory,
-                        first,
-                        f"{name.topic}-{name.partition}",
-                        future=name.state == "future",
-                    )
-                )
+                partition = f"{name.topic}-{name.partition}"
+                duplicate_steps.append(_duplicate(directory, first, partition, future=is_future))
     return duplicate_steps
 
 
 def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> StartupStep:
     words = (
-        f"Duplicate log directories found: {directory}, {first}"
-        if future
-        else (
-            f"Duplicate log directories for {partition} are found in both {directory} and {first}. "
-            "It is likely because log directory failure happened while broker was replacing "
-            "current replica with future replica. Recover broker from this failure by manually "
-            "deleting one of the two directories for this partition. It is recommended to delete "
-            "the partition in the log directory that is known to have failed recently."
-        )
+        f"Duplicate log directories for {partition} are found in both {directory} and {first}. It "
+        "is likely because log directory failure happened while broker was replacing current "
+        "replica with future replica. Recover broker from this failure by manually deleting one of "
+        "the two directories for this partition. It is recommended to delete the partition in the "
+        "log directory that is known to have failed recently."
     )
-    error = str(BrokerException("java.lang.IllegalStateException", words))
+    if future:
+        words = f"Duplicate log directories found: {directory}, {first}"
+    exception = BrokerException("java.lang.IllegalStateException", words)
     log_directory = log_directory_of(directory)
     name = directory.rpartition("/")[2]
     if log_directory == log_directory_of(first):
@@ -377,12 +358,6 @@ def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> S
     else:
         why = message("start.same_partition_in_two", first=directory, second=first)
         way_out = message("way_out.move_one_replica_away")
-    return StartupStep(
-        partition=name,
-        action="fail",
-        cause="directory-twice",
-        why=why,
-        error=error,
-        way_out=way_out,
-        log_directory=log_directory,
+    return fail_step(
+        "directory-twice", why, exception, way_out, partition=name, log_directory=log_directory
     )

@@ -26,25 +26,18 @@ LogCleanerManager, 4.3.1 and 4.4.0):
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from string import ascii_letters, digits
 
 from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes, NotRead
 from kafkaviz.format import batch, batch_records, checkpoint, metadata, names
 from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT, INVALID_RECORD, int_or_none
-from kafkaviz.format.names import (
-    BOOTSTRAP,
-    CLEAN_SHUTDOWN,
-    META_PROPERTIES,
-    METADATA_TOPIC,
-    QUORUM_STATE,
-)
 from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery import BrokerException
-from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.simulate.steps import StartupStep, fail_step
 from kafkaviz.units import excerpt
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
@@ -115,32 +108,23 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 def id_fault(name: str, path: str) -> BrokerException | None:
     """Returns Kafka's exception for an id that is not a UUID or is all zeros; None if valid."""
     if len(name) > ID_CHARACTERS:
-        return BrokerException(
-            ILLEGAL_ARGUMENT,
-            (
-                f"Input string with prefix `{name[:ID_CHARACTERS]}` is too long to be decoded as a "
-                "base64 UUID"
-            ),
-        )
+        prefix = f"Input string with prefix `{name[:ID_CHARACTERS]}`"
+        words = f"{prefix} is too long to be decoded as a base64 UUID"
+        return BrokerException(ILLEGAL_ARGUMENT, words)
     try:
-        id_bytes = _decode_base64(name.encode("latin-1", "replace"))
+        id_bytes = decode_id(name)
     except ValueError as fault:
         return BrokerException(ILLEGAL_ARGUMENT, str(fault))
     if len(id_bytes) != ID_BYTES:
         expected = f"which is not equal to the expected {ID_BYTES} bytes of a base64-encoded UUID"
-        return BrokerException(
-            ILLEGAL_ARGUMENT, f"Input string `{name}` decoded as {len(id_bytes)} bytes, {expected}"
-        )
+        words = f"Input string `{name}` decoded as {len(id_bytes)} bytes, {expected}"
+        return BrokerException(ILLEGAL_ARGUMENT, words)
     return None if any(id_bytes) else _unreadable(path)
 
 
 def decode_id(name: str) -> bytes:
-    """Returns the 16 bytes of an id that `id_fault` accepts."""
-    return _decode_base64(name.encode("latin-1", "replace"))
-
-
-def _decode_base64(data: bytes) -> bytes:
     """Decodes URL-safe Base64 as Java does. Raises ValueError with Java's message."""
+    data = name.encode("latin-1", "replace")
     if len(data) == 1:
         raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
     sextets = data[: len(data) - len(data.lstrip(BASE64_DIGITS))]
@@ -215,14 +199,10 @@ def checkpoint_steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> It
         if isinstance(refusal, checkpoint.UncaughtRefusal):
             exception = BrokerException(*refusal.exception)
             key = "start.cannot_be_read"
-        yield StartupStep(
-            action="fail",
-            cause="checkpoint-bad",
-            why=message(key, file=name, problem=refusal.what),
-            file=name,
-            error=str(exception),
-            way_out=way_out,
-            takes_directory_offline=outcome == OFFLINE,
+        why = message(key, file=name, problem=refusal.what)
+        is_offline = outcome == OFFLINE
+        yield fail_step(
+            "checkpoint-bad", why, exception, way_out, file=name, takes_directory_offline=is_offline
         )
 
 
@@ -232,7 +212,7 @@ RESERVED_IDS = 100  # DirectoryId.reserved: ids below this number belong to no d
 
 # limit for bootstrap.checkpoint and its records; `format` writes some dozen bytes
 BOOTSTRAP_BYTES = 1 << 20
-QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
+QUORUM_FILE = f"{names.METADATA_TOPIC}-0/{names.QUORUM_STATE}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,29 +238,32 @@ class OwnFiles:
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
     is_kraft = versions.KRAFT_ONLY.applies_to(behaviour.release) or files.has_metadata_log
     steps = list(_properties(files.meta_properties, is_kraft=is_kraft))
-    if (
-        is_kraft
-        and versions.BOOTSTRAP_CHECKPOINT.applies_to(behaviour.release)
-        and files.bootstrap is not None
-    ):
-        steps += _bootstrap_steps(files.bootstrap)
+    reads_bootstrap = is_kraft and versions.BOOTSTRAP_CHECKPOINT.applies_to(behaviour.release)
+    if reads_bootstrap and files.bootstrap is not None:
+        exception = bootstrap_fault(files.bootstrap)
+        if exception:
+            why = message("start.reading_fails", file=names.BOOTSTRAP)
+            way_out = message("way_out.move_bootstrap_away")
+            steps.append(fail_step("bootstrap", why, exception, way_out, file=names.BOOTSTRAP))
     if files.has_metadata_log and files.quorum_state is not None:
-        steps += _quorum_state_steps(files.quorum_state)
+        fault = quorum_fault(files.quorum_state)
+        if fault:
+            problem, exception = fault
+            why = message("start.cannot_be_read", file=QUORUM_FILE, problem=problem)
+            way_out = message("way_out.restore_quorum_state")
+            steps.append(fail_step("quorum-state-bad", why, exception, way_out, file=QUORUM_FILE))
     if files.is_marker_full:
-        steps.append(_undeletable_marker_step())
+        undeletable = fail_step(
+            "folder",
+            message("start.marker_is_full_folder", file=names.CLEAN_SHUTDOWN),
+            BrokerException("java.nio.file.DirectoryNotEmptyException", names.CLEAN_SHUTDOWN),
+            message("way_out.move_folder_out", file=names.CLEAN_SHUTDOWN),
+            file=names.CLEAN_SHUTDOWN,
+            takes_directory_offline=True,
+        )
+        steps.append(undeletable)
     steps += checkpoint_steps(files.checkpoints, has_replicas=files.has_replicas)
     return tuple(steps)
-
-
-def _undeletable_marker_step() -> StartupStep:
-    step = _fail(
-        "folder",
-        CLEAN_SHUTDOWN,
-        message("start.marker_is_full_folder", file=CLEAN_SHUTDOWN),
-        BrokerException("java.nio.file.DirectoryNotEmptyException", CLEAN_SHUTDOWN),
-        message("way_out.move_folder_out", file=CLEAN_SHUTDOWN),
-    )
-    return replace(step, takes_directory_offline=True)
 
 
 def properties_fault(data: bytes) -> Message | None:
@@ -300,16 +283,15 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
     if missing_keys:
         return message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if name in properties and int_or_none(properties[name]) is None:
-        return message(
-            "meta_properties.no_number", name=name, value=repr(excerpt(properties[name]))
-        )
+        value = repr(excerpt(properties[name]))
+        return message("meta_properties.no_number", name=name, value=value)
     if "directory.id" in properties:
-        exception = id_fault(properties["directory.id"], META_PROPERTIES)
+        directory_id = properties["directory.id"]
+        exception = id_fault(directory_id, names.META_PROPERTIES)
         # an id of zeros is readable, but refused later as a reserved one
         if exception and exception.class_name != STORAGE:
-            return message(
-                "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
-            )
+            value = repr(excerpt(directory_id))
+            return message("meta_properties.no_directory_id", value=value)
     return None
 
 
@@ -325,13 +307,6 @@ def node_key(properties: Mapping[str, str]) -> str:
     """Returns the name of the node id's property: broker.id in version 0, node.id in version 1."""
     version = int_or_none(properties.get("version", "0").strip())
     return "node.id" if version else "broker.id"
-
-
-def _find_missing_id(properties: Mapping[str, str]) -> str | None:
-    """Returns which id is missing, "node" or "cluster"; None if neither (initializeLogDirs)."""
-    if node_key(properties) not in properties:
-        return "node"
-    return None if "cluster.id" in properties else "cluster"
 
 
 def _sets_metadata_version(data: bytes) -> bool:
@@ -374,54 +349,41 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
             for record in batch_records.iterate(data[position : position + size_bytes]):
                 left_bytes -= record.size_bytes
                 if left_bytes < 0:
-                    raise CannotOpen(
-                        BOOTSTRAP,
-                        message("errors.too_many_record_bytes", limit=BOOTSTRAP_BYTES),
-                        kind="large",
-                    )
+                    what = message("errors.too_many_record_bytes", limit=BOOTSTRAP_BYTES)
+                    raise CannotOpen(names.BOOTSTRAP, what, kind="large")
                 try:
                     decoded = metadata.decode(record.value)
                 except NotRead as fault:
-                    raise CannotOpen(BOOTSTRAP, fault.what, kind="large") from None
+                    raise CannotOpen(names.BOOTSTRAP, fault.what, kind="large") from None
                 except CorruptBytes:
-                    return BrokerException(
-                        RUNTIME, f"unable to deserialize record at offset {record.offset}"
-                    )
+                    words = f"unable to deserialize record at offset {record.offset}"
+                    return BrokerException(RUNTIME, words)
                 if decoded.type.name == metadata.FEATURE_LEVEL:
                     set_features.add(decoded.values["name"])
         except CorruptBytes as fault:
             return BrokerException(INVALID_RECORD, str(fault.what))
     if end.reason == "bad-length":
-        size = int.from_bytes(
-            data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END],
-            "big",
-            signed=True,
+        length_end = end.position + batch.LENGTH_END
+        size = int.from_bytes(data[length_end - 4 : length_end], "big", signed=True)
+        words = (
+            f"Found record size {size} smaller than minimum record overhead (14) in file "
+            f"{names.BOOTSTRAP}."
         )
-        return BrokerException(
-            CORRUPT_RECORD,
-            (
-                f"Found record size {size} smaller than minimum record overhead (14) in file "
-                f"{BOOTSTRAP}."
-            ),
-        )
+        return BrokerException(CORRUPT_RECORD, words)
     if "metadata.version" not in set_features:
-        source = f"the binary bootstrap metadata file: {BOOTSTRAP}"
-        return BrokerException(
-            RUNTIME,
-            (
-                "No FeatureLevelRecord for metadata.version was found in the bootstrap metadata "
-                f"from {source}"
-            ),
+        words = (
+            "No FeatureLevelRecord for metadata.version was found in the bootstrap metadata from "
+            f"the binary bootstrap metadata file: {names.BOOTSTRAP}"
         )
+        return BrokerException(RUNTIME, words)
     return None
 
 
 def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
     if data is None:
         if is_kraft:
-            yield _meta_properties_step(
-                message("start.no_meta_properties", file=META_PROPERTIES), NONE_READABLE
-            )
+            why = message("start.no_meta_properties", file=names.META_PROPERTIES)
+            yield _meta_properties_step(why, NONE_READABLE)
         return
     try:
         properties = checkpoint.parse_properties(data)
@@ -430,52 +392,37 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         properties = {}
         fault = corruption.what
     if fault:
-        yield _meta_properties_step(
-            message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault),
-            NONE_READABLE,
-            takes_directory_offline=True,
-        )
+        why = message("start.meta_properties_unusable", file=names.META_PROPERTIES, problem=fault)
+        yield _meta_properties_step(why, NONE_READABLE, takes_directory_offline=True)
         return
     if not is_kraft:
         return
     directory_id = properties.get("directory.id")
-    missing = _find_missing_id(properties)
     if directory_id is not None and is_reserved(directory_id):
-        yield _meta_properties_step(
-            message("start.reserved_directory_id", file=META_PROPERTIES, id=directory_id),
-            BrokerException(RUNTIME, f"Invalid reserved directory ID {directory_id} found"),
-        )
-    elif missing == "node":
-        yield _meta_properties_step(
-            message("start.no_node_id", file=META_PROPERTIES),
-            BrokerException(RUNTIME, "Error: node ID not found"),
-        )
-    elif missing:
-        yield _meta_properties_step(
-            message("start.no_cluster_id", file=META_PROPERTIES),
-            BrokerException(RUNTIME, "Error: cluster ID not found"),
-        )
+        why = message("start.reserved_directory_id", file=names.META_PROPERTIES, id=directory_id)
+        words = f"Invalid reserved directory ID {directory_id} found"
+    elif node_key(properties) not in properties:
+        why = message("start.no_node_id", file=names.META_PROPERTIES)
+        words = "Error: node ID not found"
+    elif "cluster.id" not in properties:
+        why = message("start.no_cluster_id", file=names.META_PROPERTIES)
+        words = "Error: cluster ID not found"
+    else:
+        return
+    yield _meta_properties_step(why, BrokerException(RUNTIME, words))
 
 
 def _meta_properties_step(
     why: Message, exception: BrokerException, *, takes_directory_offline: bool = False
 ) -> StartupStep:
-    step = _fail(
-        "meta-properties", META_PROPERTIES, why, exception, message("way_out.write_meta_properties")
+    return fail_step(
+        "meta-properties",
+        why,
+        exception,
+        message("way_out.write_meta_properties"),
+        file=names.META_PROPERTIES,
+        takes_directory_offline=takes_directory_offline,
     )
-    return replace(step, takes_directory_offline=takes_directory_offline)
-
-
-def _bootstrap_steps(data: bytes) -> Iterator[StartupStep]:
-    exception = bootstrap_fault(data)
-    if exception:
-        yield _fail(
-            "bootstrap",
-            BOOTSTRAP,
-            message("start.reading_fails", file=BOOTSTRAP),
-            exception,
-            message("way_out.move_bootstrap_away"),
-        )
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
@@ -485,40 +432,14 @@ def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
     """
     try:
         checkpoint.parse_quorum_state(data)
+        return None
     except CorruptBytes as fault:
         what = fault.what
-    else:
-        return None
     if what.key == "quorum_state.unknown_version":
         return what, BrokerException("java.lang.IllegalStateException", str(what))
     if what.key == "quorum_state.field_missing":
         return what, BrokerException(RUNTIME, f"QuorumStateData: {what}")
     if what.key in ("quorum_state.field_type", "quorum_state.voter_without_id"):
         return what, None
-    return what, BrokerException(
-        "java.io.UncheckedIOException",
-        f"Error while reading the Quorum status from the file {QUORUM_FILE}",
-    )
-
-
-def _quorum_state_steps(data: bytes) -> Iterator[StartupStep]:
-    fault = quorum_fault(data)
-    if fault:
-        why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])
-        yield _fail(
-            "quorum-state-bad", QUORUM_FILE, why, fault[1], message("way_out.restore_quorum_state")
-        )
-
-
-def _fail(
-    cause: str, name: str, why: Message, exception: BrokerException | None, way_out: Message
-) -> StartupStep:
-    error = str(exception) if exception else None
-    return StartupStep(
-        action="fail",
-        cause=cause,
-        why=why,
-        file=name,
-        error=error,
-        way_out=way_out,
-    )
+    words = f"Error while reading the Quorum status from the file {QUORUM_FILE}"
+    return what, BrokerException("java.io.UncheckedIOException", words)
