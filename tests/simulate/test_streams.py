@@ -445,7 +445,7 @@ def test_a_sequence_wraps_to_0():
     state["phase_start_ns"] = state["clock_ns"]
     state["marker_due"] = generator.NOBODY
     generator.generate(
-        plan[0][0], *plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False
+        plan[0][0], plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False
     )
     assert rows["base_sequence"].tolist() == [2**31 - 7, 2**31 - 2, 3]
 

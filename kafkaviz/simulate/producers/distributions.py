@@ -23,6 +23,7 @@ CONSTANT = "constant"
 UNIFORM = "uniform"
 EXPONENTIAL = "exponential"
 LOGNORMAL = "lognormal"
+SHAPES = (UNIFORM, EXPONENTIAL, LOGNORMAL)  # of numbers that differ
 CELLS = 1024  # cells of a table, all equally likely
 FRACTION_BITS = 8  # a table stores 256ths: 3.5 is 896
 MAX_NUMBER = 2**31 - 1
@@ -65,12 +66,7 @@ def table(spread: Spread) -> np.ndarray:
     """
     with localcontext() as context:
         context.prec = _DIGITS
-        quantiles = _quantiles(spread)
-        return _freeze(
-            spread.least,
-            spread.most,
-            [int((number * 2**FRACTION_BITS).to_integral_value()) for number in quantiles],
-        )
+        return _freeze(spread.least, spread.most, _quantiles(spread))
 
 
 @lru_cache(maxsize=64)
@@ -95,9 +91,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
             low = first**power - power
             high = last**power
             ranks = [(low + (high - low) * step) ** (1 / power) for step in steps]
-        return _freeze(
-            1, count, [int((rank * 2**FRACTION_BITS).to_integral_value()) for rank in ranks]
-        )
+        return _freeze(1, count, ranks)
 
 
 @lru_cache(maxsize=1)
@@ -106,8 +100,9 @@ def waits() -> np.ndarray:
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 
-def _freeze(least: int, most: int, quantiles: list[int]) -> np.ndarray:
-    numbers = np.array([least, most, *quantiles], np.int64)
+def _freeze(least: int, most: int, quantiles: list[Decimal]) -> np.ndarray:
+    scaled = [int((number * 2**FRACTION_BITS).to_integral_value()) for number in quantiles]
+    numbers = np.array([least, most, *scaled], np.int64)
     numbers.flags.writeable = False
     return numbers
 

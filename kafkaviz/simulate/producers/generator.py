@@ -7,6 +7,8 @@ per batch and 500 records per second a batch takes 18 ms:
     batch   0 to 8   9 to 17  18 to 26
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
@@ -118,21 +120,25 @@ _RECORDS_FROM = 16  # streams of a batch from this number on belong to its recor
     _DRAW_TEXT,
     _DRAW_HEADER,
 ) = range(9)
-# the tables, the prefix of keys, headers, the spans of their random values, the pool of values
-_Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _HEAD = np.frombuffer(b'{"n":', np.uint8)
 _MIDDLE = np.frombuffer(b',"t":"', np.uint8)
 _MS = 1_000_000
 
 
+class Parts(NamedTuple):
+    """The arrays from which records are generated."""
+
+    tables: np.ndarray  # shape (distributions, CELLS + 3)
+    prefix: np.ndarray  # of a key
+    headers: np.ndarray  # as in a record, with blank values
+    spans: np.ndarray  # HEADER_SPAN: the places of the values in headers
+    pool: np.ndarray  # values are cut from it
+
+
 @njit(cache=True)
 def generate(
     plan: np.record,
-    tables: np.ndarray,
-    prefix: np.ndarray,
-    headers: np.ndarray,
-    spans: np.ndarray,
-    pool: np.ndarray,
+    parts: Parts,
     state: np.record,
     producers: np.ndarray,
     rows: np.ndarray,
@@ -154,7 +160,7 @@ def generate(
     """
     while row_count < len(rows) and (used_bytes < enough_bytes or state.in_append > 0):
         producer_number = state.marker_due
-        wait_ns = _time_to_next_batch_ns(plan, tables, state)
+        wait_ns = _time_to_next_batch_ns(plan, parts.tables, state)
         if producer_number == NOBODY and _is_over(plan, state, wait_ns):
             producer_number = _first_open_producer(plan, producers)
             if producer_number == NOBODY:
@@ -170,7 +176,6 @@ def generate(
             state.marker_due = NOBODY
         else:
             turn = state.batches % len(producers) if len(producers) > 1 else 0
-            parts = (tables, prefix, headers, spans, pool)
             if not _generate_batch(
                 plan,
                 parts,
@@ -207,11 +212,8 @@ def _time_to_next_batch_ns(plan: np.record, tables: np.ndarray, state: np.record
     if plan.on_ns > 0:
         wait = wait * plan.on_ns / (plan.on_ns + plan.off_ns)
     if plan.by_chance:
-        wait = (
-            wait
-            * draw_number(tables[WAITS], stream(stream(state.seed, state.batches), _DRAW_WAIT))
-            / (1 << ONE_BITS)
-        )
+        batch_stream = stream(state.seed, state.batches)
+        wait = wait * draw_number(tables[WAITS], stream(batch_stream, _DRAW_WAIT)) / (1 << ONE_BITS)
     return int(min(wait, LONGEST_NS))
 
 
@@ -236,7 +238,7 @@ def _first_open_producer(plan: np.record, producers: np.ndarray) -> int:
 @njit(cache=True)
 def _generate_batch(
     plan: np.record,
-    parts: _Parts,
+    parts: Parts,
     state: np.record,
     producer: np.record,
     turn: int,
@@ -248,12 +250,9 @@ def _generate_batch(
 ) -> bool:
     """Generates a data batch `wait_ns` after the last one. Returns False if `data` is too small."""
     batch_stream = stream(state.seed, state.batches)
-    tables = parts[0]
-    headers = parts[2]
-    most = min(
-        _draw_from(tables[COUNTS], batch_stream, _DRAW_COUNT),
-        plan.most_records - state.phase_records,
-    )
+    tables = parts.tables
+    most = _draw_from(tables[COUNTS], batch_stream, _DRAW_COUNT)
+    most = min(most, plan.most_records - state.phase_records)
     busy_ns = state.busy_ns + wait_ns
     step_ns = wait_ns // most if most > 1 else 0
     count = 0
@@ -263,24 +262,14 @@ def _generate_batch(
     position = used_bytes + HEADER_BYTES
     while count < most:
         record_stream = stream(batch_stream, _RECORDS_FROM + count)
-        ms = _timestamp_ms(
-            plan, tables, state, busy_ns - step_ns * (most - 1 - count), record_stream
-        )
+        record_ns = busy_ns - step_ns * (most - 1 - count)
+        ms = _timestamp_ms(plan, tables, state, record_ns, record_stream)
         delta_ms = ms - first_ms if count else 0
         value_bytes = _value_bytes(plan, tables, record_stream)
-        body = (
-            1
-            + varint_bytes(delta_ms)
-            + varint_bytes(count)
-            + varint_bytes(plan.key_bytes)
-            + max(plan.key_bytes, 0)
-        )
-        body += (
-            varint_bytes(value_bytes)
-            + max(value_bytes, 0)
-            + varint_bytes(plan.header_count)
-            + len(headers)
-        )
+        body = 1 + varint_bytes(delta_ms) + varint_bytes(count)
+        body += varint_bytes(plan.key_bytes) + max(plan.key_bytes, 0)
+        body += varint_bytes(value_bytes) + max(value_bytes, 0)
+        body += varint_bytes(plan.header_count) + len(parts.headers)
         end = position + varint_bytes(body) + body
         if count and end - used_bytes > plan.batch_bytes:
             break
@@ -324,19 +313,16 @@ def _timestamp_ms(
     since_ns = _real_ns(plan, busy_ns)
     if plan.other_time:
         since_us = since_ns // 1000
-        ms = (
-            since_us // _MS * plan.speed_thousandths
-            + since_us % _MS * plan.speed_thousandths // _MS
-        )
+        ms = since_us // _MS * plan.speed_thousandths
+        ms += since_us % _MS * plan.speed_thousandths // _MS
         ms += plan.start_ms + state.phase_start_ns // _MS if plan.from_ms < 0 else plan.from_ms
     else:
         ms = plan.start_ms + (state.phase_start_ns + since_ns) // _MS
     ms += plan.ahead_ms
     if plan.late_threshold and happens(stream(record_stream, _DRAW_LATE), plan.late_threshold):
         ms -= draw_number(tables[LATE], stream(record_stream, _DRAW_LATE_BY))
-    if plan.future_threshold and happens(
-        stream(record_stream, _DRAW_FUTURE), plan.future_threshold
-    ):
+    future = stream(record_stream, _DRAW_FUTURE)
+    if plan.future_threshold and happens(future, plan.future_threshold):
         ms += draw_number(tables[FUTURE], stream(record_stream, _DRAW_FUTURE_BY))
     return max(ms, 0)
 
@@ -420,9 +406,8 @@ def _set_producer_fields(
     if plan.attributes & TRANSACTIONAL:
         if not producer.open:
             producer.open = True
-            producer.left = draw_number(
-                tables[TRANSACTION], stream(batch_stream, _DRAW_TRANSACTION)
-            )
+            draw = stream(batch_stream, _DRAW_TRANSACTION)
+            producer.left = draw_number(tables[TRANSACTION], draw)
         producer.left -= 1
         if producer.left <= 0:
             state.marker_due = turn
@@ -483,7 +468,7 @@ def _generate_marker(
 @njit(cache=True)
 def _put_record(
     plan: np.record,
-    parts: _Parts,
+    parts: Parts,
     data: np.ndarray,
     position: int,
     body: int,
@@ -514,12 +499,9 @@ def _put_record(
     position = put_varint(data, position, plan.header_count)
     put_pieces(data, position, len(headers), headers, 0)
     for place in range(len(spans)):
-        put_hex(
-            data,
-            position + spans[place].position,
-            stream(record_stream, _DRAW_HEADER + place),
-            spans[place].size_bytes,
-        )
+        span = spans[place]
+        digits_stream = stream(record_stream, _DRAW_HEADER + place)
+        put_hex(data, position + span.position, digits_stream, span.size_bytes)
 
 
 @njit(cache=True)

@@ -10,7 +10,6 @@ bytes depend on the release of the codec's library.
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,31 +20,10 @@ from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSA
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.appends import INCOMING, AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour
-from kafkaviz.simulate.producers import batch_encoder, generator
-from kafkaviz.simulate.producers.distributions import (
-    MAX_NUMBER,
-    Spread,
-    rank_table,
-    seed_stream,
-    stream,
-    table,
-    threshold,
-    waits,
-)
-from kafkaviz.simulate.producers.generator import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
+from kafkaviz.simulate.producers import batch_encoder, distributions, generator, traffic
+from kafkaviz.simulate.producers.distributions import Spread, stream
 from kafkaviz.simulate.producers.toml_fields import LONGEST_MS, duration_text
-from kafkaviz.simulate.producers.traffic import (
-    BATCHES,
-    BY_CHANCE,
-    BYTES,
-    CREATE,
-    MAX_RECORDS,
-    MAX_VALUE_BYTES,
-    RANDOM,
-    RECORDS,
-    Header,
-    Phase,
-)
+from kafkaviz.simulate.producers.traffic import Header, Phase
 from kafkaviz.simulate.producers.workload import Workload
 
 BATCHES_PER_CHUNK = 1 << 16
@@ -55,39 +33,10 @@ MS_NS = 1_000_000
 POOL_BYTES = 1 << 16
 NOTHING = np.empty(0, np.uint8)
 WORDS = (
-    "order",
-    "paid",
-    "shipped",
-    "returned",
-    "invoice",
-    "customer",
-    "basket",
-    "checkout",
-    "refund",
-    "pending",
-    "amsterdam",
-    "berlin",
-    "lisbon",
-    "nairobi",
-    "osaka",
-    "quito",
-    "blue",
-    "green",
-    "small",
-    "large",
-    "express",
-    "standard",
-    "monday",
-    "friday",
-)
-
-
-class _Parts(NamedTuple):
-    tables: np.ndarray  # shape (distributions, CELLS + 3)
-    prefix: np.ndarray  # of a key
-    headers: np.ndarray  # as in a record, with blank values
-    header_values: np.ndarray  # HEADER_SPAN: the places of the values in headers
-    pool: np.ndarray  # values are cut from it
+    "order", "paid", "shipped", "returned", "invoice", "customer", "basket", "checkout", "refund",
+    "pending", "amsterdam", "berlin", "lisbon", "nairobi", "osaka", "quito", "blue", "green",
+    "small", "large", "express", "standard", "monday", "friday",
+)  # fmt: skip
 
 
 def chunks(
@@ -116,18 +65,14 @@ def chunks(
             after the 100 years.
     """
     state, producers = _begin(workload, seed)
-    for number, phase in enumerate(workload.phases):
+    for number, phase in enumerate(workload.phases, start=1):
         if phase.silence_ms is not None:
-            _ensure_time(
-                int(state["clock_ns"][0]) + phase.silence_ms * MS_NS,
-                message("errors.phase_silence", number=number + 1),
-            )
             state["clock_ns"] += phase.silence_ms * MS_NS
+            where = message("errors.phase_silence", number=number)
+            _ensure_time(int(state["clock_ns"][0]), where)
             continue
-        _check(phase, behaviour, number + 1)
-        _ensure_time(
-            int(state["clock_ns"][0]) + 1, message("errors.phase_number", number=number + 1)
-        )
+        _check(phase, behaviour, number)
+        _ensure_time(int(state["clock_ns"][0]) + 1, message("errors.phase_number", number=number))
         plan = _plan(phase, workload, config, behaviour)
         state["phase_start_ns"] = state["clock_ns"]
         for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
@@ -144,22 +89,20 @@ def chunks(
 
 
 def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
-    what, feature = (
-        (message("errors.zstd_batch"), versions.ZSTD)
-        if phase.codec == "zstd"
-        else (message("errors.record_batch"), versions.RECORD_BATCHES)
-    )
+    what = message("errors.record_batch")
+    feature = versions.RECORD_BATCHES
+    if phase.codec == "zstd":
+        what = message("errors.zstd_batch")
+        feature = versions.ZSTD
     if not feature.applies_to(behaviour.release):
-        release = ".".join(map(str, behaviour.release))
-        raise KafkavizError(
-            message(
-                "errors.release_takes_no",
-                number=number,
-                release=release,
-                feature=what,
-                since=versions.text(feature.first_release),
-            )
+        problem = message(
+            "errors.release_takes_no",
+            number=number,
+            release=".".join(map(str, behaviour.release)),
+            feature=what,
+            since=versions.text(feature.first_release),
         )
+        raise KafkavizError(problem)
 
 
 def _ensure_time(end_ns: int, where: Message) -> None:
@@ -170,17 +113,17 @@ def _ensure_time(end_ns: int, where: Message) -> None:
 
 
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
-    state = np.zeros(1, STATE)
-    state["seed"] = seed_stream(workload.seed if seed is None else seed)
+    state = np.zeros(1, generator.STATE)
+    state["seed"] = distributions.seed_stream(workload.seed if seed is None else seed)
     state["next_offset"] = workload.start_offset
-    producers = np.zeros(max(phase.producers for phase in workload.phases), PRODUCER)
+    producers = np.zeros(max(phase.producers for phase in workload.phases), generator.PRODUCER)
     producers["id"] = FIRST_PRODUCER_ID + np.arange(len(producers))
     return state, producers
 
 
 def _phase_chunks(
     phase: Phase,
-    plan: tuple[np.ndarray, _Parts],
+    plan: tuple[np.ndarray, generator.Parts],
     state: np.ndarray,
     producers: np.ndarray,
     *,
@@ -200,26 +143,20 @@ def _phase_chunks(
         if phase.fetch_batches > 1:
             # all batches of an append arrive with the last one
             last = np.flatnonzero(np.diff(filled_rows["append"], append=-1))
-            filled_rows["now_ms"] = np.repeat(
-                filled_rows["now_ms"][last], np.diff(last, prepend=-1)
-            )
+            arrivals_ms = filled_rows["now_ms"][last]
+            filled_rows["now_ms"] = np.repeat(arrivals_ms, np.diff(last, prepend=-1))
         if filled_count:
             yield _chunk(filled_rows, data[:used_bytes], phase.codec, payload=payload)
-    if phase.duration_ms is not None and state["phase_batches"][0] < plan[0]["most_batches"][0]:
-        _close(phase.duration_ms, plan[0], state)
-
-
-def _close(duration_ms: int, plan: np.ndarray, state: np.ndarray) -> None:
-    is_time_up = (
-        state["phase_records"][0] < plan["most_records"][0]
-        and state["phase_bytes"][0] < plan["most_bytes"][0]
-    )
-    if is_time_up:
-        state["clock_ns"] = state["phase_start_ns"] + duration_ms * MS_NS
+    is_below = [
+        state[f"phase_{name}"][0] < plan[0][f"most_{name}"][0]
+        for name in ("batches", "records", "bytes")
+    ]
+    if phase.duration_ms is not None and all(is_below):
+        state["clock_ns"] = state["phase_start_ns"] + phase.duration_ms * MS_NS
 
 
 def _fill(
-    plan: tuple[np.ndarray, _Parts],
+    plan: tuple[np.ndarray, generator.Parts],
     state: np.ndarray,
     producers: np.ndarray,
     rows: np.ndarray,
@@ -237,7 +174,7 @@ def _fill(
     while True:
         outcome, filled_count, used_bytes = generator.generate(
             plan[0][0],
-            *plan[1],
+            plan[1],
             state[0],
             producers,
             rows,
@@ -247,8 +184,8 @@ def _fill(
             enough_bytes,
             write,
         )
-        if outcome != NO_ROOM or (filled_count and state["in_append"][0] == 0):
-            return filled_count, used_bytes, outcome == DONE, data
+        if outcome != generator.NO_ROOM or (filled_count and state["in_append"][0] == 0):
+            return filled_count, used_bytes, outcome == generator.DONE, data
         data = np.concatenate([data, np.empty(max(len(data), CHUNK_BYTES), np.uint8)])
 
 
@@ -280,22 +217,22 @@ def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray
 
 def _plan(
     phase: Phase, workload: Workload, config: LogConfig, behaviour: ReleaseBehaviour
-) -> tuple[np.ndarray, _Parts]:
-    plan = np.zeros(1, PLAN)
+) -> tuple[np.ndarray, generator.Parts]:
+    plan = np.zeros(1, generator.PLAN)
     headers, values = _headers(phase.headers)
     by_name = (
         {
             "unit_ns": 1e9 / phase.rate,
-            "rate_of": (RECORDS, BYTES, BATCHES).index(phase.rate_of),
-            "by_chance": phase.arrivals == BY_CHANCE,
+            "rate_of": traffic.RATES.index(phase.rate_of),
+            "by_chance": phase.arrivals == traffic.BY_CHANCE,
             "start_ms": workload.start_ms,
             "delay_ms": phase.delay_ms,
             "fetch_batches": phase.fetch_batches,
             "leader_epoch": phase.leader_epoch,
             "batch_bytes": phase.batch_bytes,
             "header_count": len(phase.headers),
-            "is_random": phase.content == RANDOM,
-            "null_threshold": threshold(phase.null_share),
+            "is_random": phase.content == traffic.RANDOM,
+            "null_threshold": distributions.threshold(phase.null_share),
         }
         | _limits(phase)
         | _times(phase)
@@ -304,9 +241,9 @@ def _plan(
     )
     for name, value in by_name.items():
         plan[name] = value
-    pool = _random() if phase.content == RANDOM else _text()
+    pool = _random() if phase.content == traffic.RANDOM else _text()
     prefix = np.frombuffer(phase.keys.prefix.encode(), np.uint8) if phase.keys else NOTHING
-    return plan, _Parts(_tables(phase), _freeze(prefix), _freeze(headers), values, pool)
+    return plan, generator.Parts(_tables(phase), _freeze(prefix), _freeze(headers), values, pool)
 
 
 def _limits(phase: Phase) -> dict[str, int]:
@@ -324,13 +261,13 @@ def _times(phase: Phase) -> dict[str, int]:
     return {
         "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,
         "off_ns": phase.bursts.off_ms * MS_NS if phase.bursts else 0,
-        "no_timestamps": phase.timestamps != CREATE,
+        "no_timestamps": phase.timestamps != traffic.CREATE,
         "ahead_ms": phase.clock_ahead_ms,
         "other_time": phase.events_from_ms is not None or phase.events_speed != 1,
         "from_ms": -1 if phase.events_from_ms is None else phase.events_from_ms,
         "speed_thousandths": round(phase.events_speed * 1000),
-        "late_threshold": threshold(phase.late.share) if phase.late else 0,
-        "future_threshold": threshold(phase.future.share) if phase.future else 0,
+        "late_threshold": distributions.threshold(phase.late.share) if phase.late else 0,
+        "future_threshold": distributions.threshold(phase.future.share) if phase.future else 0,
     }
 
 
@@ -349,11 +286,12 @@ def _keys(phase: Phase) -> dict[str, int]:
 def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> dict[str, int]:
     append_time = LOG_APPEND_TIME if config.message_timestamp_type == "LogAppendTime" else 0
     transactional = TRANSACTIONAL if phase.transactions else 0
+    abort_share = phase.transactions.abort_share if phase.transactions else 0
     return {
         "attributes": codec.CODECS.index(phase.codec) | append_time | transactional,
         "marker_attributes": CONTROL | TRANSACTIONAL | append_time,
         "idempotent": phase.idempotent,
-        "abort_threshold": threshold(phase.transactions.abort_share) if phase.transactions else 0,
+        "abort_threshold": distributions.threshold(abort_share),
         "leave_open": bool(phase.transactions and phase.transactions.leave_open),
         "epoch_each": versions.MARKER_RAISES_EPOCH.applies_to(behaviour.release),
     }
@@ -361,24 +299,27 @@ def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> 
 
 def _tables(phase: Phase) -> np.ndarray:
     nothing = Spread(mean=0)
-    keys = phase.keys
+    ranks = distributions.table(nothing)
+    if phase.keys:
+        ranks = distributions.rank_table(phase.keys.count, phase.keys.zipf)
+    most = distributions.MAX_NUMBER
+    transactions = phase.transactions
     return np.stack(
         [
-            _limit_table(phase.records_per_batch, 1, MAX_RECORDS),
-            _limit_table(phase.value_bytes, 0, MAX_VALUE_BYTES),
-            rank_table(keys.count, keys.zipf) if keys else table(nothing),
-            _limit_table(phase.late.by_ms if phase.late else nothing, 0, MAX_NUMBER),
-            _limit_table(phase.future.by_ms if phase.future else nothing, 0, MAX_NUMBER),
-            _limit_table(
-                phase.transactions.batches if phase.transactions else nothing, 0, MAX_RECORDS
-            ),
-            waits(),
+            _limit_table(phase.records_per_batch, 1, traffic.MAX_RECORDS),
+            _limit_table(phase.value_bytes, 0, traffic.MAX_VALUE_BYTES),
+            ranks,
+            _limit_table(phase.late.by_ms if phase.late else nothing, 0, most),
+            _limit_table(phase.future.by_ms if phase.future else nothing, 0, most),
+            _limit_table(transactions.batches if transactions else nothing, 0, traffic.MAX_RECORDS),
+            distributions.waits(),
         ]
     )
 
 
 def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
-    return table(replace(spread, least=max(spread.least, least), most=min(spread.most, most)))
+    spread = replace(spread, least=max(spread.least, least), most=min(spread.most, most))
+    return distributions.table(spread)
 
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -391,7 +332,7 @@ def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
         header_bytes += _varint(len(name)) + name + _varint(size)
         spans.append((len(header_bytes), max(size, 0)))
         header_bytes += bytes(max(size, 0))
-    return np.frombuffer(bytes(header_bytes), np.uint8), np.array(spans, HEADER_SPAN)
+    return np.frombuffer(bytes(header_bytes), np.uint8), np.array(spans, generator.HEADER_SPAN)
 
 
 def _varint(number: int) -> bytes:
@@ -415,11 +356,8 @@ def _text() -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _random() -> np.ndarray:
-    return _freeze(
-        np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(
-            np.uint8
-        )
-    )
+    numbers = [stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)]
+    return _freeze(np.array(numbers, "<u8").view(np.uint8))
 
 
 def _freeze(data: np.ndarray) -> np.ndarray:

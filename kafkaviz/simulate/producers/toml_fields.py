@@ -85,10 +85,8 @@ def read_table(
     by_key = {field.key: field for field in known_fields}
     for key in table:
         if key not in by_key:
-            raise toml_error(
-                message(key_of, where=where, key=_key(key)),
-                message("toml.no_such_key", keys=tuple(by_key)),
-            )
+            problem = message("toml.no_such_key", keys=tuple(by_key))
+            raise toml_error(message(key_of, where=where, key=_key(key)), problem)
     values |= {
         by_key[key].name: by_key[key].kind.read(value, message(key_of, where=where, key=key))
         for key, value in table.items()
@@ -100,9 +98,8 @@ def read_table(
     }
     for field in known_fields:
         if field.name in needed and field.name not in values:
-            raise toml_error(
-                message(key_of, where=where, key=field.key), message("toml.is_missing")
-            )
+            key = message(key_of, where=where, key=field.key)
+            raise toml_error(key, message("toml.is_missing"))
     return table_class(**values)
 
 
@@ -141,9 +138,8 @@ def text(longest: int = 2000) -> ValueCodec:
         if not isinstance(value, str):
             raise toml_error(where, message("toml.is_no_text", value=value_text(value)))
         if len(value) > longest:
-            raise toml_error(
-                where, message("toml.too_many_characters", count=len(value), most=longest)
-            )
+            problem = message("toml.too_many_characters", count=len(value), most=longest)
+            raise toml_error(where, problem)
         return value
 
     return ValueCodec(read_text, quote)
@@ -152,9 +148,8 @@ def text(longest: int = 2000) -> ValueCodec:
 def choice(options: Sequence[str]) -> ValueCodec:
     def read_choice(value: Any, where: Message) -> str:
         if value not in options:
-            raise toml_error(
-                where, message("toml.is_none_of", value=value_text(value), options=tuple(options))
-            )
+            problem = message("toml.is_none_of", value=value_text(value), options=tuple(options))
+            raise toml_error(where, problem)
         return value
 
     return ValueCodec(read_choice, quote)
@@ -179,16 +174,13 @@ def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
 
 
 def number(least: float, most: float) -> ValueCodec:
-    def read_number(value: object, where: Message) -> float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not math.isfinite(value)
-        ):
+    def read_number(value: Any, where: Message) -> float:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value):
             raise toml_error(where, message("toml.is_no_number", value=value_text(value)))
         return _within(value, least, most, where)
 
-    return ValueCodec(read_number, lambda value: repr(value))
+    return ValueCodec(read_number, repr)
 
 
 def _within(value: Number, least: float, most: float, where: Message) -> Number:
@@ -205,32 +197,26 @@ def duration(least_ms: int = 0) -> ValueCodec:
     def read_duration(value: object, where: Message) -> int:
         match = _DURATION.fullmatch(value) if isinstance(value, str) else None
         if not match:
-            raise toml_error(
-                where,
-                message("toml.is_no_duration", value=value_text(value)),
-            )
+            raise toml_error(where, message("toml.is_no_duration", value=value_text(value)))
         ms = Decimal(match[1]) * UNITS_MS[match[2]]
         if ms != int(ms):
             raise toml_error(where, message("toml.is_no_whole_ms", value=value_text(value)))
         if not least_ms <= ms <= LONGEST_MS:
-            raise toml_error(
-                where,
-                message(
-                    "toml.is_not_between",
-                    value=value_text(value),
-                    least=duration_text(least_ms),
-                    most=duration_text(LONGEST_MS),
-                ),
+            problem = message(
+                "toml.is_not_between",
+                value=value_text(value),
+                least=duration_text(least_ms),
+                most=duration_text(LONGEST_MS),
             )
+            raise toml_error(where, problem)
         return int(ms)
 
     return ValueCodec(read_duration, lambda ms: quote(duration_text(ms)))
 
 
 def duration_text(ms: int) -> str:
-    unit = next(
-        unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms")
-    )
+    units = [unit for unit, length in UNITS_MS.items() if ms and ms % length == 0]
+    unit = units[0] if units else "ms"
     return f"{ms // UNITS_MS[unit]}{unit}"
 
 
@@ -250,25 +236,21 @@ def moment() -> ValueCodec:
 
 
 def moment_text(ms: int) -> str:
-    return (
-        (EPOCH + timedelta(milliseconds=ms))
-        .isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
-        .replace("+00:00", "Z")
-    )
+    time = EPOCH + timedelta(milliseconds=ms)
+    time_text = time.isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
+    return time_text.replace("+00:00", "Z")
 
 
 def table_of(
     table_class: type["DataclassInstance"], known_fields: Sequence[TomlField]
 ) -> ValueCodec:
+    def read(value: object, where: Message) -> "DataclassInstance":
+        return read_table(table_class, known_fields, value, where, "toml.key_of_table")
+
     def write(value: "DataclassInstance") -> str:
         return f"{{ {', '.join(lines(value, known_fields))} }}"
 
-    return ValueCodec(
-        lambda value, where: read_table(
-            table_class, known_fields, value, where, "toml.key_of_table"
-        ),
-        write,
-    )
+    return ValueCodec(read, write)
 
 
 def list_of(kind: ValueCodec, most: int) -> ValueCodec:
@@ -280,6 +262,4 @@ def list_of(kind: ValueCodec, most: int) -> ValueCodec:
             for place, item in enumerate(value)
         )
 
-    return ValueCodec(
-        read_several, lambda values: "[" + ", ".join(kind.write(item) for item in values) + "]"
-    )
+    return ValueCodec(read_several, lambda values: f"[{', '.join(map(kind.write, values))}]")

@@ -31,55 +31,19 @@ from kafkaviz.binary.codec import CODECS
 from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.messages import Message, find_message, message, verbatim
-from kafkaviz.simulate.producers import toml_fields
-from kafkaviz.simulate.producers.distributions import (
-    CONSTANT,
-    EXPONENTIAL,
-    LOGNORMAL,
-    MAX_NUMBER,
-    UNIFORM,
-    Spread,
-)
-from kafkaviz.simulate.producers.toml_fields import (
-    LONGEST_MS,
-    TomlField,
-    ValueCodec,
-    choice,
-    duration,
-    flag,
-    list_of,
-    moment,
-    number,
-    quote,
-    table_of,
-    text,
-    toml_error,
-    value_text,
-    whole_number,
-)
-from kafkaviz.simulate.producers.traffic import (
-    ARRIVALS,
-    CONTENTS,
-    MAX_PRODUCERS,
-    MAX_RECORDS,
-    MAX_VALUE_BYTES,
-    RATES,
-    TIMESTAMPS,
-    Bursts,
-    Header,
-    Phase,
-    RecordKeys,
-    TimestampShift,
-    TransactionTraffic,
-)
+from kafkaviz.simulate.producers import distributions, traffic
+from kafkaviz.simulate.producers import toml_fields as toml
+from kafkaviz.simulate.producers.distributions import Spread
+from kafkaviz.simulate.producers.toml_fields import TomlField, ValueCodec, toml_error, value_text
+from kafkaviz.simulate.producers.traffic import Phase
 from kafkaviz.versions import Release
 
 _SPREAD = (
-    TomlField("shape", choice((UNIFORM, EXPONENTIAL, LOGNORMAL))),
-    TomlField("mean", number(0, MAX_NUMBER)),
-    TomlField("least", whole_number(0)),
-    TomlField("most", whole_number(0)),
-    TomlField("sigma", number(0.01, 3)),
+    TomlField("shape", toml.choice(distributions.SHAPES)),
+    TomlField("mean", toml.number(0, distributions.MAX_NUMBER)),
+    TomlField("least", toml.whole_number(0)),
+    TomlField("most", toml.whole_number(0)),
+    TomlField("sigma", toml.number(0.01, 3)),
 )
 
 
@@ -91,9 +55,9 @@ def spread(least: int, most: int) -> ValueCodec:
 
     def read_spread(value: object, where: Message) -> Spread:
         if not isinstance(value, dict):
-            return Spread(CONSTANT, whole_number(least, most).read(value, where))
-        distribution = toml_fields.read_table(
-            Spread, _SPREAD, {"shape": UNIFORM} | value, where, "toml.key_of_table"
+            return Spread(distributions.CONSTANT, toml.whole_number(least, most).read(value, where))
+        distribution = toml.read_table(
+            Spread, _SPREAD, {"shape": distributions.UNIFORM} | value, where, "toml.key_of_table"
         )
         low = value.get("least", least)
         high = value.get("most", most)
@@ -101,13 +65,10 @@ def spread(least: int, most: int) -> ValueCodec:
             raise toml_error(
                 where, message("toml.spread_outside", low=low, high=high, least=least, most=most)
             )
-        if distribution.shape == UNIFORM and (
-            not {"least", "most"} <= value.keys() or value.keys() & {"mean", "sigma"}
-        ):
-            raise toml_error(where, message("toml.spread_without_ends"))
-        if distribution.shape != UNIFORM and not (
-            "mean" in value and low <= distribution.mean <= high
-        ):
+        if distribution.shape == distributions.UNIFORM:
+            if not {"least", "most"} <= value.keys() or value.keys() & {"mean", "sigma"}:
+                raise toml_error(where, message("toml.spread_without_ends"))
+        elif "mean" not in value or not low <= distribution.mean <= high:
             raise toml_error(where, message("toml.spread_mean", low=low, high=high))
         return distribution
 
@@ -115,95 +76,86 @@ def spread(least: int, most: int) -> ValueCodec:
 
 
 def spread_text(value: Spread) -> str:
-    if value.shape == CONSTANT:
+    if value.shape == distributions.CONSTANT:
         return str(value.mean)
-    parts = [
-        line
-        for line in toml_fields.lines(value, _SPREAD)
-        if value.shape != UNIFORM or not line.startswith("shape")
-    ]
-    parts += [f"mean = {value.mean!r}"] * (value.shape != UNIFORM and value.mean == Spread.mean)
-    parts += [f"least = {value.least}"] * (value.shape == UNIFORM and value.least == Spread.least)
-    parts += [f"most = {value.most}"] * (value.shape == UNIFORM and value.most == Spread.most)
+    parts = toml.lines(value, _SPREAD)
+    if value.shape == distributions.UNIFORM:
+        parts = [line for line in parts if not line.startswith("shape")]
+        parts += [f"least = {value.least}"] * (value.least == Spread.least)
+        parts += [f"most = {value.most}"] * (value.most == Spread.most)
+    else:
+        parts += [f"mean = {value.mean!r}"] * (value.mean == Spread.mean)
     return f"{{ {', '.join(parts)} }}"
 
 
-_SHARE = number(0, 1)
-_ASTRAY = (TomlField("share", _SHARE), TomlField("by_ms", spread(0, MAX_NUMBER)))
+_SHARE = toml.number(0, 1)
+_ASTRAY = (TomlField("share", _SHARE), TomlField("by_ms", spread(0, distributions.MAX_NUMBER)))
 _KEYS = (
-    TomlField("count", whole_number(1)),
-    TomlField("zipf", number(0, 4)),
-    TomlField("in_turn", flag()),
-    TomlField("prefix", text(1000)),
+    TomlField("count", toml.whole_number(1)),
+    TomlField("zipf", toml.number(0, 4)),
+    TomlField("in_turn", toml.flag()),
+    TomlField("prefix", toml.text(1000)),
 )
-_HEADER = (TomlField("name", text(1000)), TomlField("size_bytes", whole_number(0, 1 << 20)))
+_HEADER = (
+    TomlField("name", toml.text(1000)),
+    TomlField("size_bytes", toml.whole_number(0, 1 << 20)),
+)
 _TRANSACTIONS = (
     TomlField("batches", spread(1, 1_000_000)),
     TomlField("abort_share", _SHARE),
-    TomlField("leave_open", flag()),
+    TomlField("leave_open", toml.flag()),
 )
-_BURSTS = (TomlField("on", duration(1), "on_ms"), TomlField("off", duration(), "off_ms"))
-RATE_KEYS = {f"{unit}_per_s": unit for unit in RATES}
+_BURSTS = (TomlField("on", toml.duration(1), "on_ms"), TomlField("off", toml.duration(), "off_ms"))
+RATE_KEYS = {f"{unit}_per_s": unit for unit in traffic.RATES}
 ENDS = ("duration", "records", "batches", "bytes")
 PHASE = (
-    TomlField("name", text(200)),
-    TomlField("silence", duration(), "silence_ms"),
-    TomlField("duration", duration(1), "duration_ms"),
-    TomlField("records", whole_number(1, 1 << 40)),
-    TomlField("batches", whole_number(1, 1 << 40)),
-    TomlField("bytes", whole_number(1, 1 << 50), "size_bytes"),
-    TomlField("arrivals", choice(ARRIVALS)),
-    TomlField("bursts", table_of(Bursts, _BURSTS)),
-    TomlField("records_per_batch", spread(1, MAX_RECORDS)),
-    TomlField("batch_bytes", whole_number(1, 1 << 30)),
-    TomlField("value_bytes", spread(0, MAX_VALUE_BYTES)),
+    TomlField("name", toml.text(200)),
+    TomlField("silence", toml.duration(), "silence_ms"),
+    TomlField("duration", toml.duration(1), "duration_ms"),
+    TomlField("records", toml.whole_number(1, 1 << 40)),
+    TomlField("batches", toml.whole_number(1, 1 << 40)),
+    TomlField("bytes", toml.whole_number(1, 1 << 50), "size_bytes"),
+    TomlField("arrivals", toml.choice(traffic.ARRIVALS)),
+    TomlField("bursts", toml.table_of(traffic.Bursts, _BURSTS)),
+    TomlField("records_per_batch", spread(1, traffic.MAX_RECORDS)),
+    TomlField("batch_bytes", toml.whole_number(1, 1 << 30)),
+    TomlField("value_bytes", spread(0, traffic.MAX_VALUE_BYTES)),
     TomlField("null_share", _SHARE),
-    TomlField("content", choice(CONTENTS)),
-    TomlField("keys", table_of(RecordKeys, _KEYS)),
-    TomlField("headers", list_of(table_of(Header, _HEADER), 100)),
-    TomlField("codec", choice(CODECS)),
-    TomlField("timestamps", choice(TIMESTAMPS)),
-    TomlField("clock_ahead", duration(-LONGEST_MS), "clock_ahead_ms"),
-    TomlField("events_from", moment(), "events_from_ms"),
-    TomlField("events_speed", number(0, 1_000_000)),
-    TomlField("late", table_of(TimestampShift, _ASTRAY)),
-    TomlField("future", table_of(TimestampShift, _ASTRAY)),
-    TomlField("delay", duration(), "delay_ms"),
-    TomlField("producers", whole_number(1, MAX_PRODUCERS)),
-    TomlField("idempotent", flag()),
-    TomlField("transactions", table_of(TransactionTraffic, _TRANSACTIONS)),
-    TomlField("leader_epoch", whole_number(0)),
-    TomlField("fetch_batches", whole_number(1, 100_000)),
+    TomlField("content", toml.choice(traffic.CONTENTS)),
+    TomlField("keys", toml.table_of(traffic.RecordKeys, _KEYS)),
+    TomlField("headers", toml.list_of(toml.table_of(traffic.Header, _HEADER), 100)),
+    TomlField("codec", toml.choice(CODECS)),
+    TomlField("timestamps", toml.choice(traffic.TIMESTAMPS)),
+    TomlField("clock_ahead", toml.duration(-toml.LONGEST_MS), "clock_ahead_ms"),
+    TomlField("events_from", toml.moment(), "events_from_ms"),
+    TomlField("events_speed", toml.number(0, 1_000_000)),
+    TomlField("late", toml.table_of(traffic.TimestampShift, _ASTRAY)),
+    TomlField("future", toml.table_of(traffic.TimestampShift, _ASTRAY)),
+    TomlField("delay", toml.duration(), "delay_ms"),
+    TomlField("producers", toml.whole_number(1, traffic.MAX_PRODUCERS)),
+    TomlField("idempotent", toml.flag()),
+    TomlField("transactions", toml.table_of(traffic.TransactionTraffic, _TRANSACTIONS)),
+    TomlField("leader_epoch", toml.whole_number(0)),
+    TomlField("fetch_batches", toml.whole_number(1, 100_000)),
 )
 WORKLOAD = (
-    TomlField("title", text(200)),
-    TomlField("story", text()),
-    TomlField("topic", text(249)),
-    TomlField("partition", whole_number(0)),
-    TomlField("start", moment(), "start_ms"),
-    TomlField("start_offset", whole_number(0, 1 << 50)),
-    TomlField("seed", whole_number(0, (1 << 63) - 1)),
-    TomlField("kafka_version", text(20)),
+    TomlField("title", toml.text(200)),
+    TomlField("story", toml.text()),
+    TomlField("topic", toml.text(249)),
+    TomlField("partition", toml.whole_number(0)),
+    TomlField("start", toml.moment(), "start_ms"),
+    TomlField("start_offset", toml.whole_number(0, 1 << 50)),
+    TomlField("seed", toml.whole_number(0, (1 << 63) - 1)),
+    TomlField("kafka_version", toml.text(20)),
 )
 
 
 MAX_PHASES = 1000
 FILE_BYTES = 1 << 20  # a larger file is refused
 PRESETS = (  # in the order in which they are best explained
-    "heartbeat",
-    "orders",
-    "clickstream",
-    "iot",
-    "backfill",
-    "bad-clock",
-    "late-phones",
-    "append-time",
-    "no-timestamps",
-    "follower",
-    "strimzi",
-    "day",
-    "steady",
-)
+    "heartbeat", "orders", "clickstream", "iot", "backfill", "bad-clock", "late-phones",
+    "append-time", "no-timestamps", "follower", "strimzi", "day", "steady",
+)  # fmt: skip
 
 _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
@@ -258,9 +210,7 @@ def load(
     try:
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        raise KafkavizError(
-            message("common.labelled", where=verbatim(name), text=toml_parser_problem(fault))
-        ) from None
+        raise toml_error(verbatim(name), toml_parser_problem(fault)) from None
     phases = table.pop("phase", None)
     if not isinstance(phases, list) or not 0 < len(phases) <= MAX_PHASES:
         raise toml_error(verbatim(name), message("toml.phases", most=MAX_PHASES))
@@ -272,23 +222,18 @@ def load(
         _phase(phase_table, message("toml.phase", name=name, number=place))
         for place, phase_table in enumerate(phases, start=1)
     )
-    workload = toml_fields.read_table(
+    workload = toml.read_table(
         Workload, WORKLOAD, table, verbatim(name), "toml.key_of_file", phases=parsed_phases
     )
-    return _check(
-        replace(
-            workload,
-            settings=_settings(settings, workload, message("toml.settings", name=name), overrides),
-        ),
-        name,
-    )
+    settings = _settings(settings, workload, message("toml.settings", name=name), overrides)
+    return _check(replace(workload, settings=settings), name)
 
 
 def to_toml(workload: Workload) -> str:
     """Returns a TOML text from which `load` gives the same workload."""
-    head = toml_fields.lines(workload, WORKLOAD)
+    head = toml.lines(workload, WORKLOAD)
     settings = [
-        f"{quote(name)} = {quote(value) if isinstance(value, str) else value_text(value)}"
+        f"{toml.quote(name)} = {toml.quote(value) if isinstance(value, str) else value_text(value)}"
         for name, value in workload.settings
     ]
     parts = [head] if head else []
@@ -309,12 +254,9 @@ def preset(name: str, version: str | None = None, overrides: Iterable[str] = ())
 
 def preset_text(name: str) -> str:
     if name not in PRESETS:
-        raise KafkavizError(
-            message("errors.no_such_preset", name=value_text(name), names=tuple(PRESETS))
-        )
-    return (resources.files(cast(str, __package__)) / "presets" / f"{name}.toml").read_text(
-        encoding="utf-8"
-    )
+        raise KafkavizError(message("errors.no_such_preset", name=value_text(name), names=PRESETS))
+    folder = resources.files(cast(str, __package__)) / "presets"
+    return (folder / f"{name}.toml").read_text(encoding="utf-8")
 
 
 # ---- reading
@@ -356,35 +298,32 @@ def _phase(table: object, where: Message) -> Phase:
     rates = [key for key in RATE_KEYS if key in table]
     if "silence" in table:
         if other_keys := sorted(table.keys() - {"silence", "name"}):
-            raise toml_error(
-                message("toml.key_of_phase", where=where, key=other_keys[0]),
-                message("toml.not_in_silence"),
-            )
-        return toml_fields.read_table(Phase, PHASE, table, where, "toml.key_of_phase")
+            raise toml_error(_key_of_phase(where, other_keys[0]), message("toml.not_in_silence"))
+        return toml.read_table(Phase, PHASE, table, where, "toml.key_of_phase")
     if len(rates) != 1:
         raise toml_error(where, message("toml.one_rate", keys=tuple(RATE_KEYS)))
     if not table.keys() & set(ENDS):
         raise toml_error(where, message("toml.one_end", keys=tuple(ENDS)))
-    rate = number(1e-6, 1e9).read(
-        table[rates[0]], message("toml.key_of_phase", where=where, key=rates[0])
-    )
-    phase_keys = {key: value for key, value in table.items() if key != rates[0]}
-    phase = replace(
-        toml_fields.read_table(Phase, PHASE, phase_keys, where, "toml.key_of_phase"),
-        rate=rate,
-        rate_of=RATE_KEYS[rates[0]],
-    )
+    [rate_key] = rates
+    rate = toml.number(1e-6, 1e9).read(table[rate_key], _key_of_phase(where, rate_key))
+    phase_keys = {key: value for key, value in table.items() if key != rate_key}
+    phase = toml.read_table(Phase, PHASE, phase_keys, where, "toml.key_of_phase")
+    phase = replace(phase, rate=rate, rate_of=RATE_KEYS[rate_key])
     if "records_per_batch" not in table and "batch_bytes" in table:
         # only the size limits a batch
-        return replace(phase, records_per_batch=Spread(mean=MAX_RECORDS))
+        return replace(phase, records_per_batch=Spread(mean=traffic.MAX_RECORDS))
     return phase
+
+
+def _key_of_phase(where: Message, key: str) -> Message:
+    return message("toml.key_of_phase", where=where, key=key)
 
 
 def _phase_lines(phase: Phase) -> list[str]:
     if phase.silence_ms is not None:
-        return toml_fields.lines(phase, PHASE)
+        return toml.lines(phase, PHASE)
     rate = next(key for key, unit in RATE_KEYS.items() if unit == phase.rate_of)
-    phase_lines = [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
+    phase_lines = [*toml.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
     # if this line were missing, batch_bytes alone would limit the batches
     if not any(line.startswith("records_per_batch") for line in phase_lines):
         phase_lines.append(f"records_per_batch = {phase.records_per_batch.mean}")
@@ -403,35 +342,25 @@ def _settings(
     try:
         release = workload.release
     except KafkavizError as fault:
-        raise toml_error(
-            message("toml.key_of_file", where=verbatim(where["name"]), key="kafka_version"),
-            fault.message,
-        ) from None
+        key = message("toml.key_of_file", where=verbatim(where["name"]), key="kafka_version")
+        raise toml_error(key, fault.message) from None
     replaced_names = {_topic_name(name) for name in overrides}
-    parsed_settings = []
+    parsed_settings = {}
     for name, value in table.items():
         if _topic_name(name) in replaced_names:
             continue
+        key = _key_of_phase(where, name)
         if isinstance(value, (dict, list)):
-            raise toml_error(
-                message("toml.key_of_phase", where=where, key=name),
-                message("toml.is_no_single_value"),
-            )
+            raise toml_error(key, message("toml.is_no_single_value"))
+        text = value if isinstance(value, str) else value_text(value)
         try:
-            setting = config_def.parse(
-                name, value_text(value) if not isinstance(value, str) else value, release
-            )
+            setting, parsed_value = config_def.parse(name, text, release)
         except RefusedSetting as fault:
-            raise toml_error(
-                message("toml.key_of_phase", where=where, key=name), fault.message
-            ) from None
-        if setting[0] not in config_def.TOPIC_SETTINGS:
-            raise toml_error(
-                message("toml.key_of_phase", where=where, key=name),
-                message("errors.no_topic_setting"),
-            )
-        parsed_settings.append(setting)
-    return tuple(dict(parsed_settings).items())
+            raise toml_error(key, fault.message) from None
+        if setting not in config_def.TOPIC_SETTINGS:
+            raise toml_error(key, message("errors.no_topic_setting"))
+        parsed_settings[setting] = parsed_value
+    return tuple(parsed_settings.items())
 
 
 def _topic_name(name: str) -> str:
@@ -441,23 +370,17 @@ def _topic_name(name: str) -> str:
 
 def _check(workload: Workload, name: str) -> Workload:
     if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
-        raise toml_error(
-            message("toml.key_of_file", where=verbatim(name), key="topic"),
-            message("toml.is_no_topic", value=value_text(workload.topic)),
-        )
+        key = message("toml.key_of_file", where=verbatim(name), key="topic")
+        raise toml_error(key, message("toml.is_no_topic", value=value_text(workload.topic)))
     epoch = 0
     for place, phase in enumerate(workload.phases, start=1):
         where = message("toml.phase", name=name, number=place)
         if phase.transactions and not phase.idempotent:
-            raise toml_error(
-                message("toml.key_of_phase", where=where, key="transactions"),
-                message("toml.needs_idempotent"),
-            )
+            key = _key_of_phase(where, "transactions")
+            raise toml_error(key, message("toml.needs_idempotent"))
         if phase.silence_ms is None and phase.leader_epoch < epoch:
-            raise toml_error(
-                message("toml.key_of_phase", where=where, key="leader_epoch"),
-                message("toml.epoch_below", epoch=phase.leader_epoch, least=epoch),
-            )
+            problem = message("toml.epoch_below", epoch=phase.leader_epoch, least=epoch)
+            raise toml_error(_key_of_phase(where, "leader_epoch"), problem)
         epoch = max(epoch, phase.leader_epoch)
     _check_length(workload, name)
     return workload
@@ -466,22 +389,22 @@ def _check(workload: Workload, name: str) -> Workload:
 def _check_length(workload: Workload, name: str) -> None:
     passed_ms = 0
     for place, phase in enumerate(workload.phases, start=1):
-        key = "silence" if phase.silence_ms is not None else "duration"
-        longest = toml_fields.duration_text(LONGEST_MS)
-        own_ms = (phase.duration_ms or 0) if phase.silence_ms is None else phase.silence_ms
-        # a phase with another limit may end long before its duration
-        is_bounded = phase.silence_ms is None and (
-            phase.records or phase.batches or phase.size_bytes
-        )
-        passed_ms += 0 if is_bounded else own_ms
-        if passed_ms > LONGEST_MS:
-            raise toml_error(
-                message(
-                    "toml.key_of_phase",
-                    where=message("toml.phase", name=name, number=place),
-                    key=key,
-                ),
-                message(
-                    "toml.workload_too_long", longest=longest, own_ms=own_ms, passed_ms=passed_ms
-                ),
+        if phase.silence_ms is not None:
+            key = "silence"
+            own_ms = phase.silence_ms
+            passed_ms += own_ms
+        else:
+            key = "duration"
+            own_ms = phase.duration_ms or 0
+            # a phase with another limit may end long before its duration
+            is_bounded = phase.records or phase.batches or phase.size_bytes
+            passed_ms += 0 if is_bounded else own_ms
+        if passed_ms > toml.LONGEST_MS:
+            problem = message(
+                "toml.workload_too_long",
+                longest=toml.duration_text(toml.LONGEST_MS),
+                own_ms=own_ms,
+                passed_ms=passed_ms,
             )
+            where = message("toml.phase", name=name, number=place)
+            raise toml_error(_key_of_phase(where, key), problem)
