@@ -76,11 +76,8 @@ class LeaderEpochs:
 
     def text(self) -> bytes:
         """Returns the leader-epoch-checkpoint that Kafka writes for these epochs."""
-        lines = [
-            "0",
-            str(len(self.entries)),
-            *(f"{epoch} {start}" for epoch, start in self.entries),
-        ]
+        lines = ["0", str(len(self.entries))]
+        lines += [f"{epoch} {start}" for epoch, start in self.entries]
         return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -100,6 +97,27 @@ class BrokerException:
 
     def __str__(self) -> str:
         return f"{self.class_name}: {self.message}" if self.message else self.class_name
+
+
+def index_full(entries: int) -> BrokerException:
+    words = f"Attempt to append to a full index (size = {entries})."
+    return BrokerException(ILLEGAL_ARGUMENT, words)
+
+
+def time_index_full(entries: int) -> BrokerException:
+    words = f"Attempt to append to a full time index (size = {entries})."
+    return BrokerException(ILLEGAL_ARGUMENT, words)
+
+
+def offset_overflow(
+    last_offset: int | None, base_offset: int, size_bytes: int, modified_ms: int, max_ms: int
+) -> BrokerException:
+    words = (
+        f"Detected offset overflow at offset {last_offset} in segment "
+        f"LogSegment(baseOffset={base_offset}, size={size_bytes}, "
+        f"lastModifiedTime={modified_ms}, largestRecordTimestamp={max_ms})"
+    )
+    return BrokerException(OFFSET_OVERFLOW, words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,16 +170,13 @@ class RecoveredSegment:
 
     def index(self) -> bytes:
         """Returns the .index after the recovery; preallocated after an exception, else trimmed."""
-        return self._with_room(
-            offset_index.build(self.offset_entries),
-            self.config.offset_slots * offset_index.ENTRY.itemsize,
-        )
+        room_bytes = self.config.offset_slots * offset_index.ENTRY.itemsize
+        return self._with_room(offset_index.build(self.offset_entries), room_bytes)
 
     def timeindex(self) -> bytes:
         """Returns the .timeindex after the recovery; see `index`."""
-        return self._with_room(
-            time_index.build(self.time_entries), self.config.time_slots * time_index.ENTRY.itemsize
-        )
+        room_bytes = self.config.time_slots * time_index.ENTRY.itemsize
+        return self._with_room(time_index.build(self.time_entries), room_bytes)
 
     def txnindex(self) -> bytes:
         """Returns the .txnindex; empty if no transaction was aborted."""
@@ -291,15 +306,15 @@ class _Run:
         # Kafka reaches this batch before any fault of the indexes: index only the batches up to it
         except TransactionFault as transaction_fault:
             self._state = state_before
+            batches_to_fault = batches[: transaction_fault.batch + 1]
             indexed_count, offset_entries, time_entries, fault = self._index_batches(
-                batches[: transaction_fault.batch + 1]
+                batches_to_fault
             )
-            self._broker_exception = (
-                BrokerException(transaction_fault.class_name, transaction_fault.message)
-                if transaction_fault.class_name
-                else None
-            )
-            self._stop_reason = "" if transaction_fault.class_name else "marker"
+            class_name = transaction_fault.class_name
+            if class_name:
+                self._broker_exception = BrokerException(class_name, transaction_fault.message)
+            else:
+                self._stop_reason = "marker"
         self._offset_parts.append(offset_entries)
         self._time_parts.append(time_entries)
         if fault and not self._broker_exception:
@@ -308,11 +323,10 @@ class _Run:
             last = batches[indexed_count - 1]
             self._valid_bytes = int(last["position"] + last["size_bytes"])
             self._next_offset = int(last["last_offset"]) + 1
-            modern = batches["last_offset"][:indexed_count][
-                batches["magic"][:indexed_count] >= batch.MAGIC_2
-            ]
+            indexed = batches[:indexed_count]
+            modern = indexed["last_offset"][indexed["magic"] >= batch.MAGIC_2]
             self._producers_end = int(modern[-1]) + 1 if len(modern) else self._producers_end
-            self.epochs.take(batches[:indexed_count])
+            self.epochs.take(indexed)
 
     def _index_batches(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
         """Finds the index entries that the next batches get.
@@ -320,12 +334,9 @@ class _Run:
         Returns the number of batches before a fault, their offset entries and time entries, and the
         fault code (0: no fault).
         """
-        has_first_offset_keys = self.behaviour.first_offset_keys
-        key = (
-            resolve_first_offsets(self.read, batches)["base_offset"]
-            if has_first_offset_keys
-            else batches["last_offset"]
-        )
+        key = batches["last_offset"]
+        if self.behaviour.first_offset_keys:
+            key = resolve_first_offsets(self.read, batches)["base_offset"]
         keys, positions, times, offsets = (np.empty(len(batches), np.int64) for _ in range(4))
         columns = [
             np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))
@@ -350,56 +361,34 @@ class _Run:
 
     def _finish(self) -> None:
         state = self._state[0]
+        last_ms = state["last_time_ms"] if state["time_entries"] else UNKNOWN
         if state["time_entries"] and state["max_timestamp_offset"] < state["last_time_offset"]:
             self._broker_exception = self._exception(TIME_BACKWARDS, None)
-        elif state["max_timestamp_ms"] > (
-            state["last_time_ms"] if state["time_entries"] else UNKNOWN
-        ):
-            self._time_parts.append(
-                _time_entry(
-                    state["max_timestamp_ms"], state["max_timestamp_offset"] - self.base_offset
-                )
-            )
+        elif state["max_timestamp_ms"] > last_ms:
+            relative_offset = state["max_timestamp_offset"] - self.base_offset
+            self._time_parts.append(_time_entry(state["max_timestamp_ms"], relative_offset))
 
     def _exception(self, fault: int, last_offset: int | None) -> BrokerException:
         state = self._state[0]
         if fault == OFFSET_FULL:
-            return BrokerException(
-                ILLEGAL_ARGUMENT,
-                f"Attempt to append to a full index (size = {state['offset_entries']}).",
-            )
+            return index_full(state["offset_entries"])
         if fault == TIME_FULL:
-            return BrokerException(
-                ILLEGAL_ARGUMENT,
-                f"Attempt to append to a full time index (size = {state['time_entries']}).",
-            )
+            return time_index_full(state["time_entries"])
         if fault == OVERFLOW:
-            segment = (
-                f"LogSegment(baseOffset={self.base_offset}, size={self.size_bytes}, "
-                f"lastModifiedTime={self.modified_ms}, "
+            last_ms = state["max_timestamp_ms"]
+            return offset_overflow(
+                last_offset, self.base_offset, self.size_bytes, self.modified_ms, last_ms
             )
-            segment += f"largestRecordTimestamp={state['max_timestamp_ms']})"
-            return BrokerException(
-                OFFSET_OVERFLOW,
-                f"Detected offset overflow at offset {last_offset} in segment {segment}",
-            )
-        words = (
-            "Attempt to append an offset {} to {} {} no larger than the last offset appended ({}) "
-            "to {}"
-        )
+        words = "Attempt to append an offset {} to {} {} no larger than the last offset appended "
+        words += "({}) to {}"
         if fault == OFFSET_BACKWARDS:
-            last = state["last_key"]
             file = f"{self.stem}.index"
-            return BrokerException(
-                INVALID_OFFSET,
-                words.format(last_offset, "position", state["offset_entries"], last, file),
-            )
-        offset = f"({state['max_timestamp_offset']})"
-        last = state["last_time_offset"]
-        file = f"{self.stem}.timeindex"
-        return BrokerException(
-            INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file)
-        )
+            values = (last_offset, "position", state["offset_entries"], state["last_key"], file)
+        else:
+            offset = f"({state['max_timestamp_offset']})"
+            file = f"{self.stem}.timeindex"
+            values = (offset, "slot", state["time_entries"], state["last_time_offset"], file)
+        return BrokerException(INVALID_OFFSET, words.format(*values))
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:

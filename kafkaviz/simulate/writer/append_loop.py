@@ -107,15 +107,11 @@ def take(
         if fault:
             return row_number, fault, 0, offsets, times
         relative = rows[end - 1].last_offset - state.base_offset
-        cause = (
-            0
-            if is_rolled
-            else find_roll_cause(
-                state, limit, size_bytes, max_ms, rows[row_number].now_ms, relative
-            )
-        )
-        if cause:
-            return row_number, ROLLS, cause, offsets, times
+        if not is_rolled:
+            now_ms = rows[row_number].now_ms
+            cause = find_roll_cause(state, limit, size_bytes, max_ms, now_ms, relative)
+            if cause:
+                return row_number, ROLLS, cause, offsets, times
         is_rolled = False
         if relative < 0 or relative > MAX_RELATIVE_OFFSET:
             return row_number, OUT_OF_RANGE, 0, offsets, times
@@ -133,11 +129,9 @@ def take(
                 state.max_timestamp_ms = max_ms
                 state.max_timestamp_offset = max_offset
             if state.bytes_since_last_index_entry > limit.index_interval_bytes:
-                key = (
-                    rows[first].base_offset
-                    if limit.first_offset_keys
-                    else rows[written - 1].last_offset
-                )
+                key = rows[written - 1].last_offset
+                if limit.first_offset_keys:
+                    key = rows[first].base_offset
                 fault, has_offset_entry, has_time_entry = index(state, key)
                 if has_offset_entry:
                     new[offsets, 0] = key - state.base_offset
@@ -206,11 +200,9 @@ def take_and_roll(
         append = rows[row_number]
         append_ms = rows[row_number].now_ms
         end, size_bytes, max_ms, _ = measure_append(rows, time_offsets, row_number)
-        first_offset = (
-            append.base_offset
-            if is_leader or append.magic >= 2
-            else rows[end - 1].last_offset - MAX_RELATIVE_OFFSET
-        )
+        first_offset = append.base_offset
+        if not is_leader and append.magic < 2:
+            first_offset = rows[end - 1].last_offset - MAX_RELATIVE_OFFSET
         base_offset = max(first_offset, state.log_end_offset)
         # otherwise the segment has no batch, and the new one replaces it
         if base_offset != state.base_offset:

@@ -17,15 +17,8 @@ from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery import RecoveredSegment
-from kafkaviz.simulate.writer import append_loop
-from kafkaviz.simulate.writer.roll_reason import (
-    OFFSET_FULL,
-    SIZE,
-    TIME,
-    RollReason,
-    roll_reason,
-    waited_ms,
-)
+from kafkaviz.simulate.writer import append_loop, roll_reason
+from kafkaviz.simulate.writer.roll_reason import RollReason
 
 
 class IndexFile:
@@ -41,9 +34,7 @@ class IndexFile:
         self.exists = content is not None
         self.file_bytes = len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize
-        self._slots = np.zeros(0, dtype)
-        if content:
-            self._slots = np.frombuffer(content, dtype, self.count).copy()
+        self._slots = np.frombuffer(content or b"", dtype, self.count).copy()
 
     @property
     def entries(self) -> np.ndarray:
@@ -122,12 +113,10 @@ class OpenSegment:
         self._is_time_known = False
         self.counters = np.zeros(1, append_loop.STATE)
         state = self.counters[0]
-        state["base_offset"] = base_offset
+        state["base_offset"] = state["max_timestamp_offset"] = base_offset
         state["created_ms"] = now_ms
         state["jitter_ms"] = jitter_ms
-        state["reference_ms"] = UNKNOWN
-        state["max_timestamp_ms"] = UNKNOWN
-        state["max_timestamp_offset"] = base_offset
+        state["reference_ms"] = state["max_timestamp_ms"] = UNKNOWN
         state["offset_slots"] = config.offset_slots
         state["time_slots"] = config.usable_time_slots
         self.index.open(self._room_bytes)
@@ -146,12 +135,10 @@ class OpenSegment:
         if not self._is_time_known:
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
-            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = (
-                self._last_time()
-            )
-        return int(self.counters["max_timestamp_ms"][0]), int(
-            self.counters["max_timestamp_offset"][0]
-        )
+            state = self.counters[0]
+            state["max_timestamp_ms"], state["max_timestamp_offset"] = self._last_time()
+        state = self.counters[0]
+        return int(state["max_timestamp_ms"]), int(state["max_timestamp_offset"])
 
     # ---- appends, and the end of a segment
 
@@ -176,7 +163,8 @@ class OpenSegment:
         )
         is_written = row > start or outcome >= append_loop.OFFSET_FULL
         # Kafka checks the rules in order; the first ones do not open the time index
-        if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):
+        early_causes = (0, roll_reason.SIZE, roll_reason.TIME, roll_reason.OFFSET_FULL)
+        if is_written or cause not in early_causes:
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
         self._append_entries(self.index, new[:offsets, :2])
@@ -206,9 +194,8 @@ class OpenSegment:
         timestamp_ms, offset = self.max_timestamp()
         last_ms, last_offset = self._last_time()
         if timestamp_ms > (last_ms if self.timeindex.count else UNKNOWN) and offset >= last_offset:
-            self._append_entries(
-                self.timeindex, np.array([(timestamp_ms, offset - self.base_offset)], np.int64)
-            )
+            entry = np.array([(timestamp_ms, offset - self.base_offset)], np.int64)
+            self._append_entries(self.timeindex, entry)
             self._count()
 
     # ---- truncation, and opening an existing segment
@@ -222,16 +209,11 @@ class OpenSegment:
         self.timeindex.open(self._room_bytes)
         if self.txnindex is not None:
             aborted = txn_index.parse(self.txnindex)
-            self.txnindex = txn_index.build(
-                aborted[: txn_index.count_after_truncation(aborted, target_offset)]
-            )
+            count = txn_index.count_after_truncation(aborted, target_offset)
+            self.txnindex = txn_index.build(aborted[:count])
+        relative_offset = target_offset - self.base_offset
         for file in (self.index, self.timeindex):
-            keep = int(
-                np.searchsorted(
-                    file.entries["relative_offset"], target_offset - self.base_offset, "left"
-                )
-            )
-            file.truncate(keep)
+            file.truncate(int(np.searchsorted(file.entries["relative_offset"], relative_offset)))
             file.resize(self._room_bytes)
         self._count()
         state = self.counters[0]
@@ -280,10 +262,9 @@ class OpenSegment:
 
     def _floor_position(self, offset: int) -> int:
         entries = self.index.entries
-        slot = (
-            int(np.searchsorted(entries["relative_offset"], offset - self.base_offset, "right")) - 1
-        )
-        return int(entries["position"][slot]) if slot >= 0 else 0
+        relative_offset = offset - self.base_offset
+        count = int(np.searchsorted(entries["relative_offset"], relative_offset, "right"))
+        return int(entries["position"][count - 1]) if count else 0
 
     # ---- entries in the files and in the counters
 
@@ -311,16 +292,17 @@ class OpenSegment:
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
         state = self.counters[0]
         append = append_rows(rows, row)
-        return roll_reason(
+        waited_ms = roll_reason.waited_ms(
+            int(state["reference_ms"]),
+            int(append["max_timestamp_ms"].max()),
+            int(append["now_ms"][0]),
+            int(state["created_ms"]),
+        )
+        return roll_reason.roll_reason(
             number,
             state,
             limits[0],
-            waited_ms=waited_ms(
-                int(state["reference_ms"]),
-                int(append["max_timestamp_ms"].max()),
-                int(append["now_ms"][0]),
-                int(state["created_ms"]),
-            ),
+            waited_ms=waited_ms,
             relative_offset=int(append["last_offset"][-1]) - self.base_offset,
             incoming_bytes=int(append["size_bytes"].sum()),
         )

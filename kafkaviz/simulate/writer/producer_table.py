@@ -75,11 +75,10 @@ class ProducerTable:
             if not batch.is_control(row):
                 self._append(row)
             elif row["record_count"]:
-                end_marker = (
-                    EndTransactionMarker(int(row["marker"]), NONE)
-                    if read is None
-                    else marker(read, row, row_number)
-                )
+                if read is None:
+                    end_marker = EndTransactionMarker(int(row["marker"]), NONE)
+                else:
+                    end_marker = marker(read, row, row_number)
                 self._end(row, end_marker, self._next_begin(batches, relevant_rows[place:]))
 
     def snapshot(self) -> bytes:
@@ -102,11 +101,9 @@ class ProducerTable:
 
     def _append(self, row: np.void) -> None:
         producer = self._find_producer(row)
-        producer.last_sequence = (
-            int(row["base_sequence"]) + int(row["last_offset"]) - int(row["base_offset"])
-        ) % (1 << 31)
         producer.last_offset = int(row["last_offset"])
         producer.offset_delta = int(row["last_offset"]) - int(row["base_offset"])
+        producer.last_sequence = (int(row["base_sequence"]) + producer.offset_delta) % (1 << 31)
         producer.timestamp_ms = int(row["max_timestamp_ms"])
         if batch.is_transactional(row):
             begin = TransactionBegin(int(row["base_offset"]))
@@ -133,11 +130,8 @@ class ProducerTable:
             row = batches[row_number]
             if row["append"] != marker_row["append"]:
                 return None
-            if (
-                batch.is_transactional(row)
-                and not batch.is_control(row)
-                and row["producer_id"] != marker_row["producer_id"]
-            ):
+            is_begin = batch.is_transactional(row) and not batch.is_control(row)
+            if is_begin and row["producer_id"] != marker_row["producer_id"]:
                 return int(row["base_offset"])
         return None
 
@@ -148,8 +142,7 @@ class ProducerTable:
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))
         if producer.epoch != epoch:
             producer.epoch = epoch
-            producer.last_sequence = NONE
-            producer.last_offset = NONE
+            producer.last_sequence = producer.last_offset = NONE
             producer.offset_delta = 0
         return producer
 

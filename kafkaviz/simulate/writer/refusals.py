@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.format.java import CORRUPT_RECORD, ILLEGAL_ARGUMENT
+from kafkaviz.format.java import CORRUPT_RECORD
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery import (
     INVALID_OFFSET,
-    OFFSET_OVERFLOW,
     BrokerException,
+    index_full,
+    offset_overflow,
+    time_index_full,
 )
 from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.open_segment import OpenSegment
@@ -71,24 +73,19 @@ def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
 
 def _batch_too_large(refusal: RefusedAppend) -> BrokerException:
     size_bytes = int(refusal.rows["size_bytes"].max())
-    most = f"exceeds the maximum configured value of {refusal.config.max_message_bytes}"
     # the Java message has a closing bracket without an opening one
-    most += ")." if refusal.is_java else "."
-    return BrokerException(
-        BATCH_TOO_LARGE,
-        (
-            f"The record batch size in the append to {refusal.partition} is {size_bytes} bytes "
-            f"which {most}"
-        ),
+    end = ")." if refusal.is_java else "."
+    words = (
+        f"The record batch size in the append to {refusal.partition} is {size_bytes} bytes which "
+        f"exceeds the maximum configured value of {refusal.config.max_message_bytes}{end}"
     )
+    return BrokerException(BATCH_TOO_LARGE, words)
 
 
 def _corrupt(refusal: RefusedAppend) -> BrokerException:
-    stored_crc = refusal.rows["crc"][refusal.valid]
-    return BrokerException(
-        CORRUPT_RECORD,
-        f"Record is corrupt (stored crc = {stored_crc}) in topic partition {refusal.partition}.",
-    )
+    crc = refusal.rows["crc"][refusal.valid]
+    words = f"Record is corrupt (stored crc = {crc}) in topic partition {refusal.partition}."
+    return BrokerException(CORRUPT_RECORD, words)
 
 
 def _out_of_order(refusal: RefusedAppend) -> BrokerException:
@@ -122,43 +119,29 @@ def _join_offsets(offsets: list[int], *, is_java: bool, comma: str) -> str:
 
 def _too_large(refusal: RefusedAppend) -> BrokerException:
     size_bytes = int(refusal.rows["size_bytes"].sum())
-    least = f"which exceeds the maximum configured segment size of {refusal.config.segment_bytes}."
-    return BrokerException(
-        TOO_LARGE,
-        (
-            f"Message batch size is {size_bytes} bytes in append to partition {refusal.partition}, "
-            f"{least}"
-        ),
+    words = (
+        f"Message batch size is {size_bytes} bytes in append to partition {refusal.partition}, "
+        f"which exceeds the maximum configured segment size of {refusal.config.segment_bytes}."
     )
+    return BrokerException(TOO_LARGE, words)
 
 
 def _out_of_range(refusal: RefusedAppend) -> BrokerException:
-    segment_text = (
-        f"LogSegment(baseOffset={refusal.segment.base_offset}, size={refusal.segment.log_bytes}, "
-        f"lastModifiedTime={refusal.rows['now_ms'][0]}, largestRecordTimestamp="
-        f"{refusal.counters['max_timestamp_ms']})"
-    )
-    return BrokerException(
-        OFFSET_OVERFLOW,
-        (
-            f"Detected offset overflow at offset {refusal.rows['last_offset'][-1]} in segment "
-            f"{segment_text}"
-        ),
+    return offset_overflow(
+        refusal.rows["last_offset"][-1],
+        refusal.segment.base_offset,
+        refusal.segment.log_bytes,
+        refusal.rows["now_ms"][0],
+        refusal.counters["max_timestamp_ms"],
     )
 
 
 def _offset_full(refusal: RefusedAppend) -> BrokerException:
-    return BrokerException(
-        ILLEGAL_ARGUMENT,
-        f"Attempt to append to a full index (size = {refusal.counters['offset_entries']}).",
-    )
+    return index_full(refusal.counters["offset_entries"])
 
 
 def _time_full(refusal: RefusedAppend) -> BrokerException:
-    return BrokerException(
-        ILLEGAL_ARGUMENT,
-        f"Attempt to append to a full time index (size = {refusal.counters['time_entries']}).",
-    )
+    return time_index_full(refusal.counters["time_entries"])
 
 
 def _offset_backwards(refusal: RefusedAppend) -> BrokerException:

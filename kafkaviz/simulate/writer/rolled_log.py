@@ -105,21 +105,12 @@ class RolledLog:
 
     def segments(self) -> list[RolledSegment]:
         count = self.segment_count
-        total = self._totals[0]
-        rolls = self._rolls[: count - 1]
-        states = self._states[:count]
-        ends = (
-            [*rolls[name].tolist(), int(last)]
-            for name, last in (
-                ("row", total["rows"]),
-                ("offset_entries", total["offset_entries"]),
-                ("time_entries", total["time_entries"]),
-            )
-        )
+        ends = self._rolls[: count - 1][["row", "offset_entries", "time_entries"]].tolist()
+        ends += self._totals[["rows", "offset_entries", "time_entries"]].tolist()
         segments = []
         starts = (0, 0, 0)
-        for number, (row, offset_entries, time_entries) in enumerate(zip(*ends, strict=True)):
-            state = states[number]
+        for number, (row, offset_entries, time_entries) in enumerate(ends):
+            state = self._states[number]
             segments.append(
                 RolledSegment(
                     base_offset=int(state["base_offset"]),

@@ -12,7 +12,8 @@ memory.
 
 from collections.abc import Container
 from dataclasses import dataclass
-from typing import NoReturn, cast
+from itertools import pairwise
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -24,11 +25,7 @@ from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.appends import DiscardedLogs, LogBytes
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
-from kafkaviz.simulate.recovery import (
-    BrokerException,
-    LeaderEpochs,
-    RecoveredSegment,
-)
+from kafkaviz.simulate.recovery import BrokerException, LeaderEpochs, RecoveredSegment
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.steps import StartupStep, StoredLog
 from kafkaviz.simulate.writer import append_loop, refusals
@@ -116,7 +113,9 @@ class UnifiedLog:
             self.snapshots[start_offset] = self.producers.snapshot()
         self._snapshot_offset = start_offset  # offset of the newest file
         self._random = np.random.default_rng(seed)
-        self._refuse_without_room()
+        if config.offset_slots < 1 or config.time_slots < 1:
+            words = f"Invalid max index size: {config.segment_index_bytes}"
+            raise CannotLoad(str(BrokerException(ILLEGAL_ARGUMENT, words)))
         self._begin(start_offset, now_ms).make_room(config)
 
     @property
@@ -151,14 +150,13 @@ class UnifiedLog:
             row, outcome, reason = active.take(
                 rows, time_offsets, start, is_rolled=is_rolled, limits=limits, new=new
             )
-            has_failed = outcome not in (append_loop.ACCEPTED, append_loop.ROLLS)
-            stored_rows = (
-                row + len(append_rows(rows, row)) if outcome >= append_loop.OFFSET_FULL else row
-            )
+            stored_rows = row
+            if outcome >= append_loop.OFFSET_FULL:
+                stored_rows += len(append_rows(rows, row))
             if stored_rows > start:
                 self.logs.append(active.base_offset, _row_bytes(data, ends, start, stored_rows))
             self._note_appends(rows[start:row], _row_bytes(data, ends, start, row))
-            if has_failed:
+            if outcome not in (append_loop.ACCEPTED, append_loop.ROLLS):
                 rest = _row_bytes(data, ends, row, len(rows))
                 self._fail(outcome, rows, row, data=rest, valid=valid - row)
             start = row
@@ -168,16 +166,12 @@ class UnifiedLog:
 
     def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
         """Starts a segment at the append's first offset, or at the log end offset if larger."""
-        is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
-        # KAFKA-4451: for legacy messages a follower uses a lower bound of the first offset
-        expected = (
-            int(append["base_offset"][0])
-            if is_known
-            else int(append["last_offset"][-1]) - (JAVA_INT - 1)
-        )
-        self._roll_to(max(expected, self.log_end_offset), int(append["now_ms"][0]), reason)
-
-    def _roll_to(self, base_offset: int, now_ms: int, reason: RollReason | None) -> None:
+        first_offset = int(append["base_offset"][0])
+        if not self.is_leader and append["magic"][0] < batch.MAGIC_2:
+            # KAFKA-4451: for legacy messages a follower uses a lower bound of the first offset
+            first_offset = int(append["last_offset"][-1]) - (JAVA_INT - 1)
+        base_offset = max(first_offset, self.log_end_offset)
+        now_ms = int(append["now_ms"][0])
         active = self.active
         # KAFKA-6388: an index without space for an entry is always full, so an empty segment rolls
         if base_offset == active.base_offset:
@@ -186,17 +180,16 @@ class UnifiedLog:
         else:
             active.roll_reason = reason
             active.end()
-        self.events.append(
-            Event(
-                kind="roll",
-                segment=active.base_offset,
-                now_ms=now_ms,
-                offset=base_offset,
-                reason=reason,
-            )
-        )
+        self._add_event("roll", now_ms, segment=active, offset=base_offset, reason=reason)
         self._begin(base_offset, now_ms)
         self._take_snapshot(base_offset)
+
+    def _add_event(
+        self, kind: str, now_ms: int, segment: OpenSegment | None = None, **more: Any
+    ) -> None:
+        """Adds an event, by default about the active segment."""
+        base_offset = (segment or self.active).base_offset
+        self.events.append(Event(kind=kind, segment=base_offset, now_ms=now_ms, **more))
 
     def _take_snapshot(self, offset: int) -> None:
         """Writes the producers' state at `offset` to a new snapshot (takeSnapshot)."""
@@ -266,13 +259,7 @@ class UnifiedLog:
             self.active.add_aborted(self.producers.transactions.take_aborted())
 
     def _fail(
-        self,
-        outcome: int,
-        rows: np.ndarray,
-        row: int,
-        *,
-        data: memoryview | None,
-        valid: int,
+        self, outcome: int, rows: np.ndarray, row: int, *, data: memoryview | None, valid: int
     ) -> NoReturn:
         append = append_rows(rows, row)
         refusal = RefusedAppend(
@@ -286,14 +273,7 @@ class UnifiedLog:
             valid=valid,
         )
         exception = refusals.broker_exception(outcome, refusal)
-        self.events.append(
-            Event(
-                kind="fail",
-                segment=self.active.base_offset,
-                now_ms=int(append["now_ms"][0]),
-                words=str(exception),
-            )
-        )
+        self._add_event("fail", int(append["now_ms"][0]), words=str(exception))
         raise AppendFailed(exception, int(append["append"][0]))
 
     # ---- truncation, and the start of the log
@@ -306,9 +286,7 @@ class UnifiedLog:
         """
         if offset >= self.log_end_offset:
             return False
-        self.events.append(
-            Event(kind="truncate", segment=self.active.base_offset, now_ms=now_ms, offset=offset)
-        )
+        self._add_event("truncate", now_ms, offset=offset)
         if self.segments[0].base_offset > offset:
             self._restart_log(offset, now_ms)
             return True
@@ -347,14 +325,7 @@ class UnifiedLog:
             oldest = self.segments.pop(0)
             self.logs.delete(oldest.base_offset)
             self.snapshots.pop(oldest.base_offset, None)
-            self.events.append(
-                Event(
-                    kind="delete",
-                    segment=oldest.base_offset,
-                    now_ms=now_ms,
-                    offset=self.log_start_offset,
-                )
-            )
+            self._add_event("delete", now_ms, segment=oldest, offset=self.log_start_offset)
             count += 1
         return count
 
@@ -372,7 +343,7 @@ class UnifiedLog:
         else:
             self.active.index.trim()
         self._take_snapshot(self.log_end_offset)
-        self.events.append(Event(kind="close", segment=self.active.base_offset, now_ms=now_ms))
+        self._add_event("close", now_ms)
 
     def restart(
         self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
@@ -387,20 +358,20 @@ class UnifiedLog:
             CannotLoad: loading ends in an exception. The log stays unchanged.
         """
         self.config = config or self.config
-        stored_log = self.stored_log(
-            self.log_end_offset if recovery_point is None else recovery_point
-        )
+        is_clean = recovery_point is None
+        recovery_point = self.log_end_offset if recovery_point is None else recovery_point
         recovered_segments: dict[int, RecoveredSegment] = {}
+
+        def keep(_directory: str, base: int, recovered_segment: RecoveredSegment) -> None:
+            recovered_segments[base] = recovered_segment
+
         loading = LogLoader(
-            stored_log,
-            clean=recovery_point is None,
+            self.stored_log(recovery_point),
+            clean=is_clean,
             behaviour=self.behaviour,
-            on_recovered=lambda _, base, recovered_segment: recovered_segments.update(
-                {base: recovered_segment}
-            ),
+            on_recovered=keep,
         )
         steps = loading.run()
-        snapshots_before = self.snapshots
         failure = next((step for step in steps if step.action == "fail"), None)
         if failure:
             raise CannotLoad(cast(str, failure.error), steps)
@@ -408,8 +379,8 @@ class UnifiedLog:
         for segment in self.segments:
             if segment.base_offset in recovered_segments:
                 segment.store_max_timestamp(recovered_segments[segment.base_offset])
-        self._load_producers(loading, snapshots_before, recovered_segments)
-        self.events.append(Event(kind="restart", segment=self.active.base_offset, now_ms=now_ms))
+        self._load_producers(loading, recovered_segments)
+        self._add_event("restart", now_ms)
 
     def _load(self, loading: LogLoader, now_ms: int) -> None:
         files = loading.files()
@@ -427,43 +398,37 @@ class UnifiedLog:
         self.log_end_offset = loading.log_end_offset()
         self.segments = []
         for base_offset in sorted(logs):
-            indexes = (
-                files.get(f"{file_stem(base_offset)}.{kind}") for kind in ("index", "timeindex")
-            )
-            index, timeindex = (None if file is None else file.content() for file in indexes)
+            contents = {
+                kind: file.content()
+                for kind in ("index", "timeindex", "txnindex")
+                if (file := files.get(f"{file_stem(base_offset)}.{kind}"))
+            }
             segment = OpenSegment(
                 base_offset,
                 self.config,
                 now_ms,
                 jitter_ms=self._jitter_ms(),
-                index=index,
-                timeindex=timeindex,
+                index=contents.get("index"),
+                timeindex=contents.get("timeindex"),
             )
             segment.read_log(self.logs.stored(base_offset))
-            aborted = files.get(f"{file_stem(base_offset)}.txnindex")
-            segment.txnindex = None if aborted is None else aborted.content()
+            segment.txnindex = contents.get("txnindex")
             self.segments.append(segment)
         self.active.counters["log_end_offset"] = self.log_end_offset
         self.active.make_room(self.config)
         self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
 
-    def _load_producers(
-        self,
-        loading: LogLoader,
-        snapshots_before: dict[int, bytes],
-        recovered_bases: Container[int],
-    ) -> None:
+    def _load_producers(self, loading: LogLoader, recovered_bases: Container[int]) -> None:
+        snapshots_before = self.snapshots
         self.snapshots = {}
         written_offsets = loading.written_snapshots()
         for offset in loading.snapshots():
             if offset not in written_offsets:
                 self.snapshots[offset] = snapshots_before[offset]
+            elif loading.are_producers_unread:
+                self.snapshots[offset] = ProducerTable().snapshot()
             else:
-                table = (
-                    ProducerTable()
-                    if loading.are_producers_unread
-                    else self._producers_at(offset, recovered_bases)
-                )
+                table = self._producers_at(offset, recovered_bases)
                 self.snapshots[offset] = table.snapshot()
         self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
         self.producers = self._producers_at(self.log_end_offset)
@@ -484,37 +449,22 @@ class UnifiedLog:
 
         Replays the segments in `recovered_bases` completely, even below the log start offset.
         """
-        base_offset = max(
-            (segment.base_offset for segment in self.segments if segment.base_offset < offset),
-            default=None,
-        )
-        if base_offset is not None and base_offset in recovered_bases:
-            start = base_offset
-            table = self._producers_at(base_offset)
+        bases = [segment.base_offset for segment in self.segments if segment.base_offset < offset]
+        if bases and bases[-1] in recovered_bases:
+            start = bases[-1]
+            table = self._producers_at(start)
         else:
-            start = max(
-                (
-                    snapshot_offset
-                    for snapshot_offset in self.snapshots
-                    if snapshot_offset <= offset
-                ),
-                default=self.log_start_offset,
-            )
+            earlier_snapshots = [earlier for earlier in self.snapshots if earlier <= offset]
+            start = max(earlier_snapshots, default=self.log_start_offset)
             table = ProducerTable(self.snapshots.get(start))
-        for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
-            if segment.base_offset < offset and (
-                following is None or following.base_offset > start
-            ):
-                log = self.logs.stored(segment.base_offset)
-                with log.open_reader() as read:
-                    for batches in Walk(read, 0, log.size_bytes):
-                        table.take(
-                            batches[
-                                (batches["base_offset"] >= start)
-                                & (batches["last_offset"] < offset)
-                            ],
-                            read,
-                        )
+        for base, next_base in pairwise([*bases, offset]):
+            if next_base <= start:
+                continue
+            log = self.logs.stored(base)
+            with log.open_reader() as read:
+                for batches in Walk(read, 0, log.size_bytes):
+                    is_new = batches["base_offset"] >= start
+                    table.take(batches[is_new & (batches["last_offset"] < offset)], read)
         table.transactions.take_aborted()  # the aborted transactions are in the indexes already
         return table
 
@@ -528,10 +478,8 @@ class UnifiedLog:
                     files.append(in_memory(f"{stem}.{kind}", file.content()))
             if segment.txnindex is not None:
                 files.append(in_memory(f"{stem}.txnindex", segment.txnindex))
-        files += [
-            in_memory(f"{file_stem(offset)}.snapshot", data)
-            for offset, data in self.snapshots.items()
-        ]
+        for offset, data in self.snapshots.items():
+            files.append(in_memory(f"{file_stem(offset)}.snapshot", data))
         if self.epochs.entries:
             files.append(in_memory(names.LEADER_EPOCHS, self.epochs.text()))
         return StoredLog(
@@ -542,17 +490,6 @@ class UnifiedLog:
             log_start_offset=self.log_start_offset,
         )
 
-    def _refuse_without_room(self) -> None:
-        if self.config.offset_slots < 1 or self.config.time_slots < 1:
-            raise CannotLoad(
-                str(
-                    BrokerException(
-                        ILLEGAL_ARGUMENT,
-                        f"Invalid max index size: {self.config.segment_index_bytes}",
-                    )
-                )
-            )
-
 
 def _row_bytes(
     data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
@@ -562,13 +499,11 @@ def _row_bytes(
 
 
 def _record_offsets(append: np.ndarray, data: memoryview | None) -> list[int]:
-    if data is None:
-        return [
-            offset
-            for row in append
-            for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)
-        ]
     offsets = []
+    if data is None:
+        for first, last in append[["base_offset", "last_offset"]].tolist():
+            offsets += range(first, last + 1)
+        return offsets
     position = 0
     for size_bytes in append["size_bytes"].tolist():
         batch_bytes = bytes(data[position : position + size_bytes])
