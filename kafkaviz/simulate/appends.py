@@ -120,6 +120,5 @@ class MemoryLogs:
             # create the view only for the call: a bytearray with a live view cannot grow
             yield lambda position, buffer: reader(log)(position, buffer)
 
-        return FileView(
-            name=f"{file_stem(base_offset)}.log", size_bytes=len(log), open_reader=open_reader
-        )
+        name = f"{file_stem(base_offset)}.log"
+        return FileView(name=name, size_bytes=len(log), open_reader=open_reader)

@@ -94,15 +94,13 @@ def log_config(
     Args:
         settings: values by topic setting (config_def.TOPIC_SETTINGS).
     """
-    known_values = config_def.defaults(release) | {
-        name: value for name, value in settings.items() if value is not None
-    }
+    known_values = dict(config_def.defaults(release))
+    known_values |= {name: value for name, value in settings.items() if value is not None}
     if known_values.get("internal.segment.bytes") is not None:
         known_values["segment.bytes"] = known_values["internal.segment.bytes"]
     fields: dict[str, Any] = {name.replace(".", "_"): value for name, value in known_values.items()}
-    return LogConfig(
-        **{name: fields[name] for name in LogConfig.__dataclass_fields__ if name in fields}
-    )
+    own_names = fields.keys() & LogConfig.__dataclass_fields__.keys()
+    return LogConfig(**{name: fields[name] for name in own_names})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,15 +21,6 @@ from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
-PRACTICE_BATCH = (
-    "position",
-    "size_bytes",
-    "base_offset",
-    "last_offset",
-    "max_timestamp_ms",
-    "record_count",
-)
-
 
 class StepKind(StrEnum):
     OPEN = "open"
@@ -198,13 +189,6 @@ def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
     return rows
 
 
-def _bytes(row: np.ndarray) -> bytes:
-    practice_row = np.zeros(1, lesson_logs.ROW)
-    for name in PRACTICE_BATCH:
-        practice_row[name] = row[name]
-    return lesson_logs.batch_bytes(practice_row[0], 0)
-
-
 # ---- the recorder
 
 
@@ -230,15 +214,10 @@ class _GrowthRecorder:
             "timestamp_ms": int(row["max_timestamp_ms"][0]),
         }
         try:
-            log.append(row, _bytes(row) if has_bytes else None)
+            log.append(row, lesson_logs.batch_bytes(row[0], 0) if has_bytes else None)
         except AppendFailed as fault:
-            self._add(
-                StepKind.FAIL,
-                state_before,
-                self._state(log.active),
-                words=str(fault.exception),
-                **values,
-            )
+            words = str(fault.exception)
+            self._add(StepKind.FAIL, state_before, self._state(log.active), words=words, **values)
             return False
         rolls = [event for event in log.events[event_count:] if event.kind == "roll"]
         if rolls:
@@ -252,10 +231,10 @@ class _GrowthRecorder:
         self, full: OpenSegment, state_before: State, reason: RollReason | None, values: dict
     ) -> None:
         trimmed_state = self._state(full)
+        index_bytes = state_before.index_bytes
+        timeindex_bytes = state_before.timeindex_bytes
         rolled_state = replace(
-            trimmed_state,
-            index_bytes=state_before.index_bytes,
-            timeindex_bytes=state_before.timeindex_bytes,
+            trimmed_state, index_bytes=index_bytes, timeindex_bytes=timeindex_bytes
         )
         self._note_entries(full)
         self._add(StepKind.ROLL, state_before, rolled_state, reason=reason, **values)
@@ -281,14 +260,8 @@ class _GrowthRecorder:
         active = self._log.active
         contents = self._contents[-1]
         size = int(row["size_bytes"][0])
-        contents.batches.append(
-            (
-                active.log_bytes - size,
-                size,
-                int(row["last_offset"][0]),
-                int(row["max_timestamp_ms"][0]),
-            )
-        )
+        last_offset, timestamp_ms = row[["last_offset", "max_timestamp_ms"]][0].item()
+        contents.batches.append((active.log_bytes - size, size, last_offset, timestamp_ms))
         self._note_entries(active)
 
     def _note_entries(self, segment: OpenSegment) -> None:
@@ -314,27 +287,20 @@ class _GrowthRecorder:
         state_before = self._state(self._log.active)
         log.truncate_to(offset, now_ms)
         active = log.active
-        old = next(
-            contents
-            for contents in reversed(self._contents)
-            if contents.base_offset == log.active.base_offset
+        contents = [old for old in self._contents if old.base_offset == active.base_offset][-1]
+        kept_contents = SegmentContents(
+            active.base_offset,
+            [row for row in contents.batches if row[0] < active.log_bytes],
+            contents.offsets[: active.index.count],
+            contents.times[: active.timeindex.count],
         )
-        self._contents.append(
-            SegmentContents(
-                active.base_offset,
-                [row for row in old.batches if row[0] < active.log_bytes],
-                old.offsets[: active.index.count],
-                old.times[: active.timeindex.count],
-            )
-        )
+        self._contents.append(kept_contents)
         self._add(StepKind.TRUNCATE, state_before, self._state(active), offset=offset)
 
     def _add(self, kind: StepKind, before: State, after: State, **values) -> None:
-        self._steps.append(
-            GrowthStep(
-                kind=kind, segment=len(self._contents) - 1, before=before, after=after, **values
-            )
-        )
+        segment = len(self._contents) - 1
+        step = GrowthStep(kind=kind, segment=segment, before=before, after=after, **values)
+        self._steps.append(step)
 
     def _state(self, segment: OpenSegment) -> State:
         counters = segment.counters[0]
@@ -388,6 +354,5 @@ def full_time_index() -> LogGrowth:
     index.interval.bytes is 150 and segment.index.bytes is 300.
     """
     config = LogConfig(index_interval_bytes=150, segment_index_bytes=300)
-    return grow(
-        config, [Append(119, 1, START_MS + 1000 * number) for number in range(52)], START_MS
-    )
+    acts = [Append(119, 1, START_MS + 1000 * number) for number in range(52)]
+    return grow(config, acts, START_MS)

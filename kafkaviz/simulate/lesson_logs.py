@@ -22,17 +22,7 @@ import numpy as np
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.file_view import FileView, always_open, in_memory
 from kafkaviz.config_def import DAY_MS
-from kafkaviz.format import offset_index, record, time_index
-from kafkaviz.format.batch import (
-    CONTROL,
-    CRC_START,
-    HEADER,
-    HEADER_BYTES,
-    LENGTH_END,
-    MAGIC_2,
-    TRANSACTIONAL,
-    UNKNOWN,
-)
+from kafkaviz.format import batch, offset_index, record, time_index
 from kafkaviz.format.producer_snapshot import parse
 from kafkaviz.format.record import Record
 from kafkaviz.search.log_view import LogView, SegmentView
@@ -56,15 +46,9 @@ ROW: np.dtype = np.dtype(
 )
 START_MS = 1_700_000_000_000
 FIVE = (
-    (156, 3, 180),
-    (144, 4, 640),
-    (159, 4, 1210),
-    (110, 4, 1900),
-    (87, 2, 2050),
-    (182, 6, 2600),
-    (212, 4, 3420),
-    (220, 5, 4100),
-)
+    (156, 3, 180), (144, 4, 640), (159, 4, 1210), (110, 4, 1900), (87, 2, 2050), (182, 6, 2600),
+    (212, 4, 3420), (220, 5, 4100),
+)  # fmt: skip
 TWENTY = (  # size in bytes, record count, and largest timestamp in ms after START_MS
     (121, 3, 181), (161, 4, 359), (177, 4, 418), (137, 4, 508), (129, 4, 648), (78, 1, 863),
     (169, 4, 1096), (86, 1, 1265), (89, 1, 1323), (133, 4, 1370), (139, 3, 1634), (173, 4, 1867),
@@ -134,20 +118,22 @@ def _log_of_equal_batches(
     last: int, batch_bytes: int, interval_bytes: int, **targets: int
 ) -> PracticeLog:
     """Returns a log of `last + 1` equal batches. Reading the log builds their bytes."""
-    number = np.arange(last + 1)
-    batches = np.empty(last + 1, ROW)
-    batches["position"] = number * batch_bytes
+    batches = _equal_batches(np.arange(last + 1), batch_bytes)
+    file = always_open("", len(batches) * batch_bytes, partial(_fill, last, batch_bytes))
+    log = _log_view(batches, file, *_build_entries(batches, interval_bytes))
+    return PracticeLog(log, batches, 0, **targets)
+
+
+def _equal_batches(numbers: np.ndarray, batch_bytes: int) -> np.ndarray:
+    """Returns the batches with these numbers, as rows of ROW."""
+    batches = np.empty(len(numbers), ROW)
+    batches["position"] = numbers * batch_bytes
     batches["size_bytes"] = batch_bytes
-    batches["base_offset"] = number * FULL_RECORDS
+    batches["base_offset"] = numbers * FULL_RECORDS
     batches["record_count"] = FULL_RECORDS
     batches["last_offset"] = batches["base_offset"] + FULL_RECORDS - 1
-    batches["max_timestamp_ms"] = START_MS + number // 2
-    log = _log_view(
-        batches,
-        always_open("", len(batches) * batch_bytes, partial(_fill, last, batch_bytes)),
-        *_build_entries(batches, interval_bytes),
-    )
-    return PracticeLog(log, batches, 0, **targets)
+    batches["max_timestamp_ms"] = START_MS + numbers // 2
+    return batches
 
 
 def log_of_keys(keys: Sequence[int]) -> LogView:
@@ -167,12 +153,8 @@ def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: in
     batches["base_offset"] = np.cumsum(counts) - counts
     batches["last_offset"] = batches["base_offset"] + counts - 1
     data = b"".join(batch_bytes(row, apart_ms) for row in batches)
-    return PracticeLog(
-        _log_view(batches, in_memory("", data), *_build_entries(batches, interval_bytes)),
-        batches,
-        apart_ms,
-        **targets,
-    )
+    log = _log_view(batches, in_memory("", data), *_build_entries(batches, interval_bytes))
+    return PracticeLog(log, batches, apart_ms, **targets)
 
 
 def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -192,21 +174,18 @@ def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray
 def batch_bytes(row: np.void, apart_ms: int) -> bytes:
     """Returns a batch of magic 2 with exactly the row's size; dots fill the values."""
     count = int(row["record_count"])
-    header = np.zeros(1, HEADER)
+    header = np.zeros(1, batch.HEADER)
     header["base_offset"] = row["base_offset"]
     header["magic"] = 2
     header["last_offset_delta"] = count - 1
     header["record_count"] = count
-    header["batch_length_bytes"] = int(row["size_bytes"]) - LENGTH_END
+    header["batch_length_bytes"] = int(row["size_bytes"]) - batch.LENGTH_END
     header["base_timestamp_ms"] = int(row["max_timestamp_ms"]) - (count - 1) * apart_ms
     header["max_timestamp_ms"] = row["max_timestamp_ms"]
-    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = UNKNOWN
-    data = bytearray(
-        header.tobytes() + _records(count, apart_ms, int(row["size_bytes"]) - HEADER_BYTES)
-    )
-    header["crc"] = crc32c(bytes(data[CRC_START:]))
-    data[:HEADER_BYTES] = header.tobytes()
-    return bytes(data)
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = batch.UNKNOWN
+    body = _records(count, apart_ms, int(row["size_bytes"]) - batch.HEADER_BYTES)
+    header["crc"] = crc32c(header.tobytes()[batch.CRC_START :] + body)
+    return header.tobytes() + body
 
 
 @cache
@@ -248,15 +227,9 @@ def _log_view(
 def _fill(last: int, size_bytes: int, position: int, buffer: np.ndarray) -> int:
     first = position // size_bytes
     end = min(position + len(buffer), (last + 1) * size_bytes)
-    rows = np.zeros(max(0, -(-end // size_bytes) - first), ROW)
-    number = first + np.arange(len(rows))
-    rows["size_bytes"] = size_bytes
-    rows["base_offset"] = number * FULL_RECORDS
-    rows["record_count"] = FULL_RECORDS
-    rows["max_timestamp_ms"] = START_MS + number // 2
-    data = b"".join(batch_bytes(row, 0) for row in rows)[position - first * size_bytes :][
-        : max(0, end - position)
-    ]
+    rows = _equal_batches(np.arange(first, -(-end // size_bytes)), size_bytes)
+    data = b"".join(batch_bytes(row, 0) for row in rows)
+    data = data[position - first * size_bytes : max(position, end) - first * size_bytes]
     buffer[: len(data)] = np.frombuffer(data, np.uint8)
     return len(data)
 
@@ -338,21 +311,29 @@ def _write(batches: Iterator[tuple[int, str]], end_ms: int, config: LogConfig) -
             row, data = _batch(text, log.log_end_offset, time_ms)
             log.append(row, data)
     log.close(end_ms)
-    return CustomerLog(
-        segments=tuple(
-            SegmentView(
-                base_offset=segment.base_offset,
-                log=in_memory(
-                    f"{file_stem(segment.base_offset)}.log", logs.content(segment.base_offset)
-                ),
-                index=in_memory("", segment.index.content()),
-                timeindex=in_memory("", segment.timeindex.content()),
-                txnindex=in_memory("", segment.txnindex or b""),
-            )
-            for segment in log.segments
-        ),
-        log_end_offset=log.log_end_offset,
-        producers=parse(log.producers.snapshot()).producers,
+    segments = tuple(
+        _segment_view(
+            segment.base_offset,
+            logs.content(segment.base_offset),
+            segment.index.content(),
+            segment.timeindex.content(),
+            segment.txnindex,
+        )
+        for segment in log.segments
+    )
+    producers = parse(log.producers.snapshot()).producers
+    return CustomerLog(segments, log.log_end_offset, producers)
+
+
+def _segment_view(
+    base_offset: int, log: bytes, index: bytes, timeindex: bytes, txnindex: bytes | None
+) -> SegmentView:
+    return SegmentView(
+        base_offset=base_offset,
+        log=in_memory(f"{file_stem(base_offset)}.log", log),
+        index=in_memory("", index),
+        timeindex=in_memory("", timeindex),
+        txnindex=in_memory("", txnindex or b""),
     )
 
 
@@ -371,21 +352,21 @@ def _batch(text: str, base_offset: int, time_ms: int) -> tuple[np.ndarray, bytes
         ]
     body = record.build(records)
     row = np.zeros(1, INCOMING)
-    row["size_bytes"] = HEADER_BYTES + len(body)
+    row["size_bytes"] = batch.HEADER_BYTES + len(body)
     row["base_offset"] = base_offset
     row["last_offset"] = row["deep_offset"] = base_offset + len(records) - 1
-    row["magic"] = MAGIC_2
+    row["magic"] = batch.MAGIC_2
     row["base_timestamp_ms"] = row["max_timestamp_ms"] = row["now_ms"] = time_ms
     row["record_count"] = len(records)
     row["marker"] = MARKERS[words] if is_marker else NO_MARKER
-    row["producer_id"] = row["producer_epoch"] = row["base_sequence"] = UNKNOWN
+    row["producer_id"] = row["producer_epoch"] = row["base_sequence"] = batch.UNKNOWN
     if producer:
-        row["attributes"] = TRANSACTIONAL | (CONTROL if is_marker else 0)
+        row["attributes"] = batch.TRANSACTIONAL | (batch.CONTROL if is_marker else 0)
         row["producer_id"] = int(producer)
         row["producer_epoch"] = 0
-        row["base_sequence"] = UNKNOWN if is_marker else 0
-    data = np.zeros(HEADER_BYTES + len(body), np.uint8)
-    data[HEADER_BYTES:] = np.frombuffer(body, np.uint8)
+        row["base_sequence"] = batch.UNKNOWN if is_marker else 0
+    data = np.zeros(batch.HEADER_BYTES + len(body), np.uint8)
+    data[batch.HEADER_BYTES :] = np.frombuffer(body, np.uint8)
     seal(row, data)
     return row, data.tobytes()
 
@@ -410,14 +391,12 @@ def cleaned_segments(
     """
     replaced = {base for segment in cleaning.segments for base in segment.sources}
     views = [
-        SegmentView(
-            base_offset=segment.base_offset,
-            log=in_memory(
-                f"{file_stem(segment.base_offset)}.log", logs.get(segment.base_offset, b"")
-            ),
-            index=in_memory("", segment.index),
-            timeindex=in_memory("", segment.timeindex),
-            txnindex=in_memory("", segment.txnindex or b""),
+        _segment_view(
+            segment.base_offset,
+            logs.get(segment.base_offset, b""),
+            segment.index,
+            segment.timeindex,
+            segment.txnindex,
         )
         for segment in cleaning.segments
     ]

@@ -45,9 +45,8 @@ class BatchCheck:
             invalid = self._find_invalid(batches[valid_count:stop])
             if invalid.any():
                 valid_count += int(np.argmax(invalid))
-                return valid_count, "too-small" if _too_small(
-                    batches[valid_count : valid_count + 1]
-                )[0] else "crc"
+                is_small = _too_small(batches[valid_count])
+                return valid_count, "too-small" if is_small else "crc"
             valid_count = stop
         return valid_count, ""
 
@@ -64,17 +63,12 @@ class BatchCheck:
         is_modern = batches["magic"] >= batch.MAGIC_2
         # the file is shorter than when it was measured
         is_small |= places + batches["size_bytes"] > len(window)
-        crcs = checksum_ranges(
-            window,
-            np.where(is_small, 0, places + batch.CRC_START),
-            np.where(is_small, 0, places + batches["size_bytes"]),
-        )
+        starts = np.where(is_small, 0, places + batch.CRC_START)
+        ends = np.where(is_small, 0, places + batches["size_bytes"])
+        crcs = checksum_ranges(window, starts, ends)
         for row in np.flatnonzero(~is_modern).tolist():
-            crcs[row] = zlib.crc32(
-                window[
-                    places[row] + batch.MAGIC_END - 1 : places[row] + batches["size_bytes"][row]
-                ].data
-            )
+            start = places[row] + batch.MAGIC_END - 1
+            crcs[row] = zlib.crc32(window[start : places[row] + batches["size_bytes"][row]].data)
         return is_small | (crcs != batches["crc"])
 
     def _large_crc(self, header: np.void) -> int:
@@ -112,9 +106,8 @@ def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
         data = np.empty(int(batches["size_bytes"][row]), np.uint8)
         messages = legacy_messages.read(data[: read(int(batches["position"][row]), data)].data)
         is_readable = messages.fault is None and len(messages.rows) > 0
-        batches["base_offset"][row] = (
-            messages.rows["offset"][0] if is_readable else batches["last_offset"][row]
-        )
+        first = messages.rows["offset"][0] if is_readable else batches["last_offset"][row]
+        batches["base_offset"][row] = first
     return batches
 
 
@@ -162,9 +155,9 @@ def find_recovery_reason(
     """
     if not get("index"):
         return RecoveryReason("index-missing", message("index_check.index_missing"))
-    fault = _txn_fault(get("txnindex"), base, behaviour) or (
-        _old_fault(get, behaviour) if behaviour.checks_indexes else None
-    )
+    fault = _txn_fault(get("txnindex"), base, behaviour)
+    if not fault and behaviour.checks_indexes:
+        fault = _old_fault(get, behaviour)
     return RecoveryReason("index-corrupt", fault) if fault else None
 
 
@@ -179,9 +172,8 @@ def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour
     try:
         txn_index.check(entries, base)
     except CorruptBytes as fault:
-        return message(
-            "index_check.fault_in_file", file=cast(ReadableFile, file).name, problem=fault.what
-        )
+        name = cast(ReadableFile, file).name
+        return message("index_check.fault_in_file", file=name, problem=fault.what)
     return None
 
 
@@ -192,17 +184,15 @@ def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
         if not file:
             continue
         entries = layout.parse(file.content())
-        if file.size_bytes % layout.ENTRY.itemsize:
-            return message(
-                "index_check.length_no_multiple", file=file.name, entry_bytes=layout.ENTRY.itemsize
-            )
+        entry_bytes = layout.ENTRY.itemsize
+        if file.size_bytes % entry_bytes:
+            key = "index_check.length_no_multiple"
+            return message(key, file=file.name, entry_bytes=entry_bytes)
+        if not len(entries):
+            continue
         least = 1 if kind == "index" and behaviour.first_offset_keys else 0
-        if len(entries) and entries["relative_offset"][-1] < least:
+        if entries["relative_offset"][-1] < least:
             return message("index_check.last_entry_too_low", file=file.name)
-        if (
-            kind == "timeindex"
-            and len(entries)
-            and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]
-        ):
+        if kind == "timeindex" and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]:
             return message("index_check.last_time_too_low", file=file.name)
     return None

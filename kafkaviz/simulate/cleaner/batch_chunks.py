@@ -136,7 +136,9 @@ class BatchChunks:
             elif is_cut and length == len(buffer) - SLACK_BYTES:
                 needed_bytes = int(next_position) - position
                 if needed_bytes > codec.LIMIT_BYTES:
-                    raise CleaningFailed(BrokerException(ILLEGAL_STATE, _too_large_text()))
+                    words = "This log contains a message larger than maximum allowable size of "
+                    exception = BrokerException(ILLEGAL_STATE, f"{words}{codec.LIMIT_BYTES}.")
+                    raise CleaningFailed(exception)
             else:
                 raise CleaningFailed(self._torn_batch_error(buffer[:length], position, code))
 
@@ -148,9 +150,8 @@ class BatchChunks:
             return BrokerException(CORRUPT_RECORD, words)
         place = f"log segment {self._log.path or self._log.name} at position {position}"
         if len(data) < MAGIC_END:
-            return BrokerException(
-                ILLEGAL_STATE, f"Could not determine next batch size for {place}"
-            )
+            words = f"Could not determine next batch size for {place}"
+            return BrokerException(ILLEGAL_STATE, words)
         words = (
             f"Log segment may be corrupt, batch size {length + LENGTH_END} > "
             f"{self._log.size_bytes - position} bytes left in segment for {place}"
@@ -176,11 +177,7 @@ class BatchChunks:
         return BatchChunk(buffer, position, batches[:count], bodies[:count], decompressed)
 
     def _decompress(
-        self,
-        buffer: np.ndarray,
-        batches: np.ndarray,
-        bodies: np.ndarray,
-        pieces: list[np.ndarray],
+        self, buffer: np.ndarray, batches: np.ndarray, bodies: np.ndarray, pieces: list[np.ndarray]
     ) -> int:
         """Decompresses batches until the records of one codec reach MAX_DECOMPRESSED_BYTES.
 
@@ -201,9 +198,8 @@ class BatchChunks:
             if not len(places):
                 continue
             first_byte = size_bytes
-            for run in self._decompressor.runs(
-                codec.CODECS[codec_id], buffer, bodies["start"][places], bodies["end"][places]
-            ):
+            ranges = bodies["start"][places], bodies["end"][places]
+            for run in self._decompressor.runs(codec.CODECS[codec_id], buffer, *ranges):
                 run_places = places[run.places]
                 bodies["place"][run_places] = DECOMPRESSED
                 bodies["end"][run_places] = size_bytes + run.ends
@@ -214,10 +210,6 @@ class BatchChunks:
                     count = int(run_places[-1]) + 1
                     break
         return count
-
-
-def _too_large_text() -> str:
-    return f"This log contains a message larger than maximum allowable size of {codec.LIMIT_BYTES}."
 
 
 def _convert_messages(
@@ -254,23 +246,21 @@ def _convert_messages(
 
 def _records(messages: legacy_messages.Messages) -> Sequence[record.Record]:
     first = messages.rows[0]
+    data = memoryview(messages.data)
+
+    def part(message: np.void, name: str) -> bytes | None:
+        size_bytes = int(message[f"{name}_size_bytes"])
+        return record.part(data, int(message[f"{name}_position"]), size_bytes)
+
     return [
         record.Record(
             offset_delta=int(message["offset"]) - int(first["offset"]),
             timestamp_delta_ms=int(message["timestamp_ms"]) - int(first["timestamp_ms"]),
-            key=_part(messages, message, "key"),
-            value=_part(messages, message, "value"),
+            key=part(message, "key"),
+            value=part(message, "value"),
         )
         for message in messages.rows
     ]
-
-
-def _part(messages: legacy_messages.Messages, message: np.void, name: str) -> bytes | None:
-    return record.part(
-        memoryview(messages.data),
-        int(message[f"{name}_position"]),
-        int(message[f"{name}_size_bytes"]),
-    )
 
 
 NONE = -1

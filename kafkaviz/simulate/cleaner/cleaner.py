@@ -9,7 +9,7 @@ because the map ends at 28.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,13 +18,7 @@ from kafkaviz import versions
 from kafkaviz.binary import codec
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import offset_index, record, txn_index
-from kafkaviz.format.batch import (
-    BATCH,
-    CODEC_MASK,
-    HEADER_BYTES,
-    has_delete_horizon,
-    is_control,
-)
+from kafkaviz.format.batch import BATCH, CODEC_MASK, HEADER_BYTES, has_delete_horizon, is_control
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.simulate.appends import INCOMING
@@ -248,14 +242,6 @@ def clean(
     return cleaner.run(write, on_read)
 
 
-@dataclass
-class _Lists:
-    removed: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 2), np.int64))
-    retained: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 2), np.int64))
-    tombstones: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 3), np.int64))
-    markers: np.ndarray = field(default_factory=lambda: np.empty((LISTED_RANGES, 3), np.int64))
-
-
 class _Cleaner:
     def __init__(
         self,
@@ -276,7 +262,8 @@ class _Cleaner:
         self._copies["now_ms"] = now_ms
         self._copies["new_horizon_ms"] = now_ms + config.delete_retention_ms
         self._tally = np.zeros(1, record_filter.TALLY)
-        self._lists = _Lists()
+        self._removed, self._retained = np.empty((2, LISTED_RANGES, 2), np.int64)
+        self._tombstones, self._markers = np.empty((2, LISTED_RANGES, 3), np.int64)
         self._superseded_bytes = 0
         self._transactions = CleanedTransactions()
         self._map = offset_map
@@ -289,23 +276,20 @@ class _Cleaner:
         latest, is_full = self._build_map(self._map, self._range.first_dirty_offset)
         self._copies["latest_offset"] = latest
         sources = self._range.between(0, latest + 1)
-        segments = tuple(
-            self._clean_group(group)
-            for group in group_segments(sources, self._config.log, self._range.stop_offset)
-        )
+        groups = group_segments(sources, self._config.log, self._range.stop_offset)
+        segments = tuple(map(self._clean_group, groups))
         tally = self._tally[0]
-        map_keys = self._map.size
         return Cleaning(
             # a map that takes no key has no latest offset
             next_first_dirty_offset=max(latest + 1, self._range.first_dirty_offset),
-            map_keys=map_keys,
+            map_keys=self._map.size,
             passes=self._count_passes(latest) if is_full else 1,
-            removed=_ranges(tally, "removed", self._lists.removed),
-            retained=_ranges(tally, "retained", self._lists.retained),
+            removed=_ranges(tally, "removed", self._removed),
+            retained=_ranges(tally, "retained", self._retained),
             aborted_records=int(tally["aborted"]),
-            tombstones=self._lists.tombstones[: int(tally["tombstones"])].copy(),
+            tombstones=self._tombstones[: int(tally["tombstones"])].copy(),
             tombstone_count=int(tally["tombstones"]),
-            markers=self._lists.markers[: int(tally["markers"])].copy(),
+            markers=self._markers[: int(tally["markers"])].copy(),
             marker_count=int(tally["markers"]),
             segments=segments,
             source_bytes=sum(source.size_bytes for source in sources),
@@ -405,9 +389,8 @@ class _Cleaner:
             place = bisect_right(bases, source.base_offset)
             stop = bases[place] if place < len(bases) else self._range.stop_offset
             self._transactions.add_aborted(self._range.aborted(source.base_offset, stop))
-            self._copies["retains_legacy_deletes"] = (
-                source.log.modified_ms > self._legacy_horizon_ms
-            )
+            retains_deletes = source.log.modified_ms > self._legacy_horizon_ms
+            self._copies["retains_legacy_deletes"] = retains_deletes
             for chunk in BatchChunks(source.log, 0, self._chunk_bytes):
                 self._copy_chunk(chunk, opened)
         opened.end()
@@ -449,10 +432,10 @@ class _Cleaner:
             out,
             kept_batches,
             self._tally,
-            self._lists.removed,
-            self._lists.retained,
-            self._lists.tombstones,
-            self._lists.markers,
+            self._removed,
+            self._retained,
+            self._tombstones,
+            self._markers,
         )
         if row < len(chunk.batches):
             raise chunk.fault_of(row)
@@ -510,20 +493,16 @@ class _Cleaner:
         if self._behaviour.per_append:
             incoming["last_offset"][-1] = kept_batches["max_offset"].max()
         limits = np.zeros(1, append_loop.LIMITS)
-        limits["segment_bytes"] = NO_LIMIT
-        limits["max_message_bytes"] = NO_LIMIT
-        limits["most_segment_ms"] = NO_LIMIT
+        for name in ("segment_bytes", "max_message_bytes", "most_segment_ms"):
+            limits[name] = NO_LIMIT
         limits["index_interval_bytes"] = self._config.log.index_interval_bytes
         limits["per_append"] = self._behaviour.per_append
         limits["first_offset_keys"] = self._behaviour.first_offset_keys
         limits["valid_rows"] = len(incoming)
+        last_offsets = incoming["last_offset"].copy()
+        new = np.empty((len(incoming), 4), np.int64)
         _, outcome, _ = opened.take(
-            incoming,
-            incoming["last_offset"].copy(),
-            0,
-            is_rolled=True,
-            limits=limits,
-            new=np.empty((len(incoming), 4), np.int64),
+            incoming, last_offsets, 0, is_rolled=True, limits=limits, new=new
         )
         if outcome != append_loop.ACCEPTED:
             refused = RefusedAppend(
@@ -556,13 +535,11 @@ def group_segments(
         fits = (
             bool(groups)
             and log_bytes <= config.segment_bytes
-            and index_bytes <= config.segment_index_bytes
-            and timeindex_bytes <= config.segment_index_bytes
-            and (
-                not segment.size_bytes
-                or last_offset - groups[-1][0].base_offset <= offset_index.MAX_RELATIVE_OFFSET
-            )
+            and max(index_bytes, timeindex_bytes) <= config.segment_index_bytes
         )
+        if fits and segment.size_bytes:
+            relative_offset = last_offset - groups[-1][0].base_offset
+            fits = relative_offset <= offset_index.MAX_RELATIVE_OFFSET
         if fits:
             groups[-1].append(segment)
         else:

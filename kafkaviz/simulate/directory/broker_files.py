@@ -10,8 +10,7 @@ metadata log is left out. For example, a clean shutdown of 4.3.1 at offset 40000
 """
 
 import base64
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -69,35 +68,27 @@ def own_files(state: BrokerState) -> Iterator[FileView]:
     release = state.release
     ids = Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
-    if versions.BOOTSTRAP_CHECKPOINT.applies_to(
-        release
-    ) and not versions.BOOTSTRAP_SNAPSHOT.applies_to(release):
+    has_snapshot = versions.BOOTSTRAP_SNAPSHOT.applies_to(release)
+    if versions.BOOTSTRAP_CHECKPOINT.applies_to(release) and not has_snapshot:
         yield in_memory(names.BOOTSTRAP, bootstrap(release, state.started_ms), state.started_ms)
     for name, offset in _checkpoints(state):
         entries = {} if offset is None else {(state.topic, state.partition): offset}
         yield in_memory(name, checkpoint.build_offsets(entries), state.ended_ms)
     if state.clean:
-        has_epoch = versions.CLEAN_SHUTDOWN_EPOCH.applies_to(release)
-        body = (
-            json.dumps({"version": 0, "brokerEpoch": BROKER_EPOCH}, separators=(",", ":"))
-            if has_epoch
-            else ""
-        )
+        body = ""
+        if versions.CLEAN_SHUTDOWN_EPOCH.applies_to(release):
+            body = f'{{"version":0,"brokerEpoch":{BROKER_EPOCH}}}'
         yield in_memory(names.CLEAN_SHUTDOWN, body.encode(), state.ended_ms)
     if not state.clean or not versions.LOCK_REMOVED.applies_to(release):
         yield in_memory(names.LOCK, b"", state.started_ms)
-    yield in_memory(
-        names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms
-    )
+    settings = server_properties(state.settings, release)
+    yield in_memory(names.SERVER_PROPERTIES, settings, state.started_ms)
 
 
 def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[FileView]:
     if versions.TOPIC_IDS.applies_to(release):
-        yield in_memory(
-            names.PARTITION_METADATA,
-            checkpoint.build_partition_metadata(Ids(seed).topic),
-            created_ms,
-        )
+        data = checkpoint.build_partition_metadata(Ids(seed).topic)
+        yield in_memory(names.PARTITION_METADATA, data, created_ms)
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
@@ -127,18 +118,15 @@ def bootstrap(release: Release, now_ms: int) -> bytes:
         (_control(ControlType.SNAPSHOT_FOOTER, bytes(3)), CONTROL),
     )
     return b"".join(
-        _batch(offset, [entry], attributes, now_ms)
+        _batch(offset, entry, attributes, now_ms)
         for offset, (entry, attributes) in enumerate(parts)
     )
 
 
 def _meta_properties(state: BrokerState, ids: Ids) -> bytes:
-    is_kraft = versions.KRAFT_READY.applies_to(state.release)
-    properties = (
-        {"node.id": str(NODE_ID), "version": "1"}
-        if is_kraft
-        else {"broker.id": str(NODE_ID), "version": "0"}
-    )
+    properties = {"broker.id": str(NODE_ID), "version": "0"}
+    if versions.KRAFT_READY.applies_to(state.release):
+        properties = {"node.id": str(NODE_ID), "version": "1"}
     if versions.DIRECTORY_IDS.applies_to(state.release):
         properties["directory.id"] = ids.directory
     return checkpoint.build_properties(
@@ -176,25 +164,19 @@ def _uuid(random: np.random.Generator) -> str:
 
 
 def _control(kind: ControlType, value: bytes) -> Record:
-    return Record(
-        offset_delta=0,
-        timestamp_delta_ms=0,
-        key=bytes(2) + int(kind).to_bytes(2, "big"),
-        value=value,
-    )
+    key = bytes(2) + int(kind).to_bytes(2, "big")
+    return Record(offset_delta=0, timestamp_delta_ms=0, key=key, value=value)
 
 
-def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:
-    records = list(records)
-    body = record.build(records)
+def _batch(base_offset: int, entry: Record, attributes: int, now_ms: int) -> bytes:
+    body = record.build([entry])
     header = np.zeros(1, HEADER)
     header["base_offset"] = base_offset
     header["batch_length_bytes"] = HEADER_BYTES - LENGTH_END + len(body)
     header["magic"] = MAGIC_2
     header["attributes"] = attributes
-    header["last_offset_delta"] = len(records) - 1
     header["base_timestamp_ms"] = header["max_timestamp_ms"] = now_ms
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
-    header["record_count"] = len(records)
+    header["record_count"] = 1
     header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
     return header.tobytes() + body

@@ -42,39 +42,28 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
             Or a killed process left files in the folder.
     """
     out = out.absolute()
+    advice = message("errors.name_another_folder")
     with translate_os_errors(out):
         real = out.resolve()
         input_paths = [path.resolve() for path in inputs]
-        kafka_directory = next(
-            (
-                folder
-                for folder in (real, *real.parents)
-                if folder in input_paths or kafka_trace(folder)
-            ),
-            None,
-        )
-        leftovers = (
-            sorted(real.glob(f"{STAGING_PREFIX}*"))
-            if kafka_directory is None and real.is_dir()
-            else []
-        )
-        holds_log = kafka_directory is None and real.is_dir() and _holds_log(real)
-    if kafka_directory or holds_log:
-        trace = kafka_directory and kafka_trace(kafka_directory)
-        if kafka_directory in (None, real):
-            what = message("errors.is_kafka_directory")
-        elif trace:
-            what = message("errors.beside_kafka_file", path=kafka_directory, name=trace)
-        else:
-            what = message("errors.in_kafka_directory", path=kafka_directory)
-        raise CannotOpen(out, what, message("errors.name_another_folder"), kind="file")
-    if leftovers:
-        raise CannotOpen(
-            leftovers[0],
-            message("errors.left_by_killed_run"),
-            message("errors.remove_or_name_another"),
-            kind="file",
-        )
+        for folder in (real, *real.parents):
+            trace = kafka_trace(folder)
+            if folder not in input_paths and not trace:
+                continue
+            what = message("errors.in_kafka_directory", path=folder)
+            if folder == real:
+                what = message("errors.is_kafka_directory")
+            elif trace:
+                what = message("errors.beside_kafka_file", path=folder, name=trace)
+            raise CannotOpen(out, what, advice, kind="file")
+        if not real.is_dir():
+            return out
+        if _holds_log(real):
+            raise CannotOpen(out, message("errors.is_kafka_directory"), advice, kind="file")
+        if leftovers := sorted(real.glob(f"{STAGING_PREFIX}*")):
+            what = message("errors.left_by_killed_run")
+            advice = message("errors.remove_or_name_another")
+            raise CannotOpen(leftovers[0], what, advice, kind="file")
     return out
 
 
@@ -192,12 +181,8 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
     """Raises CannotOpen if `out` already has a file with one of these names."""
     for name in sorted(new_names):
         if os.path.lexists(out / name):
-            raise CannotOpen(
-                out / name,
-                message("errors.already_there"),
-                message("errors.name_another_or_empty"),
-                kind="file",
-            )
+            advice = message("errors.name_another_or_empty")
+            raise CannotOpen(out / name, message("errors.already_there"), advice, kind="file")
 
 
 def _refuse_other_files(out: Path, staging: Path) -> None:
@@ -265,9 +250,8 @@ class DiskLogs:
             with translate_os_errors(path), open(path, "rb", buffering=0) as file:
                 yield lambda position, buffer: os.preadv(file.fileno(), [buffer.data], position)
 
-        return FileView(
-            name=path.name, size_bytes=self._sizes[base_offset], open_reader=open_reader
-        )
+        size_bytes = self._sizes[base_offset]
+        return FileView(name=path.name, size_bytes=size_bytes, open_reader=open_reader)
 
     def names(self) -> set[str]:
         return {self._path(base_offset).name for base_offset in self._sizes}
@@ -338,9 +322,8 @@ def archive(files: Iterable[FileView], root: str) -> bytes:
             member = tarfile.TarInfo(f"{root}/{file.name}")
             member.size = file.size_bytes
             member.mtime = file.modified_ms // 1000
-            member.pax_headers = {
-                "mtime": f"{file.modified_ms // 1000}.{file.modified_ms % 1000:03d}"
-            }
+            mtime = f"{file.modified_ms // 1000}.{file.modified_ms % 1000:03d}"
+            member.pax_headers = {"mtime": mtime}
             with file.open_reader() as read:
                 tar.addfile(member, io.BufferedReader(_FileStream(read, file.size_bytes)))
     return buffer.getvalue()
@@ -357,8 +340,8 @@ class _FileStream(io.RawIOBase):
 
     def readinto(self, buffer) -> int:
         length = min(len(buffer), self._size_bytes - self._position)
-        count = (
-            self._read(self._position, np.frombuffer(buffer, np.uint8)[:length]) if length else 0
-        )
+        if not length:
+            return 0
+        count = self._read(self._position, np.frombuffer(buffer, np.uint8)[:length])
         self._position += count
         return count

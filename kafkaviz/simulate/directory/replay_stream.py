@@ -13,7 +13,7 @@ from kafkaviz.binary.file_view import FileView, ReadInto, reader
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
-from kafkaviz.format.names import SegmentName, parse_file
+from kafkaviz.format.names import parse_file
 from kafkaviz.format.open_transactions import TransactionFault, marker
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import message
@@ -41,25 +41,27 @@ def chunks(
         append_ends: the last offset of each append, ascending; None: every batch is an append.
         payload: whether the bytes of the batches are included.
     """
-    append_numbers = _Numbers(append_ends)
+    ends = None if append_ends is None else np.array(append_ends, np.int64)
+    row_count = 0
     now_ms = -1
-    for file in sorted(_logs(log), key=lambda log_file: log_file.name):
+    for file in _logs(log):
         with file.open_reader() as read:
             for batches in _pieces(Walk(read, 0, file.size_bytes)):
                 rows = _rows(resolve_first_offsets(read, batches))
-                clock = np.maximum.accumulate(np.concatenate([[now_ms], rows["max_timestamp_ms"]]))[
-                    1:
-                ]
-                now_ms = int(clock[-1])
-                rows["now_ms"] = np.where(clock < 0, file.modified_ms, clock)
-                rows["append"] = append_numbers.assign(rows)
+                clock_ms = np.maximum.accumulate(np.append(now_ms, rows["max_timestamp_ms"]))[1:]
+                now_ms = int(clock_ms[-1])
+                rows["now_ms"] = np.where(clock_ms < 0, file.modified_ms, clock_ms)
+                rows["append"] = np.arange(row_count, row_count + len(rows))
+                if ends is not None:
+                    rows["append"] = np.searchsorted(ends, rows["last_offset"], "left")
+                row_count += len(rows)
                 if behaviour.deep_time_offsets:
                     _fill_deep_offsets(read, rows)
-                if not payload:
+                if payload:
+                    yield AppendChunk(rows, _bytes_in(f"{log.directory}/{file.name}", read, rows))
+                else:
                     _fill_markers(read, rows)
-                yield AppendChunk(
-                    rows, _bytes_in(f"{log.directory}/{file.name}", read, rows) if payload else None
-                )
+                    yield AppendChunk(rows)
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,14 @@ class UnreadTail:
 def find_unread(log: StoredLog) -> list[UnreadTail]:
     """Returns the bytes that `chunks` leaves out: the unreadable end of each .log that has one."""
     unread_tails = []
-    for file in sorted(_logs(log), key=lambda log_file: log_file.name):
+    for file in _logs(log):
         with file.open_reader() as read:
             walk = Walk(read, 0, file.size_bytes)
             for _ in walk:
                 pass
-        left_bytes = file.size_bytes - walk.end.position
-        unread_tails += (
-            [UnreadTail(file.name, walk.end.position, left_bytes, walk.end.reason)]
-            if left_bytes
-            else []
-        )
+        end = walk.end
+        if left_bytes := file.size_bytes - end.position:
+            unread_tails.append(UnreadTail(file.name, end.position, left_bytes, end.reason))
     return unread_tails
 
 
@@ -102,20 +101,18 @@ def count_valid(chunk: AppendChunk) -> int:
 
 
 def start_offset(log: StoredLog) -> int:
-    return min((name.base_offset for name, _ in _named_logs(log)), default=0)
+    parsed_names = (parse_file(file.name) for file in _logs(log))
+    return min((name.base_offset for name in parsed_names if name), default=0)
 
 
 def _logs(log: StoredLog) -> list[FileView]:
-    return [file for _, file in _named_logs(log)]
-
-
-def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
-    parsed_names = ((parse_file(file.name), file) for file in log.files)
-    return [
-        (name, file)
-        for name, file in parsed_names
-        if name and name.kind == "log" and not name.suffix
+    """Returns the .log files in use, by name."""
+    logs = [
+        file
+        for file in log.files
+        if (name := parse_file(file.name)) and name.kind == "log" and not name.suffix
     ]
+    return sorted(logs, key=lambda file: file.name)
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -135,25 +132,10 @@ def _rows(batches: np.ndarray) -> np.ndarray:
     return rows
 
 
-class _Numbers:
-    def __init__(self, append_ends: Sequence[int] | None) -> None:
-        self._ends = None if append_ends is None else np.array(append_ends, np.int64)
-        self._next = 0
-
-    def assign(self, rows: np.ndarray) -> np.ndarray:
-        if self._ends is not None:
-            return np.searchsorted(self._ends, rows["last_offset"], "left")
-        self._next += len(rows)
-        return np.arange(self._next - len(rows), self._next)
-
-
 def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
-    has_deep_offset = (
-        (rows["magic"] >= batch.MAGIC_2)
-        & (batch.codec(rows) == 0)
-        & ~batch.is_log_append_time(rows)
-    )
-    for row in np.flatnonzero(has_deep_offset & (rows["record_count"] > 1)).tolist():
+    is_plain = (rows["magic"] >= batch.MAGIC_2) & (batch.codec(rows) == 0)
+    has_deep_offset = is_plain & ~batch.is_log_append_time(rows) & (rows["record_count"] > 1)
+    for row in np.flatnonzero(has_deep_offset).tolist():
         data = _bytes(read, rows[row : row + 1])[batch.HEADER_BYTES :]
         try:
             table = record.rows(data, int(rows["record_count"][row]))

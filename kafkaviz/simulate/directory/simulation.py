@@ -10,6 +10,7 @@ folder.archive into a .tar.gz.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -24,8 +25,9 @@ from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.appends import AppendChunk, LogBytes, MemoryLogs
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
-from kafkaviz.simulate.directory import broker_files, folder, replay_stream
+from kafkaviz.simulate.directory import broker_files, replay_stream
 from kafkaviz.simulate.directory.broker_files import BrokerState
+from kafkaviz.simulate.directory.folder import archive, new_files, write
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import PRESETS, Workload, load, preset
 from kafkaviz.simulate.steps import StoredLog
@@ -116,14 +118,12 @@ class Simulated:
         Raises:
             CannotOpen: the folder may belong to a broker, or already contains one of the files.
         """
-        from kafkaviz.simulate.directory.folder import new_files, write
-
         with new_files(Path(folder)) as staging:
             write(self.files, staging.path)
         return staging.out
 
     def archive(self) -> bytes:
-        return folder.archive(self.files, _partition(self.directory).topic)
+        return archive(self.files, _partition(self.directory).topic)
 
     def digests(self, base_offset: int) -> dict[str, str]:
         """Returns the SHA-256 of each file of a segment, in hexadecimal, by file name."""
@@ -160,10 +160,9 @@ def simulate(
         KafkavizError: Kafka answers an append with an exception, or the log cannot be opened.
     """
     settings = settings or {}
-    return Run(
-        plan_workload(open_workload(workload, version, settings), settings, seed, version),
-        MemoryLogs(),
-    ).carry_out(clean=clean)
+    workload = open_workload(workload, version, settings)
+    plan = plan_workload(workload, settings, seed, version)
+    return Run(plan, MemoryLogs()).carry_out(clean=clean)
 
 
 def open_workload(
@@ -180,13 +179,9 @@ def open_workload(
     if workload in PRESETS:
         return preset(workload, version, overrides)
     path = Path(workload)
-    if (
-        isinstance(workload, str)
-        and path.name == workload
-        and not path.suffix
-        and not path.exists()
-    ):
-        refuse_name(workload)
+    is_name = isinstance(workload, str) and path.name == workload and not path.suffix
+    if is_name and not path.exists():
+        refuse_name(path.name)
     return load(path, version=version, overrides=overrides)
 
 
@@ -201,27 +196,20 @@ def plan_workload(
     """Returns the plan of a workload. The other arguments replace the workload's values."""
     release = versions.parse(version or workload.kafka_version)
     topic_settings = _settings(dict(workload.settings), settings, release)
-    return _plan(
-        workload,
-        log_config(topic_settings, release),
-        topic_settings,
-        workload.seed if seed is None else seed,
-        release_behaviour(release),
-    )
+    config = log_config(topic_settings, release)
+    seed = workload.seed if seed is None else seed
+    return _plan(workload, config, topic_settings, seed, release)
 
 
 def plan_config(workload: Workload, config: LogConfig) -> SimulationPlan:
     """Returns the plan of a workload whose settings are replaced by `config`."""
     default_config = log_config({}, workload.release)
-    changed_values = {
-        field.name: getattr(config, field.name)
+    topic_settings = {
+        field.name.replace("_", "."): getattr(config, field.name)
         for field in fields(config)
         if getattr(config, field.name) != getattr(default_config, field.name)
     }
-    topic_settings = {name.replace("_", "."): value for name, value in changed_values.items()}
-    return _plan(
-        workload, config, topic_settings, workload.seed, release_behaviour(workload.release)
-    )
+    return _plan(workload, config, topic_settings, workload.seed, workload.release)
 
 
 def _plan(
@@ -229,12 +217,10 @@ def _plan(
     config: LogConfig,
     topic_settings: Mapping[str, Value],
     seed: int,
-    behaviour: ReleaseBehaviour,
+    release: Release,
 ) -> SimulationPlan:
-    silences_ms = [phase.silence_ms or 0 for phase in workload.phases]
-    silent_ms = sum(
-        silences_ms[place] for place in range(len(silences_ms)) if all(silences_ms[place:])
-    )
+    behaviour = release_behaviour(release)
+    silences_ms = (phase.silence_ms or 0 for phase in reversed(workload.phases))
     return SimulationPlan(
         directory=workload.directory,
         config=config,
@@ -244,7 +230,7 @@ def _plan(
         start_ms=workload.start_ms,
         chunks=lambda: streams.chunks(workload, config, behaviour, seed),
         start_offset=workload.start_offset,
-        silent_ms=silent_ms,
+        silent_ms=sum(takewhile(bool, silences_ms)),
         is_leader=workload.is_leader,
     )
 
@@ -301,10 +287,9 @@ class Run:
                 logs=logs,
             )
         except CannotLoad as fault:
+            problem = verbatim(str(fault.exception))
             raise KafkavizError(
-                message(
-                    "errors.of_path", path=plan.directory, problem=verbatim(str(fault.exception))
-                )
+                message("errors.of_path", path=plan.directory, problem=problem)
             ) from None
         logs.append(plan.start_offset, b"")
 
@@ -323,24 +308,21 @@ class Run:
         if not len(chunk.rows):
             return
         first = self.log.active.base_offset
+        directory = self.plan.directory
+        valid = None if self.plan.has_valid_checksums else replay_stream.count_valid(chunk)
         try:
-            self.log.append(
-                chunk.rows,
-                chunk.data,
-                None if self.plan.has_valid_checksums else replay_stream.count_valid(chunk),
-            )
+            self.log.append(chunk.rows, chunk.data, valid)
         except AppendFailed as fault:
-            raise KafkavizError(
-                message(
-                    "errors.append_fails",
-                    directory=self.plan.directory,
-                    number=fault.append,
-                    exception=str(fault.exception),
-                )
-            ) from None
+            problem = message(
+                "errors.append_fails",
+                directory=directory,
+                number=fault.append,
+                exception=str(fault.exception),
+            )
+            raise KafkavizError(problem) from None
         if self.log.log_end_offset > MAX_OFFSET:
             raise KafkavizError(
-                message("errors.no_offset_left", directory=self.plan.directory, offset=MAX_OFFSET)
+                message("errors.no_offset_left", directory=directory, offset=MAX_OFFSET)
             )
         self._note_times(chunk.rows, first)
 
@@ -366,15 +348,12 @@ class Run:
             )
             for segment in log.segments
         )
-        files = (
-            *self._partition_files(clean=clean),
-            *broker_files.own_files(self._state(clean=clean)),
-        )
+        own_files = broker_files.own_files(self._state(clean=clean))
         return Simulated(
             directory=self.plan.directory,
             segments=segments,
             events=tuple(log.events),
-            files=files,
+            files=(*self._partition_files(clean=clean), *own_files),
             log_start_offset=log.log_start_offset,
             log_end_offset=log.log_end_offset,
         )
@@ -390,12 +369,11 @@ class Run:
             if end
         }
         self.now_ms = max(self.now_ms, int(rows["now_ms"][-1]))
-        watermark_count = int(
-            np.searchsorted(rows["now_ms"], self._checkpoint_ms(WATERMARK_EVERY_MS), "right")
-        )
+        checkpoint_ms = self._checkpoint_ms(WATERMARK_EVERY_MS)
+        watermark_count = int(np.searchsorted(rows["now_ms"], checkpoint_ms, "right"))
         if watermark_count:
             self._watermark = int(rows["last_offset"][watermark_count - 1]) + 1
-        elif self._last_ms <= self._checkpoint_ms(WATERMARK_EVERY_MS):
+        elif self._last_ms <= checkpoint_ms:
             self._watermark = int(rows["base_offset"][0])
         self._last_ms = self.now_ms
 
@@ -405,23 +383,23 @@ class Run:
     def _state(self, *, clean: bool) -> BrokerState:
         log = self.log
         name = _partition(self.plan.directory)
-        flushed = [
-            cast(int, event.offset)
-            for event in log.events
-            if event.kind == "roll" and event.now_ms <= self._checkpoint_ms(RECOVERY_POINT_EVERY_MS)
-        ]
+        high_watermark = log.log_end_offset
+        recovery_point = log.log_end_offset
+        if not clean:
+            if self._last_ms > self._checkpoint_ms(WATERMARK_EVERY_MS):
+                high_watermark = self._watermark
+            flushed_ms = self._checkpoint_ms(RECOVERY_POINT_EVERY_MS)
+            rolls = [event for event in log.events if event.kind == "roll"]
+            flushed = [cast(int, roll.offset) for roll in rolls if roll.now_ms <= flushed_ms]
+            recovery_point = max(flushed, default=self.plan.start_offset)
         start = log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None
         return BrokerState(
             release=self.plan.behaviour.release,
             topic=name.topic,
             partition=name.partition,
             clean=clean,
-            high_watermark=log.log_end_offset
-            if clean or self._last_ms <= self._checkpoint_ms(WATERMARK_EVERY_MS)
-            else self._watermark,
-            recovery_point=log.log_end_offset
-            if clean
-            else max(flushed, default=self.plan.start_offset),
+            high_watermark=high_watermark,
+            recovery_point=recovery_point,
             log_start_offset=start,
             started_ms=self.plan.start_ms,
             ended_ms=self.now_ms,
@@ -431,29 +409,21 @@ class Run:
 
     def _partition_files(self, *, clean: bool) -> Iterator[FileView]:
         plan = self.plan
-        rolled_ms = {
-            event.segment: event.now_ms for event in self.log.events if event.kind == "roll"
-        }
-        created_ms = {
-            event.offset: event.now_ms for event in self.log.events if event.kind == "roll"
-        }
-        for file in (
-            *self.log.stored_log().files,
-            *broker_files.partition_metadata(plan.behaviour.release, plan.seed, plan.start_ms),
-        ):
+        rolls = [event for event in self.log.events if event.kind == "roll"]
+        rolled_ms = {roll.segment: roll.now_ms for roll in rolls}
+        created_ms = {roll.offset: roll.now_ms for roll in rolls}
+        release = plan.behaviour.release
+        metadata_files = broker_files.partition_metadata(release, plan.seed, plan.start_ms)
+        for file in (*self.log.stored_log().files, *metadata_files):
             name = names.parse_file(file.name)
             modified_ms = self.now_ms
             if name is None:  # leader-epoch-checkpoint, partition.metadata
                 modified_ms = plan.start_ms
             elif name.kind == "log":
-                modified_ms = self._written_ms.get(
-                    name.base_offset, created_ms.get(name.base_offset, plan.start_ms)
-                )
-                if (
-                    not clean
-                    and plan.config.preallocate
-                    and name.base_offset == self.log.active.base_offset
-                ):
+                first_ms = created_ms.get(name.base_offset, plan.start_ms)
+                modified_ms = self._written_ms.get(name.base_offset, first_ms)
+                is_active = name.base_offset == self.log.active.base_offset
+                if is_active and plan.config.preallocate and not clean:
                     file = file.pad(plan.config.segment_bytes)
             elif name.kind == "snapshot":
                 modified_ms = created_ms.get(name.base_offset, self.now_ms)
@@ -485,9 +455,8 @@ def _settings(
 ) -> dict[str, Value]:
     parsed_settings = {}
     for name, value in overrides.items():
-        topic_name, parsed_value = config_def.parse(
-            name, str(value).lower() if isinstance(value, bool) else str(value), release
-        )
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        topic_name, parsed_value = config_def.parse(name, text, release)
         if topic_name not in config_def.TOPIC_SETTINGS:
             raise RefusedSetting(name, None, message("errors.is_no_topic_setting", name=name))
         parsed_settings[topic_name] = parsed_value
