@@ -158,9 +158,9 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     # the release that introduced the newest metadata.version in the files
     levels = _levels(broker)
     agreed = versions.release_of_metadata_version(levels[-1][1]) if levels else None
-    for release in (inferred.last, agreed):
-        if release and release >= (inferred.first or release):
-            return AssumedRelease(versions.recorded_patch(release), inferred.traces)
+    for candidate in (inferred.last, agreed):
+        if candidate and candidate >= (inferred.first or candidate):
+            return AssumedRelease(versions.recorded_patch(candidate), inferred.traces)
     return AssumedRelease(newest, (*inferred.traces, NOTHING_DECIDES))
 
 

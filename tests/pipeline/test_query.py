@@ -57,7 +57,10 @@ TITLES = {  # of the answers on the sample broker
     "codec-where": "The most bytes, 3.70 MiB, are uncompressed records of heartbeat",
     "unindexed": "39\u202f073 of the 40\u202f000 batches of heartbeat have no entry",
     "interval": "The indexes take 1 MiB with one entry per batch, and 1.07 KiB at an interval of 4 MiB",
-    "16-kib": "At 16 KiB one in a hundred fetches from heartbeat reads 170 headers, instead of 43 at 4 KiB",
+    "16-kib": (
+        "With an interval of 16 KiB, one fetch in a hundred from heartbeat reads 170 headers or more, "
+        "instead of 43 with 4 KiB"
+    ),
     "preallocated": "20 MiB of index were never written, in 1 topic-partition; 8 KiB take space on disk",
     "maps": "184 memory maps at most, 0.28 % of the limit of Linux",
     "codecs": "A record takes 32 B with zstd, 100 B with none",
