@@ -180,7 +180,7 @@ def _read(
     for problem in problems:
         name = parse_directory(problem.path.name)
         if name and name.state == "current":
-            yield PartitionTransactions.unread(problem.path.name, problem.what)
+            yield PartitionTransactions(partition=problem.path.name, problem=problem.what)
     progress.clear()
 
 

@@ -178,12 +178,12 @@ class PartitionTransactions:
     """
 
     partition: str
-    log_start_offset: int | None
-    log_end: int | None
-    last_stable_offset: int | None
-    held_by: Transaction | None
-    transactions: tuple[Transaction, ...]
-    counts: Mapping[Outcome, int]
+    log_start_offset: int | None = None
+    log_end: int | None = None
+    last_stable_offset: int | None = None
+    held_by: Transaction | None = None
+    transactions: tuple[Transaction, ...] = ()
+    counts: Mapping[Outcome, int] = field(default_factory=lambda: dict.fromkeys(Outcome, 0))
     markers_alone: int = 0
     may_go_on: bool = False
     problem: Message | None = None
@@ -192,19 +192,6 @@ class PartitionTransactions:
     @cached_property
     def transaction_count(self) -> int:
         return sum(self.counts.values())
-
-    @classmethod
-    def unread(cls, partition: str, problem: Message) -> "PartitionTransactions":
-        return cls(
-            partition=partition,
-            log_start_offset=None,
-            log_end=None,
-            last_stable_offset=None,
-            held_by=None,
-            transactions=(),
-            counts=dict.fromkeys(Outcome, 0),
-            problem=problem,
-        )
 
 
 @dataclass(kw_only=True)
