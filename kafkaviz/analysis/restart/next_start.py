@@ -13,7 +13,7 @@ from kafkaviz import versions
 from kafkaviz.config_def import INT_MAX
 from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
-from kafkaviz.log.broker import Broker, LogDirectory
+from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY, MetadataImage
 from kafkaviz.log.partition import CheckpointOffsets, Partition
@@ -170,36 +170,23 @@ def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
     """Returns the path of the log directory for the metadata log; None if unknown.
 
-    server.properties may name the directory; see `configured_metadata_directory`. Otherwise it is
-    the opened directory that has the metadata log, or the only opened directory.
+    server.properties has the path in metadata.log.dir, or else as the first of log.dirs. If no
+    directory has this path, a directory with the same last name counts: the path may be of another
+    machine. Unless exactly one directory fits, the result is the opened directory that has the
+    metadata log, or the only opened directory.
     """
-    configured = configured_metadata_directory(broker, properties or {})
-    if configured is not None:
-        return configured.text
-    main = broker.main_directory
-    is_known = main.has_metadata_log or len(broker.log_directories) == 1
-    return main.text if is_known else None
-
-
-def configured_metadata_directory(
-    broker: Broker, properties: Mapping[str, str]
-) -> LogDirectory | None:
-    """Returns the log directory in which a server.properties puts the metadata log.
-
-    The setting is metadata.log.dir, or else the first of log.dirs. If no directory has this path, a
-    directory with the same last name counts: the path may be of another machine. Returns None
-    unless exactly one directory fits.
-    """
+    properties = properties or {}
+    directories = broker.log_directories
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
-    if not text:
-        return None
-    directories = broker.log_directories
     name = PurePosixPath(text).name
     exact = [directory for directory in directories if str(directory.path) == text]
     same_name = [directory for directory in directories if directory.path.name == name]
     candidates = exact or same_name
-    return candidates[0] if len(candidates) == 1 else None
+    if text and len(candidates) == 1:
+        return candidates[0].text
+    main = broker.main_directory
+    return main.text if main.has_metadata_log or len(directories) == 1 else None
 
 
 def own_files(broker: Broker) -> OwnFiles:
