@@ -98,21 +98,14 @@ def interval_evidence(
     positions, slots = np.unique(entries["position"], return_index=True)
     key = entries["offset"][slots]
     floor_slots = _floor_slots(positions, np.ascontiguousarray(batches["position"]))
-    is_indexed = (
-        (floor_slots >= 0) & (positions[np.maximum(floor_slots, 0)] == batches["position"])
-        if len(positions)
-        else np.zeros(len(batches), bool)
-    )
+    # slot -1, before the first entry, is the last row
+    starts = np.append(positions, entry_before)
+    is_indexed = (floor_slots >= 0) & (starts[floor_slots] == batches["position"])
     slots_before = floor_slots - is_indexed
-    appended_bytes = batches["position"] - np.where(
-        slots_before >= 0,
-        positions[np.maximum(slots_before, 0)] if len(positions) else 0,
-        entry_before,
-    )
+    appended_bytes = batches["position"] - starts[slots_before]
     starts_append = _follows_append(batches, slots_before, key)
     # if a key is above the last offset of its batch, the entry is for an append of several batches
-    keys = key[floor_slots[is_indexed]] if len(positions) else key
-    is_per_append = keys > batches["last_offset"][is_indexed]
+    is_per_append = key[floor_slots[is_indexed]] > batches["last_offset"][is_indexed]
     return IntervalEvidence(
         int(appended_bytes[is_indexed].min()) if is_indexed.any() else None,
         _gap_maxima(appended_bytes, slots_before, ~is_indexed),
