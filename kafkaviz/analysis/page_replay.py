@@ -177,7 +177,6 @@ def replay(
         counts,
         idle_bytes,
     )
-    first = np.array(list(map(tuple, fault_rows[:count])), FAULT) if count else np.zeros(0, FAULT)
     grown_pages = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
     lookups, faults, most_pages = (cast("tuple[int, int]", tuple(row)) for row in counts.tolist())
     return Replay(
@@ -189,7 +188,7 @@ def replay(
         most_pages=most_pages,
         touched=touched,
         faulted=faulted,
-        first_faults=first,
+        first_faults=np.array(list(map(tuple, fault_rows[:count])), FAULT),
         idle_bytes=idle_bytes,
     )
 

@@ -164,7 +164,7 @@ class LogRetention:
 
     @property
     def log_bytes(self) -> int:
-        return sum(kept_segment.age.size_bytes for kept_segment in self.segments)
+        return sum(segment.age.size_bytes for segment in self.segments)
 
     @property
     def due_bytes(self) -> int:
@@ -349,18 +349,12 @@ def _due_rules(
         if over_bytes < 0:
             break
         due.append("size")
-    while (
-        len(due) < len(segments)
-        and _is_expired(segments[len(due)], limits, now_ms)
-        and is_deletable(len(due))
-    ):
+    while len(due) < len(segments) and is_deletable(len(due)):
+        until_ms = _until_ms(segments[len(due)], limits)
+        if until_ms is None or now_ms <= until_ms:
+            break
         due.append("time")
     return due
-
-
-def _is_expired(segment: SegmentAge, limits: RetentionLimits, now_ms: int) -> bool:
-    until_ms = _until_ms(segment, limits)
-    return until_ms is not None and now_ms > until_ms
 
 
 def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:

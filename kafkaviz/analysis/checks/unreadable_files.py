@@ -66,30 +66,27 @@ def path_finding(
     Args:
         file: the path relative to the broker directory.
     """
-    is_vanished = problem.kind == "missing"
-    consequence = VANISHED if is_vanished else consequence
     shown_path = replace_surrogates(file)
-    evidence = Evidence(problem.what, message("evidence.readable_file"))
     name = shown_path.rpartition("/")[2]
     text = message("finding.unreadable", file=name, problem=problem.what)
+    is_vanished = problem.kind == "missing"
     if is_vanished:
         text = message("finding.vanished", file=name)
-    next_step = STEPS.get(problem.kind, OTHERWISE)
+        consequence = VANISHED
     unreadable_finding = finding(
         "unreadable-file",
         text,
-        evidence,
+        Evidence(problem.what, message("evidence.readable_file")),
         partition=partition and replace_surrogates(partition),
         file=shown_path,
         release=release,
         consequence=consequence,
-        next_step=next_step,
+        next_step=STEPS.get(problem.kind, OTHERWISE),
     )
     if is_vanished:
         return replace(unreadable_finding, severity=INFO)
-    if prevents_prediction(unreadable_finding):
-        return replace(unreadable_finding, severity=ERROR)
-    return unreadable_finding
+    is_error = prevents_prediction(unreadable_finding)
+    return replace(unreadable_finding, severity=ERROR) if is_error else unreadable_finding
 
 
 def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:

@@ -328,8 +328,14 @@ def open_log_state(
     if high_watermark is None:
         high_watermark = log_end_offset
     high_watermark = min(max(high_watermark, log_start_offset), log_end_offset)
-    oldest = _oldest_transaction(producers)
-    stable = high_watermark if oldest is None else min(oldest.first_offset, high_watermark)
+    stable = high_watermark
+    oldest = None
+    open_rows = producers[producers["current_txn_first_offset"] >= 0]
+    if len(open_rows):
+        row = open_rows[np.argmin(open_rows["current_txn_first_offset"])]
+        first_offset = int(row["current_txn_first_offset"])
+        oldest = OpenTransaction(producer_id=int(row["producer_id"]), first_offset=first_offset)
+        stable = min(first_offset, high_watermark)
     facts = LogFacts(
         segments=[_segment_facts(view) for view in views],
         log_start_offset=log_start_offset,
@@ -351,16 +357,6 @@ def _segment_facts(view: SegmentView) -> CleanableSegment:
         size_bytes=view.size_bytes,
         largest_timestamp_ms=view.largest_timestamp_ms,
         first_timestamp_ms=first_ms,
-    )
-
-
-def _oldest_transaction(producers: np.ndarray) -> OpenTransaction | None:
-    open_rows = producers[producers["current_txn_first_offset"] >= 0]
-    if not len(open_rows):
-        return None
-    oldest = open_rows[int(np.argmin(open_rows["current_txn_first_offset"]))]
-    return OpenTransaction(
-        producer_id=int(oldest["producer_id"]), first_offset=int(oldest["current_txn_first_offset"])
     )
 
 
