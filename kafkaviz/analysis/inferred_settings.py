@@ -97,7 +97,9 @@ def interval_evidence(
         return IntervalEvidence()
     positions, slots = np.unique(entries["position"], return_index=True)
     key = entries["offset"][slots]
-    floor_slots = _floor_slots(positions, np.ascontiguousarray(batches["position"]))
+    # the slot of the last entry at or before each batch; -1: no such entry
+    first_rows = np.searchsorted(np.ascontiguousarray(batches["position"]), positions)
+    floor_slots = np.cumsum(np.bincount(first_rows, minlength=len(batches) + 1)[:-1]) - 1
     # slot -1, before the first entry, is the last row
     starts = np.append(positions, entry_before)
     is_indexed = (floor_slots >= 0) & (starts[floor_slots] == batches["position"])
@@ -112,15 +114,6 @@ def interval_evidence(
         _gap_maxima(appended_bytes, slots_before, ~is_indexed & starts_append),
         bool(is_per_append.any()),
     )
-
-
-def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """Returns the slot of the last entry at or before each batch; -1: no such entry.
-
-    `positions` are the positions of the entries, ascending.
-    """
-    first_rows = np.searchsorted(batch_positions, positions)
-    return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
@@ -348,11 +341,12 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
         roll for roll, segment in closed if segment.offset_entries == most_entries
     )
     # Kafka reserves the last slot for the entry that the roll adds. If the roll adds none, a full
-    # time index has one entry less.
+    # time index has one entry less. The two indexes then differ by at most 1 entry.
     by_time = frozenset(
         roll
         for roll, segment in closed
-        if segment.time_entries in (most_times, most_times - 1) and _pairs_entries(segment)
+        if segment.time_entries in (most_times, most_times - 1)
+        and abs(segment.time_entries - segment.offset_entries) <= 1
     )
     causes = []
     low = most_entries * OFFSET_ENTRY_BYTES
@@ -364,14 +358,6 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
         high = low + 2 * TIME_ENTRY_BYTES - 1
         causes.append(_FittingCause(TIME_INDEX, by_time, low, high))
     return causes
-
-
-def _pairs_entries(segment: SegmentFacts) -> bool:
-    """Returns whether both indexes have the same number of entries, plus or minus 1.
-
-    This is so in every segment that rolled because its time index was full.
-    """
-    return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
 
 def _has_timestamp(segment: SegmentFacts) -> bool:

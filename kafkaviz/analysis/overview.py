@@ -156,6 +156,8 @@ class BrokerOverview:
         rows = self.segment_rows(partition_number)
         known_offsets = rows["last_offset"][rows["last_offset"] >= 0]
         name = self.broker.partition_name(partition)
+        directories = self.broker.directory_names
+        log_directory = directories.get(partition.path.parent, "") if len(directories) > 1 else ""
         return PartitionRow(
             directory=escape_controls(partition.directory),
             label=escape_controls(partition.label),
@@ -165,13 +167,9 @@ class BrokerOverview:
             last_offset=int(known_offsets.max()) if len(known_offsets) else None,
             codecs=None if self.codecs is None else self.codecs.get(name, ()),
             remote_bases=partition.remote_bases,
-            log_directory=self._log_directory(partition),
+            log_directory=escape_controls(log_directory),
             address_name=escape_controls(name),
         )
-
-    def _log_directory(self, partition: Partition) -> str:
-        names = self.broker.directory_names
-        return escape_controls(names.get(partition.path.parent, "")) if len(names) > 1 else ""
 
     def directory_sums(self, log_directory: str) -> Sums:
         numbers = [

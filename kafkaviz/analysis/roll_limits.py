@@ -236,9 +236,10 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
     """
     sizes = rows["size_bytes"]
     log_bytes = np.cumsum(sizes) - sizes
+    clock = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     amounts = {
         RollCause.SIZE: log_bytes + sizes,
-        RollCause.TIME: _waited_ms(rows),
+        RollCause.TIME: rows[clock] - rows[clock][0],
         **_entries(rows, config.index_interval_bytes),
         RollCause.OFFSET_OVERFLOW: rows["last_offset"] - rows["base_offset"][0],
     }
@@ -259,12 +260,6 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
         reached=reached,
         cause=min(ends, key=lambda end: end[0])[1] if ends else None,
     )
-
-
-def _waited_ms(rows: np.ndarray) -> np.ndarray:
-    """Returns the time in ms at each append that Kafka compares with segment.ms."""
-    column = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
-    return rows[column] - rows[column][0]
 
 
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:

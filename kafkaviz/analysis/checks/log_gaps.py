@@ -30,7 +30,11 @@ def check_partition(
         yield from _compaction_findings(summaries, gaps, dropped_offsets, facts)
     else:
         yield from (_gap_finding(summary, gap, facts) for summary, gap in gaps)
-    yield from _marker_findings(summaries, facts)
+    markers = sum(summary.control_batches for summary in summaries)
+    if markers and not facts.metadata_log:
+        text = message("finding.marker_offsets", n=markers)
+        evidence = Evidence(message("evidence.control_batches", n=markers))
+        yield facts.make_finding("offset-gap-explained", None, text, evidence)
     yield from _deletion_findings(partition, summaries, facts)
 
 
@@ -90,14 +94,6 @@ def _compaction_findings(
             "evidence.offsets_between_and_inside", between=between, inside=dropped_offsets
         )
         yield facts.make_finding("offset-gap-explained", None, text, Evidence(found_text))
-
-
-def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    markers = sum(summary.control_batches for summary in summaries)
-    if markers and not facts.metadata_log:
-        text = message("finding.marker_offsets", n=markers)
-        evidence = Evidence(message("evidence.control_batches", n=markers))
-        yield facts.make_finding("offset-gap-explained", None, text, evidence)
 
 
 def _deletion_findings(

@@ -23,11 +23,8 @@ from kafkaviz.messages import Message, message
 NONE = -1
 HOME: np.dtype = np.dtype(
     [
-        ("position", "i8"),
-        ("base_offset", "i8"),
-        ("last_offset", "i8"),
-        ("max_timestamp_ms", "i8"),
-        ("newest_ms", "i8"),
+        (name, "i8")
+        for name in ("position", "base_offset", "last_offset", "max_timestamp_ms", "newest_ms")
     ]
 )
 FINE, DEEP, OFFSET, TIMESTAMP, MISSED, UNKNOWN = range(6)
