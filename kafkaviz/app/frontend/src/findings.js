@@ -121,25 +121,12 @@ function renderStrip(state, root) {
 function drawBar(bar, x, w) {
   const bad = bar.fails || bar.cut_bytes > 0,
     y = BAR.top,
-    height = BAR.height;
-  const fill = bar.fails ? 'url(#hTorn)' : bad ? color('torn-soft') : color('log-soft');
-  const g = svg(
-    'g',
-    {},
-    svgRect(x, y, w, height, {
-      rx: 3,
-      fill,
-      stroke: bad ? color('torn') : 'none',
-      'stroke-width': 1.4,
-    }),
-  );
-  if (bar.cut_bytes && w > BAR.tail)
-    g.append(
-      svgRect(x + w - BAR.tail, y, BAR.tail, height, {
-        fill: 'url(#hTorn)',
-        stroke: color('torn'),
-      }),
-    );
+    height = BAR.height,
+    fill = bar.fails ? 'url(#hTorn)' : bad ? color('torn-soft') : color('log-soft'),
+    outline = { stroke: bad ? color('torn') : 'none', 'stroke-width': 1.4 },
+    torn = { fill: 'url(#hTorn)', stroke: color('torn') };
+  const g = svg('g', {}, svgRect(x, y, w, height, { rx: 3, fill, ...outline }));
+  if (bar.cut_bytes && w > BAR.tail) g.append(svgRect(x + w - BAR.tail, y, BAR.tail, height, torn));
   if (w > bar.name.length * BAR.letter + 10)
     g.append(
       middleText(x + w / 2 - (bar.cut_bytes ? 3 : 0), 36, bar.name, {
@@ -152,65 +139,38 @@ function drawBar(bar, x, w) {
 // Draws the table of the start's steps with its first rows, and all sent rows on request.
 function renderSteps(state, all = false) {
   const box = state.$('doing'),
-    t = state.data.steps;
+    t = state.data.steps,
+    { words } = state.data;
   if (!t) return box.replaceChildren();
   const rows = all ? t.rows : t.rows.slice(0, t.shown),
-    left = t.rows.length - rows.length;
-  const body = rows.map(row =>
-    html(
-      'tr',
-      {},
-      ...row.cells.map((cell, i) =>
-        html(
-          'td',
-          { class: t.code.includes(i) && row.is_one ? 'mono' : '', title: row.hover[i] || null },
-          i || !row.kind ? null : sev(state, row.kind),
-          t.code.includes(i) && row.link.tp
-            ? html('a', { href: linkAddress(row.link) }, cell)
-            : textNodes(cell),
-        ),
-      ),
-    ),
-  );
-  const more = left
-    ? html(
-        'button',
-        { class: 'btn q', type: 'button' },
-        fillTemplate(state.data.words.show_more, { n: groupDigits(left) }),
-      )
-    : null;
-  if (more)
+    left = t.rows.length - rows.length,
+    heads = t.columns.map(name => html('th', { scope: 'col' }, name)),
+    head = html('thead', {}, html('tr', {}, ...heads)),
+    body = rows.map(row => html('tr', {}, ...row.cells.map((_, i) => stepCell(state, row, i)))),
+    table = html('table', {}, head, html('tbody', {}, ...body));
+  box.replaceChildren(html('h3', 'figt', t.title), html('div', 'rows', table));
+  if (left) {
+    const text = fillTemplate(words.show_more, { n: groupDigits(left) }),
+      more = html('button', { class: 'btn q', type: 'button' }, text);
     more.onclick = () => {
       renderSteps(state, true);
       box.querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus();
     };
-  box.replaceChildren(
-    ...[
-      html('h3', 'figt', t.title),
-      html(
-        'div',
-        'rows',
-        html(
-          'table',
-          {},
-          html(
-            'thead',
-            {},
-            html('tr', {}, ...t.columns.map(name => html('th', { scope: 'col' }, name))),
-          ),
-          html('tbody', {}, ...body),
-        ),
-      ),
-      more,
-      !left && t.more
-        ? html(
-            'p',
-            'figs',
-            fillTemplate(state.data.words.more_in_report, { n: groupDigits(t.more) }),
-          )
-        : null,
-    ].filter(Boolean),
-  );
+    box.append(more);
+  } else if (t.more) {
+    const text = fillTemplate(words.more_in_report, { n: groupDigits(t.more) });
+    box.append(html('p', 'figs', text));
+  }
+}
+
+function stepCell(state, row, i) {
+  const isCode = state.data.steps.code.includes(i),
+    text = row.cells[i],
+    at = { class: isCode && row.is_one ? 'mono' : '', title: row.hover[i] || null },
+    mark = i || !row.kind ? null : sev(state, row.kind);
+  if (isCode && row.link.tp)
+    return html('td', at, mark, html('a', { href: linkAddress(row.link) }, text));
+  return html('td', at, mark, textNodes(text));
 }
 
 function renderFilters(state) {
@@ -293,49 +253,26 @@ function renderDetail(state) {
   if (!item || !filteredItems(state).includes(item)) return box.replaceChildren();
   const member = item.members[state.member],
     w = state.data.words;
-  const block = (name, ...lines) =>
-    lines.some(Boolean)
-      ? html(
-          'div',
-          'blk',
-          html('div', 'lab', name),
-          ...lines.filter(Boolean).map(line => html('p', {}, ...paragraphNodes(line))),
-        )
-      : null;
-  box.replaceChildren(
-    ...[
-      html(
-        'div',
-        'h',
-        html(
-          'div',
-          'finding-head',
-          sev(state, item.severity),
-          html('h3', {}, item.title),
-          html('span', 'code', item.code),
-        ),
-        html('div', 'where', member.where),
-      ),
-      renderMembers(state, item),
-      block(
-        w.there,
-        member.message,
-        !within(member.found, member.message) && member.found,
-        member.expected,
-      ),
-      member.dump || member.link.tab
-        ? html(
-            'div',
-            'blk',
-            member.dump ? renderDump(member.dump, item.severity) : null,
-            link(state, member),
-          )
-        : null,
-      block(w.kafka, member.consequence),
-      block(w.next, member.next_step),
-      block(w.reference, member.reference),
-    ].filter(Boolean),
-  );
+  const block = (name, ...lines) => {
+    const texts = lines.filter(Boolean).map(line => html('p', {}, ...paragraphNodes(line)));
+    return texts.length ? html('div', 'blk', html('div', 'lab', name), ...texts) : null;
+  };
+  const code = html('span', 'code', item.code),
+    title = html('h3', {}, item.title),
+    head = html('div', 'finding-head', sev(state, item.severity), title, code),
+    evidence = within(member.found, member.message) ? '' : member.found,
+    dump = member.dump ? renderDump(member.dump, item.severity) : null,
+    hasBytes = member.dump || member.link.tab;
+  const parts = [
+    html('div', 'h', head, html('div', 'where', member.where)),
+    renderMembers(state, item),
+    block(w.there, member.message, evidence, member.expected),
+    hasBytes ? html('div', 'blk', dump, link(state, member)) : null,
+    block(w.kafka, member.consequence),
+    block(w.next, member.next_step),
+    block(w.reference, member.reference),
+  ];
+  box.replaceChildren(...parts.filter(Boolean));
 }
 
 // Text between backticks is a command or a name.
@@ -389,16 +326,11 @@ function renderMembers(state, item) {
       return button;
     }),
   );
-  if (item.count > item.members.length)
-    box.append(
-      html(
-        'div',
-        { class: 'lab', style: 'padding:3px 18px' },
-        fillTemplate(state.data.words.more_in_json, {
-          n: groupDigits(item.count - item.members.length),
-        }),
-      ),
-    );
+  const left = item.count - item.members.length;
+  if (left > 0) {
+    const text = fillTemplate(state.data.words.more_in_json, { n: groupDigits(left) });
+    box.append(html('div', { class: 'lab', style: 'padding:3px 18px' }, text));
+  }
   return box;
 }
 
@@ -408,18 +340,12 @@ function renderDump(d, severity) {
   const values = d.digits.match(/../g) ?? [],
     rows = [],
     [from, to] = d.bad;
-  for (let i = 0; i < values.length; i += 16)
-    rows.push(
-      html(
-        'div',
-        'r',
-        html('span', 'a', groupDigits(d.start + i)),
-        ...values.slice(i, i + 16).map((digits, k) => {
-          const at = d.start + i + k,
-            hit = at >= from && at < to;
-          return html('span', `b ${hit ? HIT[severity] : d.kind}`, digits);
-        }),
-      ),
-    );
+  const cell = (digits, at) =>
+    html('span', `b ${at >= from && at < to ? HIT[severity] : d.kind}`, digits);
+  for (let i = 0; i < values.length; i += 16) {
+    const first = d.start + i,
+      cells = values.slice(i, i + 16).map((digits, k) => cell(digits, first + k));
+    rows.push(html('div', 'r', html('span', 'a', groupDigits(first)), ...cells));
+  }
   return html('div', 'hex-dump', ...rows);
 }
