@@ -55,32 +55,15 @@ function renderWay(state) {
   let right = -99;
   data.steps.forEach((step, i) => {
     const isCurrent = i === state.step,
-      entry = step.new[0] && step.what === 'append',
       other = step.what !== 'append',
-      mark = Math.max(1.5, x(1) - 1.5);
+      mark = Math.max(1.5, x(1) - 1.5),
+      [y, height] = other ? [16, 12] : step.new[0] ? [18, 10] : [20, 6];
     g.append(
-      svgRect(x(i), other ? 16 : entry ? 18 : 20, mark, other ? 12 : entry ? 10 : 6, {
-        rx: 1,
-        fill: color(
-          isCurrent
-            ? 'probe'
-            : other
-              ? 'ink-3'
-              : entry
-                ? 'offset'
-                : i < state.step
-                  ? 'log'
-                  : 'line-2',
-        ),
-      }),
+      svgRect(x(i), y, mark, height, { rx: 1, fill: color(markColour(step, i, state.step)) }),
     );
     if (other && data.steps[i - 1]?.phase !== step.phase && x(i) - right > 6) {
-      g.append(
-        svgText(x(i), 11, step.phase, {
-          class: isCurrent ? 'strong' : 'axt',
-          style: 'font-size:11px',
-        }),
-      );
+      const look = { class: isCurrent ? 'strong' : 'axt', style: 'font-size:11px' };
+      g.append(svgText(x(i), 11, step.phase, look));
       right = x(i) + textWidth(step.phase);
     }
   });
@@ -92,6 +75,13 @@ function renderWay(state) {
     goToStep(state, Math.floor(((event.clientX - box.left) / box.width) * n));
   });
   return g;
+}
+
+function markColour(step, i, current) {
+  if (i === current) return 'probe';
+  if (step.what !== 'append') return 'ink-3';
+  if (step.new[0]) return 'offset';
+  return i < current ? 'log' : 'line-2';
 }
 
 // ---- the picture: the .log, the counter, the two indexes
@@ -261,25 +251,17 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
     x += 59;
   }
   visible.forEach(([key, value], i) => {
-    const last = i === visible.length - 1,
-      fresh = isNew && last;
+    const outline = isNew && i === visible.length - 1 ? color('probe') : 'none',
+      look = { rx: 3, fill: color(`${kind}-soft`), stroke: outline, 'stroke-width': 2 },
+      keyLook = { class: 'mono', style: `font-size:12px;font-weight:600;fill:${color('ink')}` },
+      valueLook = { class: 'mono', style: `font-size:11px;fill:${color('ink-3')}` },
+      middle = x + (cw - 3) / 2;
     const box = svg(
       'g',
       {},
-      svgRect(x, top, cw - 3, h, {
-        rx: 3,
-        fill: color(`${kind}-soft`),
-        stroke: fresh ? color('probe') : 'none',
-        'stroke-width': 2,
-      }),
-      middleText(x + (cw - 3) / 2, top + 20, kind === 'time' ? key.slice(3) : key, {
-        class: 'mono',
-        style: `font-size:12px;font-weight:600;fill:${color('ink')}`,
-      }),
-      middleText(x + (cw - 3) / 2, top + 37, value, {
-        class: 'mono',
-        style: `font-size:11px;fill:${color('ink-3')}`,
-      }),
+      svgRect(x, top, cw - 3, h, look),
+      middleText(middle, top + 20, kind === 'time' ? key.slice(3) : key, keyLook),
+      middleText(middle, top + 37, value, valueLook),
     );
     g.append(
       state.hover(box, () => [
@@ -291,26 +273,17 @@ function drawIndex(state, g, step, { y, kind, entries, isNew, slots, fileBytes, 
   });
   const free = fileBytes - entries.length * (kind === 'time' ? 12 : 8),
     refused = step.what === 'append' && kind === 'time' && step.new[0] && !isNew;
-  if (free > 0)
-    g.append(
-      svgRect(x, top + 0.5, Math.max(10, w - x - 1), h - 1, {
-        rx: 3,
-        fill: color('unwritten-soft'),
-        stroke: color('unwritten'),
-        'stroke-dasharray': '3 3',
-      }),
-      svgText(
-        x + 8,
-        top + 29,
-        refused
-          ? phrase('refused_time')
-          : w - x > 150
-            ? phrase('not_written', { bytes: groupDigits(free) })
-            : '',
-        {
-          style: `fill:${color(refused ? 'time-text' : 'ink-2')}${refused ? ';font-weight:600' : ''}`,
-        },
-      ),
-    );
-  else g.append(svgText(x + 8, top + 29, phrase('cut'), 'axt'));
+  if (free <= 0) return g.append(svgText(x + 8, top + 29, phrase('cut'), 'axt'));
+  const dashed = { stroke: color('unwritten'), 'stroke-dasharray': '3 3' },
+    look = { rx: 3, fill: color('unwritten-soft'), ...dashed };
+  let text = w - x > 150 ? phrase('not_written', { bytes: groupDigits(free) }) : '',
+    style = `fill:${color('ink-2')}`;
+  if (refused) {
+    text = phrase('refused_time');
+    style = `fill:${color('time-text')};font-weight:600`;
+  }
+  g.append(
+    svgRect(x, top + 0.5, Math.max(10, w - x - 1), h - 1, look),
+    svgText(x + 8, top + 29, text, { style }),
+  );
 }
