@@ -69,21 +69,11 @@ function drawSlots(drawing, d, w, x) {
       }),
     );
     if (wide > 40) drawing.append(svgText(left, 19, `${d.slot_word} ${i}`, 'axt'));
-    drawing.append(
-      middleText(
-        mid,
-        50,
-        groupDigits(key) +
-          (wide > 76
-            ? out
-              ? ` > ${groupDigits(d.target)}`
-              : hit
-                ? ` ≤ ${groupDigits(d.target)} ✓`
-                : ''
-            : ''),
-        { class: `mono k${few}`, opacity: out ? 0.7 : 1 },
-      ),
-    );
+    let text = groupDigits(key);
+    if (wide > 76 && out) text += ` > ${groupDigits(d.target)}`;
+    else if (wide > 76 && hit) text += ` ≤ ${groupDigits(d.target)} ✓`;
+    const look = { class: `mono k${few}`, opacity: out ? 0.7 : 1 };
+    drawing.append(middleText(mid, 50, text, look));
     if (wide > 40) drawing.append(middleText(mid, 69, `→ ${groupDigits(position)}`, 'mono'));
   });
 }

@@ -193,22 +193,16 @@ function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
 }
 
 function drawSlotTexts({ x, cw, top, time }, { s, key, value, hit }) {
-  const mid = x(s) + cw / 2;
+  const mid = x(s) + cw / 2,
+    isNarrow = cw < 44,
+    short = text => (isNarrow ? text.replace(/\s/g, '') : text),
+    keyText = time ? key.slice(cw < 52 ? 9 : 6) : short(key),
+    keyStyle = `font-size:${isNarrow ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
+    valueStyle = `font-size:${isNarrow ? 9.5 : 11}px;fill:${color('ink-3')}`;
   return [
     middleText(mid, top + 15, s + (hit ? ' ✓' : ''), { class: 'axt', style: 'font-size:11px' }),
-    middleText(
-      mid,
-      top + 32,
-      time ? key.slice(cw < 52 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key,
-      {
-        class: 'mono',
-        style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${color('ink')}`,
-      },
-    ),
-    middleText(mid, top + 46, cw < 44 ? value.replace(/\s/g, '') : value, {
-      class: 'mono',
-      style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${color('ink-3')}`,
-    }),
+    middleText(mid, top + 32, keyText, { class: 'mono', style: keyStyle }),
+    middleText(mid, top + 46, short(value), { class: 'mono', style: valueStyle }),
   ];
 }
 
