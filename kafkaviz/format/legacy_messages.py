@@ -226,7 +226,7 @@ def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
         rows["timestamp_ms"][has_time] = wrapper["timestamp_ms"]
 
 
-# ---- the pass over the bytes
+# ---- the compiled reader
 
 _OUT_OF_BOUNDS = 1
 _TOO_LONG = 2

@@ -314,7 +314,7 @@ def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
     return places
 
 
-# ---- the pass over the bytes
+# ---- the compiled reader
 
 TOO_FEW = 1
 LEFTOVER = 2
