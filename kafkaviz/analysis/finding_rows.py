@@ -8,7 +8,8 @@ The worst badge comes first. A predicted recovery gives no badge, because every 
 such findings after an unclean shutdown. For example:
 
     badges_from_rows(
-        [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
+        [("orders-0", None, "orders-0/0…0858.index", "index-offset-mismatch", "error")],
+        broker,
     )
     {"orders-0": (Badge("index-offset-mismatch", "error", base_offsets=(858,)),)}
 """

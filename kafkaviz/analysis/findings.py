@@ -23,9 +23,9 @@ ERROR = "error"
 WARNING = "warning"
 INFO = "info"
 SEVERITIES = (ERROR, WARNING, INFO)
-# the codes for a .log that ends in bytes that are not a whole batch, by the kind of the tail
 CUT_CODE = "recovery-will-truncate"
 MAX_SEPARATE = 3  # more findings of one code than this become one group
+# the codes for a .log that ends in bytes that are not a whole batch, by the kind of the tail
 TAIL_CODES = {"torn": "log-torn-tail", "zeros": "log-zero-tail", "garbage": "log-garbage-tail"}
 
 
@@ -150,7 +150,7 @@ def _code(
     )
 
 
-_TABLE: dict[str, tuple[Code, ...]] = {  # by family: the name of a module in checks/
+_TABLE: dict[str, tuple[Code, ...]] = {  # by family; checks/__init__.py names the modules
     "log": (
         _code("message-crc-mismatch", ERROR, "restore_partition"),
         _code("batch-timestamp-mismatch", ERROR, "restore_partition"),

@@ -1,6 +1,6 @@
 """The view of the Health page: whether the broker will start, and all findings with their bytes.
 
-`findings_payload` and `start_payload` convert the view to plain data for app/frontend/findings.
+`findings_payload` and `start_payload` convert the view to plain data for findings.js.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

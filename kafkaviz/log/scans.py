@@ -12,7 +12,7 @@ Each class does something that the classes above it in this list do not:
   offset. Checks and comparisons use it.
 - SharedScan (here) passes the batches of a CheckedScan to observers of Segment.scan, so that an
   ingest with checks reads each .log only once.
-- analysis.checks.log_scan.CheckScan is a CheckedScan that also decides which batches can be
+- analysis.checks.log_scan.ValidatedScan is a CheckedScan that also decides which batches can be
   trusted.
 - analysis.comparison.batches.BatchStream reads the batches of several segments.
 - search.scan.LogReader reads as Kafka does for one lookup, and remembers every read.
@@ -202,18 +202,18 @@ class CheckedScan(ResynchronisingScan):
         base_offset: int,
         take_faults: TakeFaults | None = None,
         *,
-        first_walk: BatchWalk | None = None,
+        decoded_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
         """Prepares the scan without reading.
 
         Args:
             take_faults: see DeepScan.
-            first_walk: batches from byte 0 on that were checked before and have no fault.
+            decoded_walk: batches from byte 0 on that were checked before and have no fault.
             level: how much of each batch is checked.
         """
         super().__init__(0, stop)
-        self._first_walk = first_walk
+        self._decoded_walk = decoded_walk
         self._level = level
         self._points = points
         self._take_faults = take_faults
@@ -221,8 +221,8 @@ class CheckedScan(ResynchronisingScan):
         self._hole_count = 0
 
     def _walk(self, position: int) -> BatchWalk:
-        if position == 0 and self._first_walk is not None:
-            return self._first_walk
+        if position == 0 and self._decoded_walk is not None:
+            return self._decoded_walk
         if self._level == CheckLevel.HEADERS:
             return _HeaderWalk(self._points, position, self._stop)
         reads_records = self._level == CheckLevel.RECORDS

@@ -70,7 +70,7 @@ class SlotSearch:
     slot: int  # the slot found, or -1
     probes: tuple[Probe, ...]
     pages: tuple[int, ...]  # the 4 KiB pages that contain the probed entries, in ascending order
-    section: str  # "warm" or "cold", where the search continued after its first comparison
+    section: str  # "warm" or "cold": where the search ended; "cold" for a plain search
     warm_from_slot: int | None  # the first slot of the warm section; None for a plain search
 
 

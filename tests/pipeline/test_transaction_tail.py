@@ -125,7 +125,7 @@ def test_the_end_of_a_log_is_followed_once_by_a_process(tmp_path, monkeypatch):
     tails = [split.transactions.tail for split in splits]
     assert tails[0] is None
     assert len(tails) > 5 and None not in tails[1:]
-    assert [split.is_last for split in splits] == [*[False] * (len(splits) - 1), True]
+    assert [split.reports_tail for split in splits] == [*[False] * (len(splits) - 1), True]
     with counted(monkeypatch) as reads:
         for tail in pickle.loads(pickle.dumps(tails[1:])):
             assert tail.follow(inf).open == {}

@@ -5,5 +5,5 @@
 
 A family of findings usually has the name of its module. The findings of `log_gaps` are in the
 family `log`. The findings of `aborted_transactions`, `broker_files`, `kraft_files` and
-`unreadable_files` are in the family `other_files`.
+`unreadable_files` are in the family `other-files`.
 """

@@ -26,9 +26,9 @@ ROWS_AT_ONCE = 16_384
 MAX_FAULTS = 1000  # at most this many faults are kept with their texts
 MAX_UNSOUND = 10_000
 MAX_MISPLACED = 1000
-# A CHECKED_BATCH in which compressed wrappers of magic 0 or 1 have a first offset too. `is_sound`
-# means that the header can be trusted: the checksum is valid, and the offsets fit between the
-# offsets of the neighbouring batches.
+# A CHECKED_BATCH whose base_offset is also filled in for compressed wrappers of magic 0 and 1.
+# `is_sound` means that the header can be trusted: the checksum is valid, and the offsets fit
+# between those of the neighbouring batches.
 VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 
@@ -95,14 +95,14 @@ class ScanState:
             self.unsound_offsets[-1] = min(first, self.unsound_offsets[-1][0]), MAX_OFFSET
 
 
-class CheckScan:
+class ValidatedScan:
     """Reads the batches of a .log as arrays of VALIDATED_BATCH.
 
     Iterate once, then read `state`. The iteration raises CannotOpen if the file cannot be read.
 
     Args:
         observer: receives every batch as CHECKED_BATCH, even if the batch cannot be trusted.
-        first_walk: the batches from byte 0 on, if an earlier check found no fault in them.
+        decoded_walk: the batches from byte 0 on, if an earlier check found no fault in them.
         level: how much of each batch is checked.
     """
 
@@ -110,13 +110,13 @@ class CheckScan:
         self,
         segment: LogSegment,
         observer: BatchObserver[Any] | None = None,
-        first_walk: BatchWalk | None = None,
+        decoded_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
         self._segment = segment
         self.state = ScanState()
         self._observer = observer
-        self._first_walk = first_walk
+        self._decoded_walk = decoded_walk
         self._level = level
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
@@ -128,7 +128,7 @@ class CheckScan:
                 log.size_bytes,
                 self._segment.base_offset,
                 self._keep_faults,
-                first_walk=self._first_walk,
+                decoded_walk=self._decoded_walk,
                 level=self._level,
             )
             for part in scan:

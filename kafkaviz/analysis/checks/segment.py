@@ -13,7 +13,7 @@ from kafkaviz.analysis.checks import (
     unreadable_files,
 )
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.log_scan import CheckScan
+from kafkaviz.analysis.checks.log_scan import ValidatedScan
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings import Finding
 from kafkaviz.errors import KafkavizError
@@ -37,13 +37,13 @@ def check(
     segment: Segment,
     facts: PartitionFacts,
     observer: BatchObserver[Any] | None = None,
-    first_walk: BatchWalk | None = None,
+    decoded_walk: BatchWalk | None = None,
 ) -> SegmentFindings:
     """Returns the findings about a segment, including unreadable files.
 
     Args:
         observer: also receives all batches, as arrays of format.deep_scan.CHECKED_BATCH.
-        first_walk: batches from byte 0 on that were checked before and have no fault.
+        decoded_walk: batches from byte 0 on that were checked before and have no fault.
     """
     segment = replace(segment)  # the indexes that this copy caches are freed after the check
     if not segment.is_in_use:
@@ -58,7 +58,7 @@ def check(
     ]
     readable = replace(segment, **dict.fromkeys(index_faults)) if index_faults else segment
     try:
-        findings, segment_summary = _check_readable(readable, facts, observer, first_walk)
+        findings, segment_summary = _check_readable(readable, facts, observer, decoded_walk)
     except KafkavizError as fault:
         findings = [unreadable_files.file_finding(segment.log.name, fault, facts)]
         segment_summary = CheckSummary(segment=segment, read_fault=str(fault), is_unsound=True)
@@ -83,9 +83,9 @@ def _check_readable(
     segment: LogSegment,
     facts: PartitionFacts,
     observer: BatchObserver[Any] | None,
-    first_walk: BatchWalk | None,
+    decoded_walk: BatchWalk | None,
 ) -> tuple[list[Finding], CheckSummary]:
-    scan = CheckScan(segment, observer, first_walk, facts.level)
+    scan = ValidatedScan(segment, observer, decoded_walk, facts.level)
     summary_builder = summary.SummaryBuilder(segment, facts, scan.state)
     log_checks = (
         log.LogCheck(segment, facts, scan.state),

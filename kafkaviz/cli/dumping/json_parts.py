@@ -14,7 +14,7 @@ import numpy as np
 from kafkaviz.analysis.checks import aborted_transactions, other_files
 from kafkaviz.analysis.checks import segment as segment_checks
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.log_scan import CheckScan, ScanState, UnreadRange
+from kafkaviz.analysis.checks.log_scan import ScanState, UnreadRange, ValidatedScan
 from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.checks.segment import SegmentFindings
 from kafkaviz.analysis.findings import Finding
@@ -131,7 +131,7 @@ def _read_log(path: str) -> ScanState:
         log=file.info(log_path),
         index=_info(index_path) if index_path.exists() else None,
     )
-    scan = CheckScan(segment)
+    scan = ValidatedScan(segment)
     observe_scan(scan)
     return scan.state
 

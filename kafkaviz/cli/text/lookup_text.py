@@ -18,11 +18,11 @@ MAX_NEIGHBOURS = 3  # most segments that are shown on each side of the chosen on
 MAX_READS = 200  # most reads that are shown per scan; --json has all
 
 
-def render(lookup: Lookup, remote_bases: Container[int], cost: RemoteCost) -> Iterator[str]:
+def render(lookup: Lookup, remote_files: Container[int], cost: RemoteCost) -> Iterator[str]:
     """Yields the lines of a lookup.
 
     Args:
-        remote_bases: the base offsets of segments that are only in tiered storage.
+        remote_files: the base offsets of segments that are only in tiered storage.
         cost: the cost of reads from tiered storage.
     """
     yield say(
@@ -46,10 +46,10 @@ def render(lookup: Lookup, remote_bases: Container[int], cost: RemoteCost) -> It
             stable=bounds.limit_offset,
         )
         yield ""
-        yield from _render_segments(lookup.choices, bounds, remote_bases)
+        yield from _render_segments(lookup.choices, bounds, remote_files)
     for step in lookup.path:
         yield ""
-        yield from _render_remote_step(step, cost, remote_bases)
+        yield from _render_remote_step(step, cost, remote_files)
         yield from render_search(step) if isinstance(step, IndexSearch) else _render_scan(step)
     if len(lookup.fetches) > 1:
         yield ""
@@ -110,7 +110,7 @@ def _describe_target(lookup: Lookup) -> str:
 
 
 def _render_segments(
-    choices: Sequence[SegmentChoice], bounds: Bounds, remote_bases: Container[int]
+    choices: Sequence[SegmentChoice], bounds: Bounds, remote_files: Container[int]
 ) -> Iterator[str]:
     """Yields lines about the searched segments, their neighbours, and the number of segments.
 
@@ -139,7 +139,7 @@ def _render_segments(
         choice = choices[place]
         mark = ">" if choice.chosen else " "
         reason = output.to_one_line(describe_choice(choice))
-        if choice.base_offset in remote_bases:
+        if choice.base_offset in remote_files:
             reason = say("cli_lookup.remote_segment", why=reason)
         yield f"  {mark} {choice.base_offset:>{wide}}  {reason}"
 
@@ -169,13 +169,13 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
 
 
 def _render_remote_step(
-    step: IndexSearch | ForwardScan, cost: RemoteCost, remote_bases: Container[int]
+    step: IndexSearch | ForwardScan, cost: RemoteCost, remote_files: Container[int]
 ) -> Iterator[str]:
     file = (
         step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.base_offset)}.log"
     )
     reads = cost.reads_of(file)
-    if step.base_offset in remote_bases:
+    if step.base_offset in remote_files:
         yield say("cli_lookup.remote_step")
     elif reads:
         yield say("cli_lookup.remote_object_step")

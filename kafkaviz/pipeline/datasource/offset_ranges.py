@@ -58,17 +58,17 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
         for partition in partitions
         if partition.live
     }
-    if is_split(options):
+    if splits_partitions(options):
         for partition in partitions:
             if partition.live and (end := end_offset(partition)) >= 0:
                 limits_by_id[id(partition)] &= NumberRange(most=end - 1)
     present = {key: limits for key, limits in limits_by_id.items() if limits.least <= limits.most}
-    if is_split(options):
+    if splits_partitions(options):
         return _split(present, options)
     return {key: [limits] for key, limits in present.items()}
 
 
-def is_split(options: SourceOptions) -> bool:
+def splits_partitions(options: SourceOptions) -> bool:
     """Returns whether minPartitions or maxRecordsPerPartition splits partitions."""
     return isinstance(options, ConsumerOptions) and (
         options.min_partitions is not None or options.max_records is not None

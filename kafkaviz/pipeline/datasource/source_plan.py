@@ -19,7 +19,7 @@ from math import ceil, inf
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.pipeline.datasource.offset_ranges import OffsetRanges, is_split
+from kafkaviz.pipeline.datasource.offset_ranges import OffsetRanges, splits_partitions
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_schema import RECORD_FORMATS, SourceOptions
@@ -46,9 +46,9 @@ class SourceSplit:
     following: LogSegment | None = None
     replica_reason: str | None = None  # a `ReplicaReason`, or None if all replicas are read
     offsets: NumberRange = ALL  # offsets of the rows, if each partition has its own range
-    # whether this is the last split whose task reads the same part of the log, `transactions.tail`;
-    # only this one reports that part's unreadable bytes
-    is_last: bool = False
+    # several splits may read the same end of the log, `transactions.tail`, for its markers; only
+    # the last of them reports its unreadable bytes
+    reports_tail: bool = False
 
     def edge(self, number: int) -> int:
         """Returns the byte from which split `number` searches for its first batch."""
@@ -132,12 +132,12 @@ class SourcePlan:
         last_places = {split.transactions.tail: place for place, split in enumerate(splits)}
         for tail, place in last_places.items():
             if tail is not None:
-                splits[place] = replace(splits[place], is_last=True)
+                splits[place] = replace(splits[place], reports_tail=True)
         costs = (
             (split, split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES)
             for split in splits
         )
-        has_own_tasks = is_split(self.options)
+        has_own_tasks = splits_partitions(self.options)
         runs = groupby(costs, key=lambda item: _range_key(item[0]) if has_own_tasks else None)
         return [group for _, run in runs for group, _ in pack_by_cost(run, self.options.task_bytes)]
 
@@ -201,7 +201,7 @@ class SourcePlan:
                 following = entry.partition.live[place]
             for offsets in ranges:
                 # the range may be a small part of the segment; the index finds it
-                is_whole = not is_split(self.options) or (
+                is_whole = not splits_partitions(self.options) or (
                     offsets.least <= first and last <= offsets.most
                 )
                 offset_range = offsets & row_bounds(self.name, self.filters).offsets

@@ -136,7 +136,7 @@ class SourceReader:
         transactions, problems = split.transactions.follow_tail(
             min(limits.most, end_offset - 1), segment_task.segment.base_offset
         )
-        if split.is_last:
+        if split.reports_tail:
             key = segment_task.topic, segment_task.partition
             check_stable(self._options, key, transactions)
         own_path = segment_task.segment.with_log().log.path
@@ -145,7 +145,7 @@ class SourceReader:
                 continue  # reading the split itself will report the problem
             what = problem_text(problem)
             is_row = becomes_row(what, is_unread=problem.is_unread, mode=self._options.mode)
-            if is_row and split.is_last:
+            if is_row and split.reports_tail:
                 row = {**_partition_columns(segment_task), "problem": what}
                 yield problem_row(row, self._schema)
         return replace(split, transactions=transactions)

@@ -2,7 +2,8 @@
 
 The columns equal those of the catalog's tables, with these exceptions:
 
-- The catalog has no table like kafka_records, and no column crc_valid.
+- The catalog has no table like kafka_records, and none of the columns crc_valid, base_timestamp,
+  max_timestamp, problem and replica_reason.
 - The data source lacks columns that depend on all segments of a partition.
 - The data source lacks uncompressed_bytes, which requires decompressing all records.
 """

@@ -172,16 +172,19 @@ class _SplitScan:
     """
 
     def __init__(
-        self, split: SegmentSplit, files: Mapping[str, RowFile], first_walk: BatchWalk | None = None
+        self,
+        split: SegmentSplit,
+        files: Mapping[str, RowFile],
+        decoded_walk: BatchWalk | None = None,
     ) -> None:
-        """Prepares to read. `first_walk` has the batches, if other tasks have decoded them."""
+        """Prepares to read. `decoded_walk` has the batches, if other tasks have decoded them."""
         self._split = split
         self._segment_task = split.segment_task
         # a copy of the segment, so that cached index contents are freed with the copy
         self._segment = replace(split.segment_task.segment)
         # a .deleted, .cleaned or .swap file repeats rows of another file
         self._files = files if self._segment.is_in_use else {}
-        self._first_walk = first_walk
+        self._decoded_walk = decoded_walk
         self._problems: list[Problem] = []
         self._statistics = BatchStatisticsBuilder()
 
@@ -256,7 +259,7 @@ class _SplitScan:
         if facts is None:
             return None
         segment = self._segment_task.segment
-        return check_cache.to_json(checks.check(segment, facts, observer, self._first_walk))
+        return check_cache.to_json(checks.check(segment, facts, observer, self._decoded_walk))
 
     def _slots(self, offsets: Index | None) -> SlotCounts:
         times = self._index("time_slots")
