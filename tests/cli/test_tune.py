@@ -292,9 +292,12 @@ def test_budgets(clean, capsys):
         ),
         (
             ["--budget", "p99=fast"],
-            "'fast' is not an amount of p99; give one such as 50us, or none",
+            "'fast' is not an amount of p99; give one such as 50us, or the word none",
         ),
-        (["--budget", "index=3"], "'3' is not an amount of index; give one such as 1%, or none"),
+        (
+            ["--budget", "index=3"],
+            "'3' is not an amount of index; give one such as 1%, or the word none",
+        ),
         *(
             (
                 ["--budget", f"{name}=1"],
