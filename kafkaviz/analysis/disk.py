@@ -235,7 +235,7 @@ def with_summaries(
 
 
 def with_cleaning(share: DiskShare, superseded_bytes: int) -> DiskShare:
-    """Counts `superseded_bytes` as SUPERSEDED, not RECORDS: the next log cleaning removes them."""
+    """Moves `superseded_bytes` from RECORDS to SUPERSEDED. The next log cleaning removes them."""
     uses = Counter(share.uses)
     superseded_bytes = min(superseded_bytes, uses[Use.RECORDS])
     uses[Use.RECORDS] -= superseded_bytes

@@ -358,9 +358,10 @@ def finding(
     next_step: Message | None = None,
     log_directory: str | None = None,
 ) -> Finding:
-    """Returns a finding with this code. Texts that are not given are from CODES.
+    """Returns a finding with this code.
 
-    Without a release, these are the texts for the newest release.
+    If `consequence` or `next_step` is None, the text is from CODES. If `release` is empty, the
+    consequence is that for the newest release.
     """
     row = CODES[code]
     return Finding(
@@ -386,7 +387,7 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def with_cause(code: str, text: Message, release: Release) -> Message:
-    """Returns the text. Adds the possible cause, a Kafka bug, if this release has the bug."""
+    """Returns `text`. If `release` has the Kafka bug that may be the cause, adds this cause."""
     row = CODES[code]
     if row.cause and release and row.faulty_releases and row.faulty_releases.applies_to(release):
         return message("finding.with_cause", finding=text, cause=row.cause)
@@ -433,11 +434,11 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Yields groups of findings with the same code, the worst first.
+    """Yields lists of findings with the same severity and code, the worst first.
 
-    Two or more findings with severity "info" or about a predicted recovery become a group. Other
-    findings become a group if there are more than MAX_SEPARATE. A finding without a group is
-    yielded as a list of one.
+    If the severity is "info", or the findings are about a predicted recovery, one list has all of
+    them. Of other findings, one list has all if there are more than MAX_SEPARATE. Otherwise each
+    of these is in a list of its own.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):

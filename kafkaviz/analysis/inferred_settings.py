@@ -68,8 +68,8 @@ class IntervalEvidence:
     def bounds(self) -> IntervalBounds:
         """Returns the range of possible values of index.interval.bytes.
 
-        A gap between entries is ignored if it is too long for this range: a broker restart made it
-        longer. Without entries, the range is unknown: the segment may be a single append.
+        A gap between entries that is too long for this range is ignored: it is due to a broker
+        restart. Without entries, the range is unknown: the segment may be a single append.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -119,7 +119,7 @@ def interval_evidence(
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
     """Returns a mask of the batches that certainly begin an append.
 
-    The batch before such a batch ends with the offset in an index entry.
+    For such a batch, the last offset of the previous batch is the key of an index entry.
     """
     starts = np.zeros(len(batches), bool)
     rows = 1 + np.flatnonzero(slots_before[1:] >= 0)
@@ -291,7 +291,7 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.bytes as the cause of rolls; None if it explains no roll.
 
     The limit is at least the size of the largest segment. It explains a roll if the segment and the
-    next segment's first batch together are larger.
+    next segment's first batch together exceed this size.
     """
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
@@ -308,8 +308,8 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
     """Returns segment.ms as the cause of rolls; None if it explains no roll.
 
-    It explains a roll if the time from the segment's first batch to the next segment's first batch
-    exceeds the limit. The limit is at least the time span of the longest segment.
+    The limit is at least the time span of the longest segment. It explains a roll if the time from
+    the segment's first batch to the next segment's first batch exceeds this span.
     """
     spans_ms = [
         segment.max_timestamp_ms - segment.first_batch_max_timestamp_ms
@@ -435,7 +435,7 @@ def _bounds(
 
 
 def _roundest(low: int, high: int) -> int:
-    """Returns a power of two, or else the number with the most trailing zeros."""
+    """Returns a power of two in the range, or else the number with the most trailing zeros."""
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power

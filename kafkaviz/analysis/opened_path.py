@@ -38,7 +38,7 @@ class OpenedPath:
     """An opened topic-partition, its broker, and the release that wrote it.
 
     Attributes:
-        path: the path on this machine. A path in an archive becomes that of the unpacked file.
+        path: the path on this machine. For a path in an archive: the path of the unpacked file.
         file_name: the name of the segment's file. None: the path is a directory or an archive.
         broker: the broker with the opened log directories. None: the directory's name is not a
             topic-partition's.

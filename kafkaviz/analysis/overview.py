@@ -137,7 +137,7 @@ class BrokerOverview:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The first row of each topic-partition in `segments`; then the number of rows."""
+        """The first row of each topic-partition in `segments`. The last value is the row count."""
         return np.searchsorted(
             self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
         )

@@ -100,8 +100,8 @@ class Readers:
 class Replay:
     """The page faults and touched pages of lookups while an index grew.
 
-    Pairs are (readers at the tail, lagging readers). `touched` and `faulted` count all lookups. The
-    others leave out lookups before the index had more than `IndexGrowth.counted_from` entries.
+    Pairs are (readers at the tail, lagging readers). The pairs and `first_faults` leave out lookups
+    before the index had more than `IndexGrowth.counted_from` entries.
 
     Attributes:
         grown_pages: the number of pages that the index grew while lookups were counted.
@@ -110,8 +110,8 @@ class Replay:
             growth of the index into equal parts.
         faulted: how often each page was not in memory when touched, in the same shape.
         first_faults: the first page faults, at most MAX_FAULTS, an array of FAULT.
-        idle_bytes: the .log bytes appended since each page was last touched, shape (pages,). The
-            last lookup does not count.
+        idle_bytes: the .log bytes appended since each page was last touched, shape (pages,).
+            Lookups after the last append do not count.
     """
 
     entries: int

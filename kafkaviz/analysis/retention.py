@@ -178,7 +178,7 @@ class LogRetention:
 
     @property
     def not_uploaded_bytes(self) -> int | None:
-        """The .log bytes that are not in remote storage. None: unknown, or a topic without it."""
+        """The .log bytes not in remote storage. None: unknown, or the topic has no remote storage."""
         if not self.limits.is_tiered or self.highest_remote_offset is None:
             return None
         following = [segment.age.base_offset for segment in self.segments[1:]]
@@ -252,7 +252,7 @@ def log_retention(
 ) -> LogRetention:
     """Returns which segments a retention pass at `now_ms` deletes, and why others stay.
 
-    None for an offset means unknown. A rule that needs this offset is not applied.
+    An offset of None is unknown. A rule that needs an unknown offset is not applied.
 
     Args:
         segments: the ages of all segments, the oldest first.
@@ -440,11 +440,11 @@ def _retention_state(
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
     """Returns all segments of the logs, the most urgent first.
 
-    In each of these groups, the earliest date comes first:
+    The groups are in this order. In each group, the earliest date of deletion comes first.
 
     1. segments that the next retention pass deletes
-    2. segments that an earlier segment keeps for more than a day longer
-    3. segments whose date is unknown or depends on a file's time
+    2. segments whose deletion an earlier segment delays by more than a day
+    3. segments whose date is unknown or uncertain, such as those that must be uploaded first
     4. all others
     """
 
@@ -479,8 +479,8 @@ def segment_retention(
 ) -> tuple[LogRetention, SegmentRetention] | None:
     """Returns the retention of a log, and the retention of the segment in `anatomy`.
 
-    Reads only the last time entry of earlier segments (12 bytes). A check reads every .log instead,
-    with the same result unless a time index is damaged.
+    Of each earlier segment, reads only the last time entry (12 bytes). A check reads every .log
+    instead. Its result is the same unless a time index is damaged.
 
     Returns None if the segment or its directory is not in use, or belongs to the metadata log.
     """

@@ -75,10 +75,10 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """Reads the numbers of a segment from which a roll's cause is inferred.
+    """Returns the numbers of a segment from which a roll's cause is inferred.
 
-    Reads the first batch and the last index entries. A roll adds a time entry with the segment's
-    largest timestamp.
+    Reads only the first batch and the ends of the indexes. The largest timestamp is from the last
+    time entry, which a roll adds.
     """
     first = _first_batch(segment)
     offsets, times = segment.index_ends()
@@ -252,8 +252,8 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
     """Returns a segment's states after some of its appends, including the last append.
 
-    A time entry counts as soon as its offset entry is written. The time entry that a roll adds has
-    no offset entry and does not count.
+    A time entry counts from the append on at which it was written together with an offset entry.
+    The time entry that a roll adds is written alone and does not count.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
@@ -362,7 +362,7 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Returns whether a limit explains a roll. If not, the setting was probably changed later."""
+    """Returns whether `reason.limit` explains the roll. If not, it was probably changed later."""
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
     is_index = reason.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
@@ -396,7 +396,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """Returns the value at which a segment rolls, by the column of FILL."""
+    """Returns the limits at which a segment rolls: column of FILL -> value."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,

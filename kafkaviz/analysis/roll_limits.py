@@ -69,7 +69,7 @@ class SpeedRange:
 def index_room(segment_index_bytes: int) -> IndexRoom:
     """Returns whether indexes of this size have room for entries.
 
-    Kafka accepts sizes without room. It has a minimum only since 3.3, and this is 4 bytes.
+    Kafka accepts sizes without room: the minimum is 4 bytes, and up to 3.2 there is none.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE

@@ -150,7 +150,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """Returns the measured requests for a file, or else those needed with an empty cache."""
+    """Returns the requests for a file: as measured, or else as needed with an empty cache."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.base_offset, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms

@@ -137,7 +137,7 @@ def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
 
 
 def key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """Returns the stored keys of the index searched first, and the base to add to them."""
+    """Returns the keys in the index that a lookup searches first, and the base to add to each."""
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset

@@ -168,8 +168,8 @@ def race_without_last_entry(
 ) -> SearchRace | None:
     """Returns the race without the index's last entry, to show what this entry changes.
 
-    `full_race` is the race with the last entry. Returns a race only if the last entry makes plain
-    binary search wait, or else None.
+    `full_race` is the race with the last entry. Returns None unless the last entry makes plain
+    binary search wait.
     """
     if not full_race.is_at_tail or not full_race.plain.cold_pages or full_race.entries < 2:
         return None
@@ -188,7 +188,7 @@ def race_without_last_entry(
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
     """Returns the position of each entry's batch in the .log, ascending, int64.
 
-    Without a .log, the result is evenly spaced positions.
+    If the positions are unknown, for example without a .log, the result is evenly spaced.
     """
     offset_slots = segment.offset_slots
     time_slots = segment.time_slots
@@ -238,12 +238,12 @@ class WarmTargets:
     """Targets of lookups that show how the warm section works.
 
     Attributes:
-        tail: a target in the warm section. Preferably, the warm section saves probes or pages
-            there, compared with plain binary search. None: no such target.
-        before_warm: a target before the warm section. Preferably, the warm section costs one more
-            probe there than plain binary search. None: no such target.
-        default: `tail`, or else `before_warm`. A target is skipped if both searches need equally
-            many probes and pages. None: both targets are skipped.
+        tail: a target in the warm section, preferably one that needs fewer probes or pages than
+            with plain binary search. None: no target is in the warm section.
+        before_warm: a target before the warm section, preferably one that needs one probe more
+            than with plain binary search. None: no target is before the warm section.
+        default: `tail` if the two searches for it need different numbers of probes or pages. If
+            not, `before_warm` under the same condition. None: neither.
         is_all_warm: whether the warm section is the whole index, so both searches are the same.
     """
 
@@ -258,7 +258,8 @@ def warm_range(
 ) -> tuple[int, int] | None:
     """Returns the first and the last target whose search ends in the warm section.
 
-    These targets are above the first key of the warm section. Returns None if there are none.
+    Such a target is from `first` to `last`, and above the first key of the warm section. Returns
+    None if there is no such target.
     """
     if not len(keys):
         return None
@@ -305,8 +306,8 @@ def choose_targets(
 def _representatives(borders: np.ndarray, first: int, last: int) -> np.ndarray:
     """Returns a few targets that represent all targets from `first` to `last`, ascending.
 
-    These are `first`, and each of `borders` that is above `first` and at most `last`. `borders` has
-    targets for which a search may read other slots than for the target before.
+    `borders` are the targets at which the slots that a search reads may change. The result is
+    `first`, and all `borders` that are above `first` and at most `last`.
     """
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
     targets.sort()  # np.unique takes six times as long for millions of targets

@@ -144,9 +144,10 @@ def own_file_steps(
 def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
     """Yields a failing step if the cluster's only controller lost its metadata log.
 
-    With controller.quorum.bootstrap.servers, the metadata log has the voters, so no controller is
-    elected without it. A 4.4.0 broker then stopped after initial.broker.registration.timeout.ms.
-    With controller.quorum.voters, it started with an empty cluster, and no step is yielded.
+    With controller.quorum.bootstrap.servers, only the metadata log has the voters. Without this
+    log, no controller is elected, and a 4.4.0 broker stopped after
+    initial.broker.registration.timeout.ms. With controller.quorum.voters, the broker started with
+    an empty cluster, and no step is yielded.
     """
     properties = settings.properties
     server = properties.get("controller.quorum.bootstrap.servers", "").strip()
@@ -172,8 +173,8 @@ def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = No
 
     server.properties has the path in metadata.log.dir, or else as the first of log.dirs. If no
     directory has this path, a directory with the same last name counts: the path may be of another
-    machine. Unless exactly one directory fits, the result is the opened directory that has the
-    metadata log, or the only opened directory.
+    machine. If none or several have it, the result is the opened directory that has the metadata
+    log, or the only opened directory.
     """
     properties = properties or {}
     directories = broker.log_directories

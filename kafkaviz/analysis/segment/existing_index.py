@@ -59,7 +59,7 @@ class EntryGaps:
 
     @property
     def is_coarse(self) -> bool:
-        """Whether gaps are so long, or so many are late, that restarts cannot be the cause."""
+        """Whether a gap is too long, or too many gaps are late, for restarts to explain them."""
         too_long = self.longest_bytes > 2 * self.interval_bytes + self.largest_batch_bytes
         return too_long or self.late > max(RESTARTS, RESTARTS_SHARE * self.entries)
 
@@ -172,8 +172,8 @@ class ExistingIndexSweeper(BatchObserver[bool]):
 
         Args:
             columns: the columns of the complete segment.
-            replay_cost: the cost of the index that a replay of the segment writes. The sums that
-                do not depend on the index are taken from it.
+            replay_cost: the cost of the index that a replay of the segment writes. Sums that do
+                not depend on the index are the same in the result.
         """
         time_counter = self._count_times(columns)
         columns.forget_times()
@@ -284,10 +284,10 @@ class ExistingIndexSweeper(BatchObserver[bool]):
 
         Args:
             rows: the row numbers of `batches` in the segment.
-            from_base: (rows, positions) of the batches at whose headers the lookups of the base
-                offsets begin to read.
-            from_last: the same for the lookups of the last offsets. A batch's own index entry has
-                the last offset as its key, so only these lookups can begin at the batch.
+            from_base: where the lookup of each batch's base offset begins to read, as the rows and
+                positions of batches.
+            from_last: the same for each batch's last offset. This lookup may begin at the batch
+                itself, because the key of a batch's index entry is the last offset.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near = targets["near"] - targets["near_last"]

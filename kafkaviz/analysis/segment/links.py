@@ -241,7 +241,7 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """Returns the slots with keys up to `largest`, by key, without those returned before."""
+        """Returns the not yet returned slots with keys up to `largest`, ordered by key."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
@@ -324,8 +324,8 @@ def aims_of(
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the rows of the batches to which entries point, and one entry's slot per batch.
 
-    If several entries point to a batch, the one with the batch's first or last offset counts, or
-    else the last entry. Wrong entries do not count.
+    If several entries point to a batch, the one whose key is the batch's first or last offset
+    counts, or else the last entry. Wrong entries do not count.
     """
     slots = np.flatnonzero(aims < Aim.PAST)
     slots = slots[np.lexsort((slots, aims[slots] <= Aim.FIRST_KEY, entry_batch[slots]))]
@@ -340,7 +340,7 @@ def _time_slots_of_entries(
     """Returns, for each offset entry, the slot of the time entry written with it, or NONE.
 
     TimeIndex.maybeAppend writes a time entry only if there is a newer timestamp. If the newest
-    record is the same for several offset entries, its time entry was written with the first.
+    record is the same for several offset entries, only the first of them has a time entry.
 
     Args:
         home_owner: the batch with the newest record up to `entry_home`, per offset entry.

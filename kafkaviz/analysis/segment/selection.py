@@ -97,7 +97,7 @@ def _select_time_slot(links: Links, slot: int) -> Selection:
 def _row_near_end(anatomy: Anatomy) -> int:
     """Returns the row of one of the last three indexed batches.
 
-    It is the first of them that is shown together with the last one.
+    It is the first of the three that is less than half of `window_bytes` before the last.
     """
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]

@@ -108,9 +108,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds one set of histograms to another: `added_flat` to `flat`, interval by interval.
+    """Adds each histogram in `added_flat` to the histogram of the same interval in `flat`.
 
-    An added histogram may be longer than the one in `flat` only if zeros are at its end.
+    If the added histogram is longer, its additional values must be zeros.
     """
     ranges = zip(pairwise(starts.tolist()), pairwise(added_starts.tolist()), strict=True)
     for (first, stop), (added_first, added_stop) in ranges:
@@ -270,8 +270,9 @@ def scale_counts(
 ) -> np.ndarray:
     """Returns histograms with all counts multiplied by a factor.
 
-    Rounds the cumulative sums, not each count, so that means and totals stay the same. Leaves out
-    `first_lookups` lookups that read one header, and raises all counts to keep the total.
+    Rounds the cumulative sums, not each count, so that rounding errors do not add up. From each
+    histogram, `first_lookups` lookups that read one header are left out. All other counts are
+    raised to keep the total.
     """
     lengths = np.diff(starts)
     is_one = np.arange(len(counts)) == np.repeat(starts[:-1] + 1, lengths)

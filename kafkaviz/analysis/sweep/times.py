@@ -137,7 +137,7 @@ class GrowingColumn:
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """Returns the cost of looking up the first timestamps of a segment's batches in the segment.
+    """Returns the cost of lookups in a segment by the first timestamps of its batches.
 
     `batch_sweep` is the result of a sweep of the segment in which each batch may get an entry.
     """

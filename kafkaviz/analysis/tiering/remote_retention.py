@@ -434,7 +434,7 @@ class _RetentionPass:
 
 
 def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
-    """Returns the epochs without those that start where the next one starts (no records)."""
+    """Returns the epochs with records. The others start at the same offset as the next epoch."""
     starts = [start for _, start in epochs[1:]]
     return [
         pair
@@ -444,7 +444,7 @@ def _epochs_with_records(epochs: Epochs) -> list[tuple[int, int]]:
 
 
 def _local_bytes(partition: TieredPartition, highest_remote_offset: int | None) -> int:
-    """Returns the bytes of local segments from `highest_remote_offset` on. None: of all."""
+    """Returns the bytes of local segments from this offset on. None: of all local segments."""
     sizes: Mapping[int, int] = {
         segment.start_offset: _size(segment)
         for segment in partition.segments

@@ -104,8 +104,8 @@ class UploadFacts:
         segments: the local segments, by base offset. The last segment is active.
         snapshots: the offsets in the names of the producer snapshots.
         epochs: pairs (leader epoch, first offset) in leader-epoch-checkpoint. None: unreadable.
-        last_stable_offset: the last stable offset, or the high watermark from its checkpoint if
-            that is smaller. None: no checkpoint has a high watermark.
+        last_stable_offset: the last stable offset or the high watermark in the checkpoint,
+            whichever is smaller. None: no checkpoint has a high watermark.
         highest_remote_offset: the last uploaded offset. -1: nothing is uploaded. None: unknown.
     """
 
@@ -167,7 +167,7 @@ class PartitionUpload:
         return {state.value: counts[state] for state in UploadState if counts[state]}
 
     def reason(self, segment: SegmentUpload) -> Message:
-        """Returns a message: the segment can be uploaded, or the first reason against it."""
+        """Returns the state of a segment in words, with the reason against its upload if any."""
         key = f"upload.{segment.state}"
         match segment.state:
             case UploadState.ABOVE_STABLE | UploadState.EPOCHS_LATE:
@@ -261,7 +261,7 @@ def _highest_remote_offset(state: TieredState, tiered: TieredPartition) -> int |
 
 
 def with_reasons(log: LogRetention, plan: CheckPlan, partition: Partition) -> LogRetention:
-    """Returns `log` with the reason for each segment kept only because it is not uploaded."""
+    """Returns `log` with `why` set for each segment kept only because it is not uploaded."""
     if not log.bytes_by_state().get("not-uploaded"):
         return log
     try:
@@ -406,7 +406,7 @@ def _decide(
     rules: UploadRules,
     lagging: Collection[int],
 ) -> SegmentUpload:
-    """Decides about one segment, without regard to older segments that block the upload."""
+    """Returns the upload state of a segment, as if no older segment blocked the upload."""
     upload = SegmentUpload(
         start_offset=view.base_offset,
         end_offset=None if end is None else end - 1,

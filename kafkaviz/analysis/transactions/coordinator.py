@@ -95,8 +95,8 @@ def judge(
 def _logs(broker: Broker) -> Iterator[Partition]:
     """Yields the partitions that may have the records of __transaction_state.
 
-    These are the broker's partitions. If a single partition was opened, they are the
-    __transaction_state partitions next to it.
+    If a single partition was opened, these are the __transaction_state partitions next to it.
+    Otherwise these are all partitions of the broker.
     """
     if not broker.is_lone:
         yield from broker.partitions
