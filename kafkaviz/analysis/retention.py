@@ -178,7 +178,7 @@ class LogRetention:
 
     @property
     def not_uploaded_bytes(self) -> int | None:
-        """The .log bytes not in remote storage. None: unknown, or the topic has no remote storage."""
+        """The .log bytes not in remote storage. None: unknown, or the topic is not tiered."""
         if not self.limits.is_tiered or self.highest_remote_offset is None:
             return None
         following = [segment.age.base_offset for segment in self.segments[1:]]
