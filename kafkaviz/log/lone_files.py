@@ -26,7 +26,7 @@ UNNAMED = "unnamed-0"  # the topic-partition to show if the folder is not named 
 
 
 def open_view(path: Path) -> Path | None:
-    """Returns the view for a file of a segment, or None for any other path."""
+    """Makes the view of a segment file. Returns the view's folder, or None for any other path."""
     name = names.find_segment_name(path.name)
     if name is None or not path.is_file():
         return None
@@ -56,7 +56,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """Returns the folder that holds a partition's files. Follows the links of a view."""
+    """Returns `path`. If it is a view, returns the folder of the files that the view links to."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent

@@ -122,7 +122,7 @@ class Partition:
     def segments_with_log(self) -> tuple[LogSegment, ...]:
         """The segments with a .log, ordered by offset.
 
-        If several segments share a base offset, includes only the first one in `segments`.
+        If several segments share a base offset, keeps only the one that is first in `segments`.
         """
         first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))

@@ -277,7 +277,7 @@ class CheckedScan(ResynchronisingScan):
         return next_position
 
     def _find_after_header(self, position: int) -> int | None:
-        """Returns the end of a batch with a wrong length field. None: the end is not found."""
+        """Returns where the batch at `position` ends if its length is wrong. None: not found."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:
             return None
@@ -367,8 +367,8 @@ class SharedScan(BatchObserver[int]):
         """Prepares the scan without reading.
 
         Args:
-            take_checked: called with the rows of CHECKED_BATCH that the observers will get next. A
-                batch that the CheckedScan did not read has no row.
+            take_checked: called with rows of CHECKED_BATCH, before the observers get these batches.
+                Not called for batches that the CheckedScan did not read.
         """
         self._segment = segment
         self._observers = observers
@@ -393,9 +393,9 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Passes the remaining batches to the observers. Returns where Segment.scan ends.
+        """Passes the remaining batches to the observers. Returns the end position of Segment.scan.
 
-        The CheckedScan has not read these batches, so they are read now. Raises CannotOpen.
+        Batches that the CheckedScan has not read are read from the .log. Raises CannotOpen.
         """
         self._show()
         scan = self._segment.scan(self._end_position, fill_wrapper_fields=True)

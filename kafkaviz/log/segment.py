@@ -317,7 +317,7 @@ class LogSegment(Segment):
 
 
 def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]) -> Segment:
-    """Returns the segment of `files`, by kind ("log", "index", "timeindex" or "txnindex")."""
+    """Returns a segment. A key of `files` is "log", "index", "timeindex" or "txnindex"."""
     return (LogSegment if "log" in files else Segment)(
         base_offset=base_offset, state=state, **files
     )

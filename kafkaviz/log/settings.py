@@ -64,7 +64,7 @@ class SettingValue:
     Attributes:
         value: None if unknown or not set.
         source_name: the setting's name in the source, such as log.roll.hours.
-        source: a message with `source_name` and its location.
+        source: a message that says where the value comes from, or why it is unknown.
     """
 
     name: str
@@ -124,9 +124,10 @@ class Settings:
         return self.image.topic_ids
 
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
-        """Returns, by name, the settings that the release knows and others set on the topic.
+        """Returns the settings of a topic, by name.
 
-        Raises RefusedSetting if Kafka refuses a typed value. Other values are not checked.
+        These are all settings that the release knows, and others that a ConfigRecord sets for the
+        topic. Raises RefusedSetting if Kafka refuses a typed value. Other values are not checked.
         """
         known_settings = {
             name: self.find(topic, name)
@@ -189,7 +190,7 @@ class Settings:
     def _valid_values(
         self, definition: Setting, names: Iterable[str], texts: Mapping[str, str]
     ) -> Iterator[tuple[str, Value]]:
-        """Yields each of the `names` that has a text which Kafka accepts, with its value."""
+        """Yields (name, value) for each of `names` whose text in `texts` is valid in Kafka."""
         for name in names:
             if name in texts:
                 value = self._broker_value(definition, name, texts[name])

@@ -115,10 +115,10 @@ def verbatim(text: str) -> Message:
 
 
 def find_message(room: str, text: str) -> Message | None:
-    """Returns the message whose English text this is, or None.
+    """Returns the message whose English text is `text`, or None.
 
-    It is for libraries that report an event only as text. Templates with the most fixed text are
-    tried first. `room` is the name of the file to search.
+    Needed for libraries that report an event only as text. If several messages fit, returns the one
+    with the most fixed text. `room` is the name of the file to search.
     """
     templates = sorted(
         _file(ENGLISH, room).items(), key=lambda item: -len(re.sub(r"\{\w+\}", "", item[1]))
@@ -227,7 +227,7 @@ def _file(language_code: str, name: str) -> dict[str, str]:
 
 
 def _template(language_code: str, key: str, number: object = None) -> str:
-    """Returns the text of a key, with {placeholders}. For `number` 1, prefers that of key_1."""
+    """Returns the text of a key, with {placeholders}. For `number` 1, prefers key_1."""
     name, _, short_key = key.partition(".")
     for texts in (_file(language_code, name), _file(ENGLISH, name)):
         if number == 1 and f"{short_key}{SINGULAR}" in texts:

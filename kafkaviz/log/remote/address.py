@@ -1,7 +1,7 @@
 """The address of a remote file, such as s3://bucket/brokers/17, and the path of its local mirror.
 
-A mirror is a local folder that looks like the remote directory. Its path contains the address, so a
-Spark worker on another machine can tell the remote file from the path:
+A mirror is a local folder that looks like the remote directory. The mirror's path contains the
+address. So a Spark worker on another machine can compute the address from the path:
 
     s3://bucket/brokers/17/meta.properties
     ~/.cache/kafkaviz/remote/files/s3%3A%2F%2Fbucket/brokers/17/meta.properties
@@ -200,7 +200,7 @@ def _is_store(folder: str) -> bool:
 def display(path: PurePath | str) -> str:
     """Returns the remote address of a file in a mirror; for any other file, the path.
 
-    If `path` is a remote address that cannot be used, returns it as its error message shows it.
+    If `path` is a remote address that cannot be used, returns it without user, password and query.
     """
     text = str(path)
     try:

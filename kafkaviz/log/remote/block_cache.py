@@ -132,7 +132,7 @@ class CachedFile(io.FileIO):
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens or creates the block file for the present size and time of the file at `path`."""
+        """Opens the block file of the file at `path`. Creates it if it is missing or outdated."""
         self._path = path
         self._next = -1
         self._window_bytes = POINT_BYTES
@@ -445,7 +445,8 @@ class _Eviction:
     def make_room(self, count: int) -> None:
         """Makes room for `count` bytes that the caller will write.
 
-        Evicts blocks once per EVICTION_BYTES. Raises CannotOpen if the disk is full without blocks.
+        Evicts blocks once per EVICTION_BYTES. Raises CannotOpen if the disk is full even without
+        blocks.
         """
         limit_bytes = limit()
         with self._lock:

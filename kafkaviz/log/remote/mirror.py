@@ -4,10 +4,10 @@ Opening s3://bucket/brokers/17 lists it once and creates the same folders and fi
 directory around a partition or a broker is listed too, because it has checkpoints and
 server.properties. The bytes are fetched block by block (block_cache.py).
 
-A listing expires after ten seconds, or later if listing took long. When the directory is opened
-after that, it is listed again. If a remote file has changed, its blocks are dropped. A Spark worker
-uses a mirror that was listed within the last ten minutes. Without one, the worker requests only the
-file that it reads.
+A listing expires after ten seconds, or later if listing took long. A directory with an
+expired listing is listed again when it is opened. If a remote file has changed, its blocks are
+dropped. A Spark worker uses a mirror that was listed within the last ten minutes. Without one, the
+worker requests only the file that it reads.
 """
 
 import hashlib
@@ -236,7 +236,7 @@ def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
 
 
 def _mirror_file(path: Path, entry: Entry) -> None:
-    """Replaces a file whose size or time has changed. This drops the fetched blocks."""
+    """Creates a file. If size or time have changed, replaces the file and drops its blocks."""
     with suppress(FileNotFoundError):
         status = os.stat(path)
         if (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns):

@@ -71,7 +71,7 @@ class RemoteLogSegment:
 
     @cached_property
     def _least_starts(self) -> list[int]:
-        """For each epoch, the smallest first offset among this epoch and all later ones."""
+        """For each epoch, ascending: the smallest first offset of this and all later epochs."""
         starts = [self.leader_epochs[epoch] for epoch in reversed(self._epochs)]
         return list(accumulate(starts, min))[::-1]
 

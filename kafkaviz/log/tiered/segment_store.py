@@ -245,7 +245,7 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
 
 
 def _is_topic_folder(name: str) -> bool:
-    """Returns whether a store has such a folder, in either layout."""
+    """Returns whether a store may give this name to a topic's or partition's folder."""
     is_local = remote_segment.parse_partition_folder(name) is not None
     return is_local or remote_segment.parse_topic_folder(name) is not None
 

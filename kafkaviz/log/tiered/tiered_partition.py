@@ -154,7 +154,7 @@ class TieredPartition:
 
 @dataclass(frozen=True)
 class _BrokenSegment:
-    """A remote segment that cannot be read, as the gap that its offsets leave.
+    """A remote segment that cannot be read. `gap` has the missing offsets and the reason.
 
     Attributes:
         is_complete: whether the segment was completely copied, even if files are now missing.
@@ -369,7 +369,7 @@ class _Join:
     def _served_ends(self, lineage: Sequence[tuple[int, int]]) -> dict[str, int]:
         """Returns the last offset that consumers read from each remote segment, by segment id.
 
-        The segment may have later offsets, if the next segment has them too.
+        A segment may have later offsets, but consumers read these from the next segment.
         """
         stored_ids = {segment.segment_id for segment in self._stored if segment.is_complete}
         copied = _path(self._cache, lineage, self._local_start, self._log_start)
@@ -424,7 +424,7 @@ class _Join:
         return cache
 
     def _describe_unannounced(self) -> None:
-        """Adds stored segments to the cache that the metadata updates, but does not announce.
+        """Adds to the cache stored segments that the metadata updates, but does not announce.
 
         The last update must be COPY_SEGMENT_FINISHED. The offsets come from the store.
         """

@@ -164,7 +164,7 @@ def sources(path: Path) -> tuple[Path, Path | None] | None:
 
 
 def remote_store(path: Path) -> Store | None:
-    """Returns the connection of a view's remote store, or None for any other path."""
+    """Returns the remote store of the view with `path`. None: no view, or a local store."""
     both = sources(path)
     remote = address.remote_path(both[0]) if both else None
     return remote.store if remote else None

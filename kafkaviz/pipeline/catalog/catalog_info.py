@@ -1,4 +1,4 @@
-"""Describes the files that a catalog was read from, and the location of their rows.
+"""Describes the Kafka files that an ingest read, and where their rows are in the catalog.
 
 _catalog.json describes the directories that were read, and the files of all tables. Table `stamps`
 has the size and time of each file when it was read, and the location of each segment's rows. In

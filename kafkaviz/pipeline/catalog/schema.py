@@ -23,7 +23,7 @@ DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def table_schema(*columns: tuple[str, pa.DataType]) -> pa.Schema:
-    """Returns the columns of a table, after those that every table begins with."""
+    """Returns the columns of a table: those in `PARTITION`, then `columns`."""
     return pa.schema([*PARTITION, *columns])
 
 

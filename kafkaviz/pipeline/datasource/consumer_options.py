@@ -93,7 +93,7 @@ TopicPartition = tuple[str, int]
 
 
 class DataLoss(KafkavizError):
-    """Requested records do not exist. With failOnDataLoss=false, this is only logged."""
+    """Requested records do not exist. Only logged if failOnDataLoss is false."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@
 
 Requested offsets outside of a log count as lost records. As in Spark's source, they end the query
 unless failOnDataLoss is false. Times are looked up with the indexes (search/by_time.py), as a
-broker on this directory would do. So a wrong index gives the same wrong result. If the broker is
-running or was killed, the newest segment has no complete index, and its batches are read instead.
+broker on this directory would do. So a wrong index gives both programs the same wrong offset.
+If the broker is running or was killed, the newest segment has no complete index. Then the batches
+of this segment are read instead.
 """
 
 import logging
@@ -110,7 +111,7 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
-    """Converts `limit` to an offset, `EARLIEST` or `LATEST`. None: all records are older."""
+    """Returns an offset, `EARLIEST` or `LATEST`. None: all records are older than `limit`."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 BOTH = (0, 1)
-# by session: whether Spark keeps the filters of different scans separate
+# the result of `isolates_filters`, by session
 _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def can_push_filters(spark: "SparkSession") -> bool:
-    """Returns whether Spark pushes filters down and keeps the filters of each scan separate.
+    """Returns whether Spark pushes filters down, each only to its own scan.
 
     The first call for a session runs two queries to find this out.
     """
@@ -45,7 +45,7 @@ def can_push_filters(spark: "SparkSession") -> bool:
 
 
 def isolates_filters(spark: "SparkSession") -> bool:
-    """Returns whether Spark keeps the filters separate if a DataFrame is scanned twice."""
+    """Returns whether each of two scans of a DataFrame gets only its own filters."""
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
     first_frame, second_frame = (frame.where(f"number = {number}") for number in BOTH)

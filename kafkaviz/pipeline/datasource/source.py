@@ -12,7 +12,7 @@ broker directory, a partition directory, or an archive; load([DIR, DIR]) reads s
 
 Columns and options are in source_schema.py, for kafka_files in consumer_options.py. The options
 topics, partitions, offsets and timestamps skip files and byte ranges. Conditions in WHERE do the
-same if Spark keeps pushed filters separate (probes.py).
+same if Spark pushes filters down, each only to its own scan of the files (probes.py).
 """
 
 import os

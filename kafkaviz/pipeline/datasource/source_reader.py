@@ -123,10 +123,10 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """Reads markers after the newest producer snapshot, in the part `transactions.tail`.
+        """Reads the markers in `split.transactions.tail`, the last part of the log.
 
-        Returns the split with the transactions of these markers added. Yields a row for each
-        unreadable range in this part of the log.
+        Returns the split with the transactions that these markers show. Yields a row for each
+        unreadable range in the tail.
         """
         if split.transactions.tail is None:
             return split
@@ -259,8 +259,8 @@ class SourceReader:
     ) -> Iterator[tuple[np.ndarray | Hole | Message, UncommittedTransactions]]:
         """Yields each part of a split (batches, or a hole) with the transactions for this part.
 
-        The markers in the .log verify the transactions, from the first transactional batch on. For
-        this, all headers of the split are read before any records. Headers after the split are read
+        Before the first part with a transactional batch is yielded, all headers of the split are
+        read. The split's markers verify the planned transactions. Headers after the split are read
         up to the marker that ends the last open transaction.
 
         If a .txnindex is wrong, a message about the .txnindex is yielded. Later parts have the
@@ -526,10 +526,10 @@ def reads_log(name: str, schema: pa.Schema) -> bool:
 
 
 def split_bounds(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
-    """Returns the bytes where this split and the next split begin.
+    """Returns the positions where this split and the next split begin.
 
-    A split begins at a batch to which a verified index entry points. All readers of a segment find
-    the same bytes, whichever splits they read.
+    The first split begins at 0, any other at a batch to which a verified index entry points. So
+    all tasks that read the segment find the same positions.
 
     Returns:
         None as the first value: the split has no such batch and is skipped.

@@ -205,9 +205,9 @@ class SourceQuery:
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """Returns a row about an unreadable partition directory that is requested.
+        """Returns one row if the problem is an unreadable partition directory that is requested.
 
-        Other problems, such as a missing checkpoint, are logged. Then the result is empty.
+        Other problems, such as a missing checkpoint, are logged and have no row.
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:

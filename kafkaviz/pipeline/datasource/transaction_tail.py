@@ -1,9 +1,9 @@
 """Reads the tail of a log, to find out how the last transactions ended.
 
-The tail is the part after the newest producer snapshot, usually the active segment. Its markers
-commit or abort transactions that are open in the snapshot. If batches are small, all bytes of the
-tail must be read, so the planning does not read the tail. A task reads the tail as far as the
-task's rows depend on it. A process reads the tail once per query.
+The tail is the part after the newest producer snapshot, usually the active segment. Markers in
+the tail commit or abort transactions that are open in the snapshot. If batches are small, all bytes
+of the tail must be read, so the planning does not read the tail. A task reads the tail until the
+transactions of the task's records have ended. A process reads the tail once per query.
 """
 
 from collections.abc import Mapping
@@ -46,15 +46,15 @@ class TransactionTail:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
-        """Returns whether a marker in this part may commit or abort records up to `last_offset`."""
+        """Returns whether a marker in the tail may commit or abort records up to `last_offset`."""
         return bool(self.segments) and not is_decided(
             OpenTransactions(self.open_since), self.since, last_offset
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """Reads this part until all transactions with records up to `last_offset` have ended.
+        """Reads the tail until all transactions with records up to `last_offset` have ended.
 
-        If a process calls this for several offsets, it reads this part only once.
+        If a process calls `follow` for several offsets, it reads each batch only once.
         """
         state = _state(self)
         state.follow(last_offset)

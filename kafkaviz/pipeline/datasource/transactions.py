@@ -65,7 +65,7 @@ class UncommittedTransactions:
         """Returns a copy without aborted transactions that are outside of a range of offsets.
 
         Args:
-            last_requested: the last requested offset. `tail` is dropped if no marker in this part
+            last_requested: the last requested offset. `tail` is dropped if no marker in `tail`
                 can commit or abort a record up to this offset.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
@@ -126,7 +126,7 @@ NO_TRANSACTIONS = UncommittedTransactions()
 class ObservedTransactions:
     """The transactions that the batches and markers of a .log show.
 
-    They verify a .txnindex, which may be readable but wrong: an entry may be changed or lost, or
+    Used to verify a .txnindex, which may be readable but wrong: an entry may be changed or lost, or
     the file may belong to another log.
     """
 
@@ -244,7 +244,8 @@ def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -
     """Returns a problem if an unreadable remote segment hides markers that matter.
 
     Markers matter if a transaction with an offset up to `last_offset` is open where the segment
-    begins. Only a producer snapshot at that offset shows this. Without it, the result is empty.
+    begins. If no readable producer snapshot has the segment's first offset, this is unknown, and
+    the result is empty.
     """
     if gap.first_offset not in partition.snapshots:
         return []
@@ -281,10 +282,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_active_segment(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """Returns the active segment as a tail, if its markers do not affect the requested records.
+    """Returns the active segment as a tail, if its markers affect no record up to `last_offset`.
 
-    None: the markers may affect records up to `last_offset`. With this tail, neither a newer
-    snapshot nor the end of the log is read. This saves requests to an object store.
+    If so, neither a newer snapshot nor the end of the log has to be read. This saves requests to an
+    object store. Returns None if the markers may affect such a record.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
@@ -303,7 +304,7 @@ def _tail_of_newest_snapshot(
 
     Args:
         first_offset, last_offset: the offsets that will be read. If they are near the end of the
-            log, one request to an object store fetches both.
+            log, one request to an object store fetches their batches and the end of the log.
     """
     snapshots = partition.snapshots
     active = partition.active

@@ -380,7 +380,7 @@ class Cursor(Generic[T]):
         self._next = next(values, None)
 
     def take(self, key: Any) -> Iterator[T]:
-        """Yields the next values of the stream as long as they have this key."""
+        """Yields the next values of the stream, up to the first value with another key."""
         while self._next is not None and self._key(self._next) == key:
             value = self._next
             self._next = next(self._values, None)

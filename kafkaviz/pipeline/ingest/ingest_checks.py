@@ -1,4 +1,4 @@
-"""The checks of an ingest: which segments they must read, and which stored results are valid.
+"""The checks of an ingest: which segments must be read, and which stored results are valid.
 
 The task that reads a segment's rows also checks the segment. Table `checked` stores the result with
 a digest of the facts that the check used, such as retention.ms. The next ingest reuses the result
@@ -39,7 +39,7 @@ class CheckedText(NamedTuple):
 
 @dataclass(frozen=True)
 class LogStartup:
-    """A log that the next broker start-up loads, and what decides the effect on the log."""
+    """A log that the next broker start-up loads, and what the result of loading depends on."""
 
     number: int  # number of the log, among all logs that a run loads
     broker: str
@@ -111,7 +111,7 @@ class IngestChecks:
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Returns whether checks must read a segment. The rows of the segment are already known."""
+        """Returns whether a segment whose rows are known must be read for its checks."""
         if not is_read(entry):
             return False
         earlier = checked.get((entry.stored.base_offset, entry.stored.suffix))

@@ -365,8 +365,9 @@ class SegmentRun:
     def read(self) -> None:
         """Reads the segments on Spark, and predicts the start-up of the logs.
 
-        Then one more task reads each segment that was decoded in splits. A segment is also read
-        again, as a whole, if a split did not end where the next split begins.
+        Then one task per segment reads the batches that other tasks have decoded in splits. A
+        segment is read again, as a whole, if a decoded split has a fault, or a split did not end
+        where the next one begins.
         """
         work = self._work
         if not work.count and next(work.startups(), None) is None:
