@@ -81,7 +81,7 @@ def describe_counts(page_view: health_view.HealthView) -> str:
 
 
 def _is_index(name: str) -> bool:
-    """Returns whether the suffix of a file shows that it holds no content of records."""
+    """Returns whether a file is an index or snapshot, which has no content of records."""
     stem = name.rpartition("/")[2]
     for suffix in (".deleted", ".cleaned", ".swap"):
         stem = stem.removesuffix(suffix)
@@ -190,7 +190,7 @@ def _dump(dump: health_view.HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: health_view.HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """Yields the bytes of a hex dump line as pairs (hexadecimal digits, whether faulty)."""
+    """Splits a hex dump line into faulty and other bytes: yields (hex digits, whether faulty)."""
     first_bad, end_bad = dump.bad
     for is_bad, run in groupby(
         enumerate(data, position), key=lambda numbered: first_bad <= numbered[0] < end_bad

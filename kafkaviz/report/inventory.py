@@ -279,7 +279,7 @@ def disk_section(subject: Subject) -> ReportSection:
 
 
 def _titled(title: str, below: str, content: DiskTable, name_kind: str) -> list[Html]:
-    """Returns a heading, a note, and a table of up to `MAX_TOPICS` rows and the sums."""
+    """Returns a heading, a note, and a table: up to `MAX_TOPICS` rows, then the sums."""
     count = len(content.rows) - content.sums
     sums = [tuple(tag("b", cell) for cell in row) for row in content.rows[count:]]
     rows = [*content.rows[: min(count, MAX_TOPICS)], *sums]

@@ -103,6 +103,7 @@ class Subject:
     """The content of a report.
 
     Attributes:
+        looks: the releases that may have written the directory.
         tails: texts about the bytes after a segment's last complete batch. The key is
             (topic-partition directory, base offset).
         tuning: None if nothing can be tuned; then `untuned_reason` says why.
@@ -134,7 +135,7 @@ def gather(
     with_sha256: bool = False,
     on_progress: ProgressListener = lambda _what: None,
 ) -> Subject:
-    """Reads the content of a report. Lists a segment that cannot be read as a problem.
+    """Reads the content of a report. An unreadable segment becomes a problem in the report.
 
     Args:
         version: the Kafka release to assume, as in `kafkaviz check`.
@@ -177,7 +178,7 @@ def gather(
 def _count_segments(
     broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
-    """Returns the inventory, counted from all batch headers and indexes, and `Subject.tails`."""
+    """Reads all batch headers and indexes. Returns the counted inventory, and `Subject.tails`."""
     inventory = overview.inventory(broker)
     problems = list(broker.problems)
     tails = {}

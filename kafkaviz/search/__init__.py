@@ -1,1 +1,1 @@
-"""Searches for offsets and timestamps as Kafka does them; the results contain every step."""
+"""Searches for offsets and timestamps as Kafka does. The results contain every step."""

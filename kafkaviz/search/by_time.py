@@ -126,7 +126,7 @@ def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
 def latest_segment(log: LogView) -> int:
     """Returns the index of the segment whose last time entry has the largest timestamp.
 
-    The index counts in `log.segments`. If several segments qualify, returns the first.
+    The result is an index into `log.segments`. If several segments qualify, returns the first one.
     """
     return max(range(len(log.segments)), key=lambda place: log.segments[place].max_timestamp[0])
 

@@ -101,11 +101,11 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     """Returns the last offset of a segment plus 1, found from the last index entry.
 
-    Kafka does not start if it finds an invalid batch length. kafkaviz can still look up earlier
+    Stops at an invalid batch length. Kafka would not start, but kafkaviz can still look up earlier
     offsets.
 
     Raises:
-        FailedBounds: the entry leads to bytes that Kafka does not accept as a batch.
+        FailedBounds: the index is full, and its last entry leads to an invalid batch length.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)

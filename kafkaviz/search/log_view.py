@@ -147,7 +147,7 @@ class LogView:
         return [segment.base_offset for segment in self.segments].index(base_offset)
 
     def floor(self, offset: int) -> int | None:
-        """Returns the number of the last segment that begins at or below `offset`, or None."""
+        """Returns the index of the last segment that begins at or below `offset`, or None."""
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
             default=None,

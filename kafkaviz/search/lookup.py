@@ -145,9 +145,10 @@ def _first_record(
 
 
 def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
-    """Returns ("Record batch" or "Record", offset, reason) if its checksum is wrong; else None.
+    """Checks a batch's checksum; below magic 2, that of the message that the consumer would get.
 
-    Below magic 2, only the message that the consumer would get is checked.
+    Returns None if the checksum is right. Otherwise returns ("Record batch" or "Record", offset of
+    the batch or message, reason).
     """
     what = "Record batch"
     first_offset = batch.base_offset
@@ -221,8 +222,8 @@ class LookupOutcome(StrEnum):
 class WrongEntry(NamedTuple):
     """An .index entry that points to a batch above the entry's own offset.
 
-    A search from that batch misses the offsets from the entry's offset to `base_offset`. The log
-    need not have a batch with these offsets. Compare Aim.PAST in analysis/segment/links.py.
+    A scan from that batch misses the offsets from the entry's offset to `base_offset` - 1. The
+    log may have no batch with these offsets. Compare Aim.PAST in analysis/segment/links.py.
     """
 
     search: IndexSearch  # the search that found the entry

@@ -211,7 +211,7 @@ class FileBatch:
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
-        """Yields each record's offset and time; those before a fault only if `is_streamed`."""
+        """Yields each record's offset and time like batch_records.heads. Raises CorruptBytes."""
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
@@ -329,7 +329,7 @@ def log_path(segment: SegmentView) -> str:
 def translate(
     segment: SegmentView, offset: int, profile: SearchProfile
 ) -> tuple[IndexSearch, ForwardScan]:
-    """Finds the batch with an offset in a segment, or else the next batch.
+    """Finds the first batch of a segment that ends at or after an offset.
 
     Like LogSegment.translateOffset, treats a negative position in the index as zero.
     """
@@ -364,8 +364,8 @@ def find_timestamp(
 ) -> ForwardScan:
     """Finds the first record at or after a time (searchForTimestamp).
 
-    Records below `start_offset` are skipped. With `is_streamed`, a fault after the record does not
-    matter (since 4.4).
+    Records below `start_offset` are skipped. With `is_streamed` (since 4.4), damage after the found
+    record does not matter.
     """
     scan = _Scan(log, base_offset, target_ms, position)
     return scan.run(lambda: scan.by_timestamp(start_offset, is_streamed=is_streamed))
@@ -392,7 +392,7 @@ class _Scan:
         self._first_base_offset: int | None = None
 
     def run(self, search: Callable[[], ForwardScan]) -> ForwardScan:
-        """Returns the result of `search`, one of the methods below. Damage becomes its `fault`."""
+        """Runs `search`, one of the methods below. If bytes are damaged, the result has a fault."""
         try:
             return search()
         except CorruptBytes as fault:

@@ -100,7 +100,7 @@ def upper_bound(
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """Returns the slot where the warm section begins: `warm_entries` before the last, or 0."""
+    """Returns the first slot of the warm section: `warm_entries` before the last slot, or 0."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
@@ -115,7 +115,7 @@ def page_span(slot: int, entry_bytes: int, page_bytes: int) -> tuple[int, int]:
 
 
 def pages_of(slot: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> range:
-    """Returns the pages of an entry. A time entry may cross a border between two pages."""
+    """Returns the numbers of the pages that hold an entry. A time entry may be on two pages."""
     first, last = page_span.py_func(slot, entry_bytes, page_bytes)
     return range(first, last + 1)
 
@@ -262,7 +262,7 @@ def _sum_pages(entries: int, entry_bytes: int, warm_from: int, page_bytes: int) 
 
 @njit(cache=True)
 def _add_pages(pages: np.ndarray, count: int, slot: int, entry_bytes: int, page_bytes: int) -> int:
-    """Appends an entry's pages to pages[:count], except those in it. Returns the new count."""
+    """Appends those pages of an entry that pages[:count] lacks. Returns the new count."""
     first, last = page_span(slot, entry_bytes, page_bytes)
     for page in range(first, last + 1):
         is_known = False

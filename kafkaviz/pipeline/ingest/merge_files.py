@@ -117,7 +117,7 @@ class TableLayout:
         return RowRange(target.file, target.first_row + span.first_row - start, span.rows)
 
     def add_merge(self, table: str, sources: Sequence[RowSource]) -> None:
-        """Plans to merge files. A single file whose rows are all used stays unchanged instead."""
+        """Plans to merge files into one. A single file without unused rows stays unchanged."""
         if len(sources) == 1 and sources[0].is_complete:
             self.unchanged.append(sources[0])
             return

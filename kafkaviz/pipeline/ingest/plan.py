@@ -4,9 +4,9 @@ Small segments share a task. A large segment is split at batches to which index 
 becomes four tasks of 256 MiB. Since an index may be wrong, each split must begin with a complete
 batch, and its scan must end where the next split begins. Otherwise the whole segment is read again.
 
-A segment that is checked is not split. If it is compressed and would keep one core busy after all
-other tasks have ended, tasks first decode its batches in splits (read/tasks.py). The task with the
-highest cost starts first.
+A checked segment is read by one task. For a large compressed segment, this task might still run
+after all other tasks have ended. So other tasks first decode splits of the segment (read/tasks.py).
+The task with the highest cost starts first.
 
 The cost of a segment is its estimated reading time, found from the headers of a few batches. The
 unit is the time to read one byte of uncompressed .log. Example: with zstd, a byte costs 6 and a
@@ -114,7 +114,7 @@ def pack(task: Task) -> PackedTask:
 
 
 def load_tasks(loads: Callable[[], Iterable["LogStartup"]], cores: int) -> Iterator[StartupTask]:
-    """Yields start-up tasks that take about the same time each. Calls `loads` twice."""
+    """Groups logs into start-up tasks of about equal cost. Calls `loads` twice."""
     costs = array("q", map(_load_cost, loads()))
     target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)
     for group, cost in pack_by_cost(zip(loads(), costs, strict=True), target):
@@ -125,7 +125,7 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
     """Yields the tasks that read these segments. Each byte of a .log is in exactly one task.
 
     Iterates over `segment_tasks` twice. Each split of a large segment has at least 64 MiB.
-    A segment with DecodeTasks needs one more task after them (`tasks_per_segment`).
+    After a segment's DecodeTasks, one more task must check the segment (`tasks_per_segment`).
     """
     costs = array("q", map(_task_cost, segment_tasks))
     share = max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES)
@@ -152,7 +152,7 @@ def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
-    """Yields one task per segment. `decoded` has the splits that other tasks have decoded."""
+    """Yields one task per segment. `decoded` has the decoded splits by segment number."""
     for segment_task in segment_tasks:
         splits = decoded.get(segment_task.number, ())
         # for a decoded segment, most of the work is done already
@@ -219,8 +219,8 @@ def _group_splits(
 ) -> Iterator[tuple[list[SegmentSplit], int]]:
     """Yields (splits, cost) for each task: first groups of small segments, then large segments.
 
-    Each split of a large segment is a task of its own. If the index was wrong, the files of these
-    tasks are dropped.
+    Each split of a large segment is a task of its own. If the segment's index was wrong, the rows
+    that these tasks wrote are dropped.
     """
     cut: list[SegmentSplit] = []
 

@@ -287,7 +287,7 @@ class Ingest(Job[CatalogInfo, Progress]):
         self.settle()
 
     def start_reading(self, runner: TaskRunner, tasks: Sequence[PackedTask]) -> None:
-        """Adds tasks to the shown progress, before they run."""
+        """Sets the state to "reading", and adds tasks to those that `progress` counts."""
         self._runner = runner
         self._tasks = [*self._tasks, *tasks]
         self._reading_since = self._reading_since or time.monotonic()
@@ -296,7 +296,7 @@ class Ingest(Job[CatalogInfo, Progress]):
     def finish(
         self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
     ) -> None:
-        """Sets the result. `state` is "done" or "fresh"."""
+        """Sets the result and the final state: "done", or "fresh" if there was nothing to do."""
         self.done = IngestResult(read_segments, read_bytes, kept_segments, self.seconds)
         self.done_state = state
 

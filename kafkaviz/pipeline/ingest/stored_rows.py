@@ -154,7 +154,7 @@ class TableRows:
 
 
 class StoredRows:
-    """The rows of the old catalog, by partition directory."""
+    """Reads the rows of single partition directories from the old catalog."""
 
     def __init__(
         self,
@@ -167,8 +167,8 @@ class StoredRows:
         """Finds the first row of each directory.
 
         Args:
-            missing: (table, file name) of each missing catalog file. Its rows are computed again.
-            needs_sweep: True keeps only segments that have rows in table `sweep`.
+            missing: (table, file name) of each missing catalog file, whose rows are computed again.
+            needs_sweep: whether to keep only segments with rows in table `sweep`.
         """
         self._catalog = catalog
         self._missing = missing
@@ -312,13 +312,13 @@ def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
 class UnchangedDirectories:
     """Finds partition directories whose rows can be copied from the old catalog.
 
-    It compares everything that the rows depend on: size and time of every file, checkpointed
-    offsets, the PartitionFacts for the checks, and the retention limits. If findings depend on the
-    clock, the directory is examined again.
+    Compares everything that the rows depend on: size and time of every file, checkpointed offsets,
+    the PartitionFacts for the checks, and the retention limits. If findings depend on the clock,
+    the directory is examined again.
 
         orders-0   all files unchanged                          its rows are copied
         orders-1   all files unchanged, a transaction is open   findings are made, nothing is read
-        orders-2   a segment has grown                          it is read, findings are made
+        orders-2   a segment has grown                          the segment is read, findings made
     """
 
     def __init__(

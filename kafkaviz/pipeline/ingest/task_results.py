@@ -112,7 +112,10 @@ def write(
     *,
     is_partial: bool = False,
 ) -> ResultFile:
-    """Writes summaries to a new file, after their rows. `digests` is by segment number."""
+    """Writes summaries to a new file. Their rows must have been written before.
+
+    `digests` has the digest of each segment, by segment number.
+    """
     rows: list[dict[str, Any]] = [
         {
             "digest": digests[summary.number],

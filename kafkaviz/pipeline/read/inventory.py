@@ -115,7 +115,7 @@ class Inventory:
         """Returns whether a catalog was read from exactly these files.
 
         Args:
-            level: the level at which the files must have been checked. None: checked or not.
+            level: the level at which the files must have been checked. None: any, or unchecked.
         """
         old = catalog.info
         if level and not all(
@@ -155,7 +155,7 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
 
 
 def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | None = None) -> bool:
-    """Returns whether a catalog is complete and matches these files; see `Inventory.matches`."""
+    """Returns whether a catalog has all its files and matches the brokers (`Inventory.matches`)."""
     is_current = inventory(brokers).matches(catalog, level)
     return is_current and not missing_files(catalog.path, catalog.info)
 
@@ -306,10 +306,9 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Yields the files that findings depend on, except those in partition directories.
+    """Yields (path, `Stamp`) of the files that findings depend on, except in partition directories.
 
-    Yields (path, `Stamp`). The path is relative to the main log directory. In other log
-    directories, it is the full path.
+    A path is relative to the main log directory. A file in another log directory has its full path.
     """
     for directory in broker.log_directories:
         prefix = "" if directory is broker.main_directory else f"{directory.path}/"

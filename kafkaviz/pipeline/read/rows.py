@@ -362,7 +362,7 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """Infers segment.bytes from rolls in the copied rows of a directory in table `segments`."""
+    """Infers segment.bytes from the rolls in `rows`, which are copied rows of table `segments`."""
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return
     facts = []

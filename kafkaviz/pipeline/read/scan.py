@@ -1,8 +1,8 @@
 """Runs an ingest task: reads each split once and writes its rows.
 
 The rows go to Parquet files in the staging folder. Sending the rows through the JVM would take more
-processes and memory than reading the segments. If a segment is checked, only the checks read it.
-They pass the batches to observers, which write the rows and estimate the costs of each
+processes and memory than reading the segments. A checked segment is read only by the checks. The
+checks pass the batches to observers, which write the rows and estimate the costs of each
 index.interval.bytes.
 """
 

@@ -141,7 +141,7 @@ class IngestTask:
 def pack_by_cost(
     items: Iterable[tuple[Item, int]], target_cost: int
 ) -> Iterator[tuple[list[Item], int]]:
-    """Yields (group, cost) for consecutive items. Only single items cost more than the target."""
+    """Yields (consecutive items, their cost). The cost of several items is at most the target."""
     group: list[Item] = []
     group_cost = 0
     for item, cost in items:
@@ -173,7 +173,7 @@ def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
 
 
 def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
-    """Returns whether these splits, in order, have the same batches as a single scan."""
+    """Returns whether these splits, in order, have the same batches as a scan of the segment."""
     return all(part.file is not None for part in ranges) and all(
         part.end == WalkEnd(part.stop, "end") for part in ranges[:-1]
     )
@@ -204,7 +204,7 @@ class DecodedWalk:
 class BatchStatistics:
     """Statistics of consecutive batches.
 
-    A value is None without batches, or if the format of the batches lacks the field.
+    A value is None if there are no batches, or if their format lacks the field.
     `min_timestamp_ms` comes from the batch headers, which have only the first record's timestamp,
     or the append time.
     """

@@ -14,8 +14,8 @@ def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
     """Returns an import path without Spark's archives of pyspark and py4j.
 
     The archives are removed only if pip has installed the same modules unpacked. Spark puts the
-    archives first in sys.path. Every process would compile their modules again and search them for
-    every other module, which takes 0.9 s of CPU time.
+    archives first in sys.path. So every process would compile the modules in the archives again,
+    and search the archives for every other module. This takes 0.9 s of CPU time.
 
     Args:
         spark_home: Spark's folder. "": unknown, and nothing is removed.

@@ -369,8 +369,8 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
     """Returns an SQL condition that is false for batches of renamed directories, or "".
 
-    A deleted topic's directory is renamed to end in -delete. If the topic was created again,
-    batches of both topics have the same name in table `batches`, which has no directory column.
+    A deleted topic's directory is renamed to end in -delete. If the topic was created again, the
+    rows of both topics have the same topic name in table `batches`, which has no directory column.
 
     Args:
         file: an SQL expression for the name of a row's Parquet file. It depends on the engine.

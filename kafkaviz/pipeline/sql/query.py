@@ -106,7 +106,7 @@ class Worker:
             The values of the reply, and an Arrow stream.
 
         Raises:
-            WorkerLost: the process has ended. It is killed if the reply is truncated or too large.
+            WorkerLost: the process has ended, or was killed after a truncated or too large reply.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -146,7 +146,7 @@ class WorkerPool:
         """Waits for this caller's turn and returns a worker.
 
         Returns:
-            None if `end_event` was set. After setting it, call `wake`.
+            None if another thread has set `end_event`. That thread must then call `wake`.
         """
         ticket = object()
         with self._condition:

@@ -78,7 +78,7 @@ class ErrorLocation:
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Returns the line where the error begins. None: unknown, or all of several lines are wrong."""
+    """Locates an error. None: unknown, or the query has several lines and is wrong as a whole."""
     if error.start is None or (
         error.start == 0
         and error.stop is not None

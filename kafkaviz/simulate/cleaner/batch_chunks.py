@@ -1,8 +1,8 @@
 """Reads a .log in chunks of batches for a cleaning, and tracks the transactions.
 
-A row of BODY says where a batch's records are: in the chunk, or in the decompressed bytes. Messages
-of magic 0 and 1 become records of magic 2, as in the cleaner of Kafka 4.0 and later. No checksum is
-checked, as in Kafka's cleaner.
+Each batch has a row of BODY, which says where the records are: in the chunk, or in the decompressed
+bytes. Messages of magic 0 and 1 become records of magic 2, as in the cleaner of Kafka 4.0 and
+later. No checksum is checked, as in Kafka's cleaner.
 
 CleanedTransactions follows Kafka's CleanedTransactionMetadata:
 
@@ -95,8 +95,8 @@ class BatchChunk:
 class BatchChunks:
     """Reads a .log from a position to its end.
 
-    Memory holds one chunk, or one batch if that is larger, with its decompressed records. A chunk
-    ends early if the records of one codec reach MAX_DECOMPRESSED_BYTES.
+    Memory holds one chunk, with its decompressed records. A batch larger than `chunk_bytes` is a
+    chunk of its own. A chunk ends early if the records of one codec reach MAX_DECOMPRESSED_BYTES.
     """
 
     def __init__(self, log: FileView, start: int = 0, chunk_bytes: int = CHUNK_BYTES) -> None:
@@ -181,7 +181,7 @@ class BatchChunks:
     ) -> int:
         """Decompresses batches until the records of one codec reach MAX_DECOMPRESSED_BYTES.
 
-        Returns the number of batches that stay in the chunk.
+        Returns the number of batches in the chunk. The others go into the next chunk.
         """
         codec_ids = batches["attributes"] & CODEC_MASK
         is_compressed = (
@@ -219,9 +219,9 @@ def _convert_messages(
     bodies: np.ndarray,
     pieces: list[np.ndarray],
 ) -> int:
-    """Converts messages of magic 0 and 1 to records, up to MAX_DECOMPRESSED_BYTES.
+    """Converts messages of magic 0 and 1 to records, until these reach MAX_DECOMPRESSED_BYTES.
 
-    Returns the number of batches that stay in the chunk.
+    Returns the number of batches in the chunk. The others go into the next chunk.
     """
     first_byte = sum(len(piece) for piece in pieces)
     size_bytes = first_byte
@@ -366,7 +366,7 @@ def _track_transactions(
     can_discard: np.ndarray,
     kept_entries: np.ndarray,
 ) -> tuple[int, int, int]:
-    """Updates `states` from the batches `rows`; fills in `can_discard` and `kept_entries`.
+    """Updates `states` from batches[rows]. Fills in `can_discard` and `kept_entries`.
 
     Returns the number of transactions taken from `queue`, the number of kept entries, and the row
     of a marker that cannot be read (NONE if all can be read).

@@ -155,8 +155,8 @@ class Cleaning:
         aborted_records: records removed because their transaction was aborted.
         expired_tombstones: tombstones removed because their delete horizon has passed.
         keyless_records: records removed because they have no key.
-        superseded_bytes: the bytes of all other removed records, without batch headers and markers.
-            For a compressed batch, its old compressed size minus its new one.
+        superseded_bytes: the bytes of all removed records except markers and aborted records,
+            without batch headers. For a compressed batch, its old size minus its new size.
     """
 
     next_first_dirty_offset: int
@@ -464,7 +464,7 @@ class _Cleaner:
         return rules
 
     def _ends_producer(self, batches: np.ndarray, is_marker: np.ndarray) -> np.ndarray:
-        """Returns whether each batch is its producer's last one in `CleaningRange.producers`."""
+        """Returns whether each batch is the last one that the broker remembers of its producer."""
         producers = self._range.producers
         if not len(producers):
             return np.zeros(len(batches), np.bool_)
@@ -478,7 +478,7 @@ class _Cleaner:
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
     def _ends_cleaned_part(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch ends the cleaned part. Kafka never removes such a batch."""
+        """Returns whether each batch stays even without records, because of its last offset."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark

@@ -178,7 +178,7 @@ def filter_batches(
 
     Args:
         rules: one row of RULE per batch.
-        copies: one row of COPY, for the whole cleaning.
+        copies: one row of COPY: values for the whole cleaning.
         out: the bytes of the new batches, one after another. In a compressed batch, the records are
             not compressed yet and the header is not written.
         kept_batches: rows of KEPT_BATCH to fill.

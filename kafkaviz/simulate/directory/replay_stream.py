@@ -116,7 +116,7 @@ def _logs(log: StoredLog) -> list[FileView]:
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Splits each array of batches where its bytes so far pass a multiple of PIECE_BYTES."""
+    """Splits arrays of batches into arrays of about PIECE_BYTES bytes of .log each."""
     for batches in walk:
         ends = np.cumsum(batches["size_bytes"])
         cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1

@@ -514,7 +514,7 @@ def _put_value(
     number: int,
     record_stream: np.uint64,
 ) -> None:
-    """Writes a value: bytes of the pool, or JSON with its text, as {"n":17,"t":"paid berlin"}."""
+    """Writes a value: bytes of the pool, or JSON with such bytes: {"n":17,"t":"paid berlin"}."""
     start = int(np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool))))
     digit_count = digits(number)
     if plan.is_random or count <= JSON_BYTES + digit_count + 1:

@@ -6,7 +6,8 @@ Errors name the key:
         TomlField("records", whole_number(1)),
         TomlField("duration", duration(), "duration_ms"),
     )
-    read_table(Phase, FIELDS, {"records": 0}, "orders.toml: phase 1, ")
+    where = verbatim("orders.toml: phase 1")
+    read_table(Phase, FIELDS, {"records": 0}, where, "toml.key_of_phase")
         KafkavizError: orders.toml: phase 1, records: 0 is below 1
 """
 
@@ -74,7 +75,7 @@ def read_table(
 
     Args:
         where: the file and the table, for errors.
-        key_of: the message for a key of the table in errors; its parameters are `where` and `key`.
+        key_of: the name of the message that locates a key, from parameters `where` and `key`.
         values: attributes of the object that the table need not contain.
 
     Raises:

@@ -94,7 +94,8 @@ class Phase:
     `size_bytes` (before compression).
 
     Attributes:
-        rate: amount of `rate_of` per second. Records are spread evenly over time.
+        rate: average amount of `rate_of` per second.
+        arrivals: "even", or "by-chance" with random waits between batches.
         rate_of: records, bytes before compression, or batches.
         batch_bytes: limit of a batch before compression. A record that would exceed the limit
             starts a new batch.
