@@ -38,7 +38,7 @@ def require_allowed(path: Path) -> Path:
     """Returns the path if this server may open it. Raises CannotOpen (kind "outside") if not.
 
     Symbolic links are resolved first. A tiered view joins a broker directory with a remote store.
-    It is allowed if the directory and the store are allowed.
+    The view is allowed if the directory and the store are allowed.
     """
     allowed_roots = roots()
     if allowed_roots is None:
@@ -135,7 +135,7 @@ def roots() -> tuple[Path, ...] | None:
 
 
 def configured_directories() -> tuple[str, ...]:
-    """Returns the directories the server was started with: KAFKAVIZ_DIR, a path or a JSON list."""
+    """Returns the directories given at server start in KAFKAVIZ_DIR (path or JSON list)."""
     text = os.environ.get("KAFKAVIZ_DIR", "")
     if text.startswith("["):
         with suppress(ValueError):
@@ -144,7 +144,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """Returns the tiered view given at the server's start, then its sources. () without one."""
+    """Returns (tiered view, *sources of the view) if the server was started with one, else ()."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()
@@ -185,7 +185,7 @@ def may_open_class() -> bool:
     """Returns whether this visitor may start a class.
 
     On a server started with `kafkaviz app --class`, only a browser on the server's machine may do
-    so. The check gives no security, because a browser can send any Host header.
+    so. This check gives no security, because a browser can send any Host header.
     """
     if not os.environ.get(CLASS):
         return True

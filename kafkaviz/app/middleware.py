@@ -122,7 +122,7 @@ async def _send_page(start: Message, body: bytes, send: Send, *, takes_gzip: boo
 def fill(html: bytes) -> bytes:
     """Returns the page with stylesheet and skeleton before ROOT. Unchanged if ROOT is missing.
 
-    At this place, the stylesheet overrides the CSS in Streamlit's head. CSS inside a page overrides
+    Before ROOT, the stylesheet overrides the CSS in Streamlit's head. CSS inside a page overrides
     the stylesheet.
     """
     return html.replace(ROOT, _look() + ROOT, 1)
@@ -184,7 +184,7 @@ class StaticCompression:
     async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
         """Returns headers and body of the compressed file, or None to send the file uncompressed.
 
-        Browsers that request the file while it is compressed wait for the result.
+        Browsers that request the file while it is being compressed wait for the result.
         """
         path = scope["path"]
         if path in self._answers:

@@ -163,8 +163,8 @@ def address(
 ) -> dict[str, Any]:
     """Returns the address parameters of a location.
 
-    Empty parts are left out, and the language if it is English. Several log directories become a
-    list.
+    Empty parts are left out. The language is left out if it is English. Several log directories
+    become a list.
 
     Args:
         directory: a path, or a text made by `join_directories`.

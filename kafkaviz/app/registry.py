@@ -34,7 +34,7 @@ class Target(NamedTuple):
     Attributes:
         kind: the message key of the heading above the result.
         words: the text of the result, in the reader's language.
-        aside: a note in grey. If one of `texts` matches, its snippet is shown instead.
+        aside: a note in grey. If one of `texts` matches, the matching passage is shown instead.
         address: parameters that the link has in addition to the parameters of the page.
         names: the searched names in all languages, in lower case.
         texts: the searched texts without markup, first those in the reader's language.

@@ -87,8 +87,8 @@ _queue = RunQueue()
 def is_later_than_request(looked_s: float) -> bool:
     """Returns whether the current run was requested before `looked_s` (monotonic seconds).
 
-    If so, this run can reuse what another run read from the disk at `looked_s`. False outside a
-    turn.
+    If so, this run can reuse what another run read from the disk at `looked_s`. Returns False
+    outside `RunQueue.turn`.
     """
     return looked_s > _requested_s.get()
 
@@ -126,7 +126,7 @@ def freeze_survivors() -> None:
 
 
 def _freeze_after_long_collection(phase: str, info: dict) -> None:
-    """Called by Python before and after each collection. Generation 2 means all objects."""
+    """Freezes the survivors of a long full collection. Called before and after each collection."""
     global _started_s, _everything_s
     if info["generation"] < 2:
         return

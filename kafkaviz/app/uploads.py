@@ -41,7 +41,7 @@ def catalogs() -> Path:
 
 
 def catalog_suffix(*sources: Path) -> str:
-    """Returns the suffix of a catalog's name: a hash of the opened paths, in any order.
+    """Returns the suffix of a catalog's name: a hash of the opened paths, whatever their order.
 
     If a path is inside an archive, a hash of the archive's path follows. With this second hash,
     `sweep` finds all catalogs of an archive.

@@ -268,7 +268,7 @@ class _TransactionScan:
 def _begun_transaction(
     row: np.void, first_offset: int, transactional_ids: Mapping[int, str]
 ) -> Transaction:
-    """Returns an open transaction of the producer in a batch or a snapshot's row."""
+    """Returns an open transaction of the producer in `row` (a batch or a row of a snapshot)."""
     producer_id = int(row["producer_id"])
     return Transaction(
         producer_id=producer_id,
@@ -282,7 +282,7 @@ def _begun_transaction(
 
 
 def start_ms(row: np.void) -> int:
-    """Returns the timestamp of a batch's first record, or else the largest timestamp."""
+    """Returns the timestamp of a batch's first record; if not stored, the largest timestamp."""
     is_stored = not is_log_append_time(row) and not has_delete_horizon(row)
     return int(row["base_timestamp_ms" if is_stored else "max_timestamp_ms"])
 
@@ -353,7 +353,8 @@ def open_committed_log(
 def may_go_on(partition: Partition) -> bool:
     """Returns whether the opened files may lack the active segment of the log.
 
-    True if only remote segments were opened, or a single segment that is not the partition's last.
+    True if only remote segments were opened. Also true if single files of segments were opened,
+    and their folder is not a partition's directory or has a later .log.
     """
     folder = lone_files.folder_of(partition.path)
     if partition.is_remote_alone:
@@ -441,8 +442,8 @@ def list_transactions(
 def _begin_scan(partition: Partition, transactional_ids: Mapping[int, str]) -> _TransactionScan:
     """Returns a scan with the transactions that were open before the log's first batch.
 
-    They are from the oldest readable producer snapshot. If this snapshot was written after the
-    first batch, transactions that ended before the snapshot are missing.
+    These transactions are from the first readable producer snapshot at or after that batch. If the
+    snapshot is later than the batch, transactions that ended before the snapshot are missing.
     """
     first_base = partition.live[0].base_offset
     log_start_offset = partition.log_start_offset or 0

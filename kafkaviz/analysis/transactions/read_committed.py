@@ -1,7 +1,8 @@
 """Which records a read_committed consumer gets: from one fetch, or from a whole segment.
 
 For one fetch, the broker sends bytes of one .log, up to the last stable offset, and a list of the
-transactions that were aborted in that range. The list is from the .txnindex files:
+transactions that were aborted in that range. The list is from the .txnindex files, whose entries
+are shown here as (producer id, first to last offset):
 
     fetch at offset 100, 800 bytes: batches up to offset 139; upper bound 150
     (7, 80 to 95)      ended before the fetch offset
@@ -269,7 +270,7 @@ def explain_committed_fetch(
 
 
 def _answer(explained: CommittedFetch, committed: CommittedLog, fetch: Fetch) -> CommittedFetch:
-    """Adds the response of the broker to a fetch."""
+    """Returns `explained` with the broker's response to the fetch added."""
     log, profile, bounds = committed
     search = aborted_transactions(log, fetch, profile, bounds.end_offset)
     returned = search.entries[["producer_id", "first_offset"]].tolist()
@@ -459,7 +460,7 @@ class _RunBuilder:
         self.end_offset = first_offset
 
     def append(self, end_offset: int, fate: OffsetFate) -> None:
-        """Adds a run from the last run's end to `end_offset`. Joins runs with one fate."""
+        """Adds a run up to `end_offset`. If the last run has the same fate, makes it longer."""
         if end_offset <= self.end_offset:
             return
         first_offset = self.end_offset
@@ -472,7 +473,7 @@ class _RunBuilder:
 def _read(
     builder: _RunBuilder, segment: LogSegment, aborted: Iterable[Transaction], stop_offset: int
 ) -> bool:
-    """Adds the runs below `stop_offset`; returns whether all their batches were read."""
+    """Adds the runs below `stop_offset`. Returns whether the .log was read up to there."""
     batch_count = 0
     with entry_points(segment) as points:
         start = points.position_before_offset(builder.end_offset)

@@ -68,7 +68,7 @@ class MeasureOptions(TypedDict, total=False):
     Attributes:
         on_progress: called with the name of a .log and the share of it that was read.
         on_sizes: called once before reading, with the bytes to read from each .log, by its name.
-        most_bytes: how many bytes to read if the logs are larger; None to read them whole.
+        most_bytes: how many bytes of all logs together to read; None to read all logs whole.
     """
 
     on_progress: Callable[[str, float], None]
@@ -77,7 +77,7 @@ class MeasureOptions(TypedDict, total=False):
 
 
 def _start_evidence(windows: Sequence[LogWindow]) -> dict[int, "_WindowEvidence"]:
-    """Returns observers that infer index.interval.bytes from parts of logs, by number of the part.
+    """Returns the observers that infer index.interval.bytes, by the number of their window.
 
     Only windows of the largest `SAMPLE_SEGMENTS` segments get an observer.
     """
@@ -110,11 +110,12 @@ def estimate_interval(windows: Sequence[LogWindow], setting: SettingValue) -> in
 def current_interval(
     setting: SettingValue, bounds: IntervalBounds
 ) -> tuple[int, str | Message, bool]:
-    """Returns index.interval.bytes, its source, and whether an entry covers a whole append.
+    """Returns index.interval.bytes, its source, and whether an append gets at most one entry.
 
-    The interval is inferred from `bounds` in two cases: the setting is unknown, or it is Kafka's
-    default and outside `bounds`, and no entry covers a whole append. Then the log was probably
-    copied without its settings. An unknown setting is Kafka's default if `bounds` have no high end.
+    The interval is inferred from `bounds` if the setting is unknown. If `bounds` have no high end,
+    Kafka's default is used instead. The interval is also inferred if the setting is Kafka's default
+    but outside `bounds`, because the log was probably copied without its settings. Exception: if an
+    append gets at most one entry, the default stays.
     """
     low = bounds.low_bytes
     high = bounds.high_bytes
@@ -134,8 +135,9 @@ def current_interval(
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Infers segment.bytes, segment.ms and segment.index.bytes from where segments ended.
 
-    Each setting comes from the first partition whose segments show it. Kafka preallocates
-    segment.index.bytes for an active index. After a crash, the file still has this size.
+    Each setting comes from the first partition whose segments show it. For segment.index.bytes, the
+    last partition with preallocated indexes decides, if there is one. An active index has this
+    size, and keeps it after a crash.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -189,10 +191,10 @@ def measure_cases(
     extra_intervals: Iterable[int] = (),
     **options: Unpack[MeasureOptions],
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
-    """Measures every topic at `sweep.INTERVALS` and at each topic's interval of today.
+    """Measures every topic at `sweep.INTERVALS` and at the current intervals of all topics.
 
-    Today's interval is first estimated from a part of the topic. If reading the topic shows another
-    interval, all topics are read again.
+    The current interval of a topic is first estimated from a part of the topic. If the measurement
+    shows another interval, all topics are measured again.
 
     Returns:
         A TuningCase for each readable topic, and the errors for the unreadable topics.

@@ -175,8 +175,8 @@ def _close_segments(
     """Fills `segments`, and returns how many were closed; -1 if Kafka throws at an append.
 
     Args:
-        scans: one row, which keeps the state of the scan from one lookup to the next. If both start
-            at the same index entry, the next lookup only reads the headers that follow.
+        scans: one row, which keeps the state of the scan from one lookup to the next. A lookup that
+            starts at the same index entry as the lookup before reads only the headers that follow.
         segments: rows to fill, all zero.
     """
     limit = settings[0]
@@ -440,8 +440,8 @@ def safe_index_size(
 ) -> SafeIndexSize:
     """Returns the smallest safe index size, to the byte.
 
-    It is searched between the largest unsafe and the smallest safe size in `outcomes`, which are
-    the result of `sweep_index_sizes`.
+    Searches between the largest unsafe and the smallest safe size in `outcomes`, the result of
+    `sweep_index_sizes`.
     """
     interval_bytes = config.index_interval_bytes
     full = [outcome for outcome in outcomes if outcome.is_index_full]

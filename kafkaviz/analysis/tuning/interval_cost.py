@@ -42,7 +42,8 @@ def mean_touched_pages(entries: int, stretch_bytes: int = PAGE_BYTES) -> float:
     Beyond 2^18 entries, each doubling is assumed to add a page.
 
     Args:
-        stretch_bytes: the size of a page; to count device reads, the bytes that one of them loads.
+        stretch_bytes: the size of a page. To count device reads instead of pages, pass the number
+            of bytes that one device read loads.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     searched = entries >> doublings
@@ -213,7 +214,7 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns `headers` (low, high) times `header_us`: the widest range in µs."""
+    """Returns the time for `headers` (low, high): from the shortest to the longest, in µs."""
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
@@ -257,8 +258,8 @@ def tiered_cost(
 ) -> dict[str, float]:
     """Returns the costs of two intervals in remote storage, as names and values.
 
-    - `cached_segments_now`, `cached_segments_other`: how many segments' indexes fit into the cache
-    - `carried_share_now`, `carried_share_other`: the share of a fetch before the offset looked up
+    - `cached_segments_now`, `cached_segments_other`: segments whose indexes fit into the cache
+    - `carried_share_now`, `carried_share_other`: the share of a fetch before the wanted offset
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):

@@ -88,7 +88,7 @@ def _entries_object(entries: tuple[int, int]) -> dict[str, int]:
 
 
 def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] | None:
-    """Returns what each segment.index.bytes changes; None without a log that can be replayed."""
+    """Returns the outcome and costs of each segment.index.bytes; None if no log can be replayed."""
     case = source.total
     if case.logs is None:
         return None

@@ -53,7 +53,7 @@ class LogWindow:
         )
 
     def offset_entries(self) -> np.ndarray:
-        """Returns the .index entries for the window's batches after the first (OFFSET_ENTRY).
+        """Returns the .index entries (OFFSET_ENTRY) for the window's batches after the first.
 
         If the window is a whole .log, returns all entries of the .index.
         """
@@ -64,7 +64,7 @@ class LogWindow:
         return entries[first:last].copy()
 
     def time_entries(self) -> np.ndarray:
-        """Returns the .timeindex entries for the window's batches after the first (TIME_ENTRY)."""
+        """Returns the .timeindex entries (TIME_ENTRY) for the window's batches after the first."""
         if self.is_whole:
             return self.segment.time_index
         entries = replace(self.segment).time_index
@@ -169,8 +169,8 @@ def _topic_windows(
 def _move_to_batches(segment: LogSegment, ranges: list[list[int]]) -> list[list[int]]:
     """Returns ascending (start, stop) ranges of bytes, moved to where batches begin or end.
 
-    A start moves back to an index entry, but not before the stop of the previous range. A stop
-    moves by as much, and then back to the end of a batch. Ranges that touch are joined.
+    A start moves back to an index entry, but not before the stop of the previous range. The stop
+    moves by the same distance, and then back to the end of a batch. Ranges that touch are joined.
     """
     if not ranges:
         return []
@@ -199,9 +199,9 @@ def _read_entries(segment: LogSegment) -> np.ndarray:
 
 
 def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int:
-    """Returns the position in the last index entry at or before `position`.
+    """Returns where the nearest indexed batch at or before `position` begins.
 
-    Returns 0 without such an entry, or if its batch is not at that position.
+    Returns 0 if no entry is at or before `position`, or if the entry's batch is not there.
     """
     if not position or not len(entries):
         return 0
@@ -224,7 +224,7 @@ def _batch_start(segment: LogSegment, entries: np.ndarray, position: int) -> int
 def _batch_stop(segment: LogSegment, start: int, stop: int) -> int:
     """Returns the end of the last batch that ends at or before `stop`.
 
-    If no batch does, returns the end of the batch at `start`.
+    If even the batch at `start` ends after `stop`, returns the end of that batch.
     """
     scan = segment.scan(start, min(stop, segment.log.size_bytes))
     for _ in scan:

@@ -1,7 +1,7 @@
 """The input for a recommendation: exact measurements of a log, and its settings today.
 
-A segment is read in chunks of batches. Only sums stay in memory, and 21 bytes per batch until the
-segment is finished.
+A segment is read in chunks of batches. Until the segment is finished, 21 bytes per batch stay in
+memory. After that, only sums stay.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -42,8 +42,8 @@ class LogMeasurement:
         single_share: the share of data batches with one record.
         bytes_per_s: bytes written per second of record time; None if all batches have the same
             largest timestamp.
-        followers: `parts` with the indexes that a follower writes; None for releases in which they
-            are like the leader's.
+        followers: `parts` with the indexes that a follower writes; None for releases in which
+            followers write the same indexes as the leader.
         index_cost: the cost of lookups in the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
         empty_segments: the number of segments without a batch, which `parts` does not count.
@@ -190,9 +190,9 @@ class MeasurementBuilder:
         Args:
             chunks: arrays of format.batch.BATCH, or of appends.INCOMING for a workload.
             indexes: OFFSET_ENTRY and TIME_ENTRY of log.segment; None if an index is missing.
-            report_share: called with the share of the work that is done, from 0.8 on: before that,
-                `chunks` can report how much was read.
-            observers: they get every batch too.
+            report_share: called with the finished share of the work, from 0.8 on. Shares below 0.8
+                are for the reading, which `chunks` can report.
+            observers: further objects that get every batch.
         """
         segment = self._measure(chunks, indexes, report_share, observers)
         self._total = merge_measurements([self._total, segment])

@@ -41,8 +41,8 @@ MIN_GAIN_US = 50.0  # a smaller interval must save the p99 lookup this, or a sma
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Intervals above `upper_bounds` are left out. All intervals below the size of the smallest batch
-    index every batch, so only the largest of them is returned.
+    Intervals above `upper_bounds` are left out. With any interval below the size of the smallest
+    batch, every batch has an index entry. So only the largest of these intervals is returned.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -58,8 +58,8 @@ def upper_bounds(
 ) -> dict[Literal["tiered", "hdd"], float]:
     """Returns the largest interval, in bytes, that makes sense for this log's storage.
 
-    "tiered" is there only for remote storage, "hdd" only for a disk that seeks. For other storage
-    the result is empty.
+    The result has "tiered" only for remote storage, and "hdd" only for a disk that seeks. For other
+    storage it is empty.
     """
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
@@ -228,10 +228,10 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Returns the largest interval that meets every budget, or else the one with the least excess.
+    """Returns the largest interval within every budget, else the one that exceeds a budget least.
 
-    If only the index size has a budget, returns the smallest interval that meets it. Without a
-    budget, returns today's interval, unless the storage limits the interval (`is_bound`).
+    If only the index size has a budget, returns the smallest interval within this budget. Without
+    a budget, returns today's interval, unless the storage limits the interval (`is_bound`).
     """
     choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
     within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]
@@ -260,7 +260,7 @@ def _worth(
     today: CurrentConfig,
     budgets: Budgets,
 ) -> tuple[bool, list[Reason]]:
-    """Returns whether to change from `current` to `best`, and why. The least gain decides."""
+    """Returns whether to change to `best`, and why. The low end of `gain` decides."""
     if best.interval_bytes == current.interval_bytes:
         return False, []
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}

@@ -62,7 +62,7 @@ class SegmentLimits:
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """Returns the limits with an interval that was measured."""
+    """Returns the limits that end a log's segments, for an index interval that was measured."""
     index = measurement.parts.index_of(interval_bytes)
     entries = int(measurement.parts.entries[index])
     times = int(measurement.parts.time_entries[index])
@@ -88,7 +88,7 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 def footprint_at(
     measurement: LogMeasurement, today: CurrentConfig, interval_bytes: int
 ) -> dict[str, int]:
-    """Returns the `footprint` of a log's segments with an interval that was measured.
+    """Returns the `footprint` of a log's indexes, for an interval that was measured.
 
     For today's interval, the existing indexes are counted.
     """
@@ -149,7 +149,8 @@ class SegmentSizeAdvice:
         considered: the numbers for the proposed value; None if no change is proposed.
         binding: the limit that ends segments today.
         retained_bytes: how many bytes a partition may keep; None for no limit, or if unknown.
-        changing: the proposed value of each topic that should change, by name; {} for a topic.
+        changing: the proposed value of each topic that should change, by topic name. It is {} if
+            the advice is for a single topic.
     """
 
     reason: SegmentReason
@@ -210,8 +211,9 @@ def advise_segment_size(case: TuningCase, broker_segments: int) -> SegmentSizeAd
 
     A larger value is proposed if segment.bytes ends the segments, and the broker uses more than
     half of the maps that vm.max_map_count allows. Otherwise a smaller value may be proposed: a
-    quarter of the retained bytes, or of a compacted log, as a power of two. Today's segments must
-    be at least twice as large as this value, and the log at least as large.
+    quarter of the bytes that retention keeps, as a power of two. For a compacted log without
+    retention, it is a quarter of the log. Today's segments must be at least twice as large as the
+    smaller value, and the log must not be smaller than this value.
 
     Args:
         broker_segments: the number of segments on the broker, including those of this case.

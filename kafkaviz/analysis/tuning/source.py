@@ -88,7 +88,7 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """Yields segment numbers and the batches that the plan writes there (appends.INCOMING).
+    """Yields each segment's number with batches that the plan writes to it (appends.INCOMING).
 
     Raises:
         KafkavizError: Kafka would throw at an append. The message has Kafka's exception.
@@ -139,8 +139,8 @@ def open_source(
 def _split_topic(path: Path) -> tuple[Path, str | None]:
     """Splits a path such as BROKER/TOPIC: returns the broker directory and the topic.
 
-    For any other path, returns the path and None. If that path is in an archive, it becomes the
-    path of the unpacked file.
+    For any other path, returns the path and None. For a path inside an archive, returns the path
+    of the unpacked file and None.
     """
     path = file.absolute_path(path)
     try:

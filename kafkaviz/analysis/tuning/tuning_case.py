@@ -35,8 +35,8 @@ class TuningCase:
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
-        logs: a function that reads the appends, and the first offset, for each log; None for a
-            single .log.
+        logs: for each log, (a function that reads its appends, its first offset). None for a
+            single .log, and for all topics of a broker together.
         sample: the measured parts of the logs; None for a workload, which is measured whole.
     """
 
@@ -73,7 +73,8 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log was left out. It needs its dense index.
+        metadata_left_out: whether KRaft's metadata log was left out. That log needs its dense
+            index.
         inactive_segments: segments that Kafka does not use. They are not measured.
         broker_segments: the number of all segments of the broker; None without a broker directory.
         default_interval: the broker's interval for topics that do not set their own.
@@ -105,8 +106,8 @@ class TuningSource:
     def total(self) -> TuningCase:
         """The only case; for a broker, all topics as one case with the broker's default interval.
 
-        If no file of the broker has a setting, the largest value of all topics is used, because
-        the index size must be safe for every topic.
+        For a setting that is in no file of the broker, the largest value of any topic is used, so
+        that the index size is safe for every topic.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -145,7 +146,7 @@ class TuningSource:
         )
 
     def _largest(self, name: str) -> int:
-        """Returns the largest value over all topics, of the known ones if there are any."""
+        """Returns a setting's largest value in any topic. Skips inferred values if others exist."""
         configs = [case.today for case in self.cases]
         known = [each for each in configs if name not in each.inferred_settings]
         return max(getattr(each.config, field_name(name)) for each in known or configs)

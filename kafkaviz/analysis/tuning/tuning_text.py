@@ -98,7 +98,7 @@ def describe_gain(gain: Gain) -> Message:
 
 
 def _describe_saving(saving: Range) -> Message:
-    """Returns a saving such as "18.9 µs (15.8 to 42 µs) less", or with signs around 0."""
+    """Returns a text such as "18.9 µs (15.8 to 42 µs) less", or "more", or "more or less"."""
     if saving.low >= 0:
         return message("tuning_reason.less", us=format_us_range(saving))
     if saving.high <= 0:
@@ -110,7 +110,7 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _budget_values(values: Mapping) -> dict[str, object]:
-    """Returns the interval, and a message per budget: cost, limit, and whether it is met."""
+    """Returns the interval, and a message per budget: cost, limit, and which is larger."""
     cost = values["at"]
     costs = values["costs"]
     origin = "calibrated" if costs.calibrated else "measured"
@@ -208,7 +208,7 @@ def describe_limits(limits: SegmentLimits) -> Message:
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns a message saying how many µs a lookup saves per MB of index per GiB of log."""
+    """Returns a message: how many µs each lookup saves if a GiB of log gets 1 MB more of index."""
     return message(
         "tuning_answer.price",
         interval=cost.interval_bytes,

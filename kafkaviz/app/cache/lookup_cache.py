@@ -468,7 +468,7 @@ def race_payload(context: LookupContext, key: str) -> dict:
 
 
 def memory_payload(context: LookupContext, key: str, payload: dict) -> dict:
-    """Returns `payload` with each search's index pages. Each page is marked as in memory or not."""
+    """Returns `payload` with the index pages of each search. Pages in memory are marked."""
     is_warm = context.result.profile.is_warm
     # the number after the dot is the lane in the race: 0 is plain binary search, 1 is
     # warm-section-first

@@ -190,7 +190,7 @@ def committed_fetch(snapshot: BrokerSnapshot, partition: Partition, offset: int)
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
-    """Returns why a closed segment was rolled, inferred from its neighbours. Otherwise None."""
+    """Infers why a segment was rolled. None: the segment is not closed, or no cause fits."""
     if segment.state == "closed":
         return roll_history.roll_reason(partition, segment.base_offset)
     return None

@@ -197,7 +197,10 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Returns the query, started if needed. Leaves this tab's last query. None: no catalog."""
+    """Returns the query of this text; starts it if needed. None without a catalog.
+
+    If this tab ran another query on the directory before, the tab stops waiting for that one.
+    """
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
         queries().leave(snapshot, previous[1])
@@ -391,7 +394,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Returns up to ten significant digits, from MIN_PLAIN to 1 without exponent (0.000034)."""
+    """Returns up to ten significant digits: 0.000034, not 3.4e-05, if not below MIN_PLAIN."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 

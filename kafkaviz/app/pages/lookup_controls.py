@@ -274,7 +274,7 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> int | None:
     """Draws a button for each target that shows the effect of the warm section.
 
-    Returns the target before the warm section, which a lagging reader looks up, or None.
+    Returns the target before the warm section, or None. A lagging reader looks up this target.
     """
     targets = lookup_cache.choose_targets(source, target_kind, warm_entries)
     for place, target in (("tail", targets.tail), ("behind", targets.before_warm)):

@@ -153,7 +153,7 @@ def _label_text(label: str) -> str:
 
 
 def _current_label(labels: list[str]) -> str:
-    """Returns SIMULATED, or the open topic-partition's label if the address or session says so."""
+    """Returns the label that the address or session chose. The default is SIMULATED."""
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:
         return labels[0]

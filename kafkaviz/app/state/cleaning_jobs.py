@@ -51,13 +51,13 @@ class CleanedLog:
 
 @st.cache_resource(show_spinner=False)
 def decision_jobs() -> JobRegistry[str, DecisionJob]:
-    """Returns the jobs that decide which compacted logs the cleaner takes, by listing key."""
+    """Returns the jobs that decide which logs the cleaner takes, by BrokerSnapshot.key."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 @st.cache_resource(show_spinner=False)
 def cleaning_jobs() -> JobRegistry[tuple[str, str], CleaningJob]:
-    """Returns the cleanings of this server, by key of the listing and topic-partition."""
+    """Returns the cleanings of this server, by (BrokerSnapshot.key, topic-partition)."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
@@ -98,7 +98,7 @@ def _decide(broker: Broker) -> CleanerDecisions:
 
 @st.cache_resource(show_spinner=False)
 def story_jobs() -> JobRegistry[tuple[str, str, bytes], StoryJob]:
-    """Returns the jobs that find the records of a key, by listing, topic-partition and key."""
+    """Returns the jobs of `story`, by (BrokerSnapshot.key, topic-partition, key of the records)."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 

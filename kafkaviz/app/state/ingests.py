@@ -32,7 +32,7 @@ def server_ingests() -> "JobRegistry[str, Ingest]":
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """Returns the directory's ingest or None. Starts one unless the catalog is up to date."""
+    """Starts an ingest unless the catalog is up to date. Returns the last ingest, or None."""
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
         return server_ingests().get(directory)

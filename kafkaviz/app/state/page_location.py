@@ -76,14 +76,14 @@ class BrokerLocation(Location):
 
 @dataclass(frozen=True)
 class PartitionLocation(BrokerLocation):
-    """A location whose topic-partition exists; `require_partition` returns it."""
+    """A location whose topic-partition exists. `require_partition` returns such a location."""
 
     partition: Partition
 
 
 @dataclass(frozen=True)
 class SegmentLocation(PartitionLocation):
-    """A location whose segment exists; `require_segment` returns it."""
+    """A location whose segment exists. `require_segment` returns such a location."""
 
     segment: Segment
 
@@ -166,7 +166,7 @@ def _has_full_batches(partition: Partition) -> bool:
 
 
 def _segment(partition: Partition) -> Segment:
-    """Returns the segment in the address, else that with the clicked offset, else the largest."""
+    """Returns the segment in the address, else the one with the pinned offset, else the largest."""
     text = st.query_params.get(page_state.SEGMENT)
     if text is not None:
         base_offset = page_state.number(text)
@@ -216,7 +216,7 @@ def compared_directory() -> str:
 
 
 def shell_paths(broker: Broker, between: str = " ") -> str:
-    """Returns the broker's paths quoted for a shell. A `between` such as "," makes one argument."""
+    """Returns the broker's paths quoted for a shell; as one argument if `between` is ","."""
     paths = [escape_controls(address.display(source)) for source in broker.sources]
     return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
 

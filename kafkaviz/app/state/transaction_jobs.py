@@ -26,7 +26,7 @@ MAX_JOBS = 8  # a result lists at most 10 000 transactions that ended
 
 @st.cache_resource(show_spinner=False)
 def transaction_jobs() -> JobRegistry[tuple[str, str], TransactionJob]:
-    """Returns the jobs of this server, by key of the listing and topic-partition."""
+    """Returns the jobs of this server, by (BrokerSnapshot.key, topic-partition)."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 

@@ -15,7 +15,7 @@ click interrupts this run, the state may be lost. So each later page run passes 
 control's default (`initial`).
 
 The open tab of a page is such a choice too. Only the open tab is drawn. If the address names no
-tab, the tab opens that has a control for one of the parameters.
+tab, the first tab with a control for one of the address parameters opens.
 """
 
 import re
@@ -292,8 +292,8 @@ def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, Delt
 
     Args:
         parts: the label of each tab, by its word in the address.
-        controls: the address parameters of each tab. If the address has one of them, the open tab
-            is always written into the address. Otherwise `open_by_address` would open another tab
+        controls: the address parameters of each tab. If the address has one of them, even the
+            default tab is written into the address, so that `open_by_address` opens no other tab
             at a reload.
     """
     parameters = [name for names in controls.values() for name in names]

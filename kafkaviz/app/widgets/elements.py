@@ -198,7 +198,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> Html:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """Shows the number of rows on each tab. CSS adds the numbers, so labels and links lack them."""
+    """Shows the number of rows on each tab. CSS adds the number, so the tab's label lacks it."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
         f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'

@@ -86,10 +86,10 @@ def directories(location: Location) -> list[str]:
 
 
 def _entry(number: int, entry: GoToEntry, query: str, *, is_current: bool) -> None:
-    """Draws a result as a link. Draws a button if the result is on the current page.
+    """Draws a result as a link, or as a button if the result is on the current page.
 
-    A link would only change the address of this page. Streamlit 1.67 reports such a change to
-    components too late.
+    A link to the current page would only change the address. Streamlit 1.67 reports such a change
+    to components too late.
     """
     page = PAGES[entry.page]
     label = elements.escape_markdown(entry.words)

@@ -108,9 +108,10 @@ def rank_name(names: Iterable[str], text: str) -> int | None:
 
 
 def find_words(texts: Sequence[str], text: str) -> tuple[int, str] | None:
-    """Returns rank and snippet of the first text that contains all words of `text`.
+    """Finds the first of `texts` with the phrase `text`, else the first with all words of `text`.
 
-    A typed word matches the beginning of a word.
+    Returns (PHRASE or WORDS, snippet of the found text), or None. Each match is at the beginning of
+    a word: "seg" matches in "segment", and "ment" does not.
     """
     if len(text) < (MIN_CHARACTERS if text.isascii() else MIN_CHINESE):
         return None
