@@ -51,7 +51,7 @@ class ReadProgress:
 
 
 class Job(Generic[ResultT, ProgressT]):
-    """A background task in a daemon thread, which starts at once."""
+    """A background task. Its daemon thread starts when the Job is created."""
 
     protected_states: tuple[str, ...] = ()  # cancelling does nothing in these
 
@@ -97,7 +97,7 @@ class Job(Generic[ResultT, ProgressT]):
 
         Raises:
             JobCancelled: the job was cancelled.
-            Exception: the error that the work raised.
+            Exception: the error with which the job failed.
         """
         if self._end_event.wait(timeout_s) and self.error is not None:
             raise self.error
@@ -113,7 +113,7 @@ class Job(Generic[ResultT, ProgressT]):
     def stop(self, error: Exception) -> None:
         """Ends the job at once with an error, unless it is over.
 
-        In one of `protected_states`, the error JobCancelled has no effect.
+        A JobCancelled does not end a job that is in one of `protected_states`.
         """
         state = "cancelled" if isinstance(error, JobCancelled) else "failed"
         if self._end(state, error=error):
@@ -124,12 +124,12 @@ class Job(Generic[ResultT, ProgressT]):
         self._thread.join(timeout_s)
 
     def report(self, progress: ProgressT) -> None:
-        """Sets the progress; the work calls it. Raises JobCancelled if the job is over."""
+        """Sets the progress. Called by the work. Raises JobCancelled if the job is over."""
         self._progress = progress
         self.enter(self.state)
 
     def enter(self, state: str) -> None:
-        """Sets the state; the work calls it. Raises JobCancelled if the job is over."""
+        """Sets the state. Called by the work. Raises JobCancelled if the job is over."""
         with self._lock:
             if self.is_over:
                 raise self.cancellation()
@@ -209,7 +209,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         start: Callable[[], JobT],
         is_stale: Callable[[JobT], bool] = lambda _job: False,
     ) -> JobT:
-        """Returns the job of `key`. Starts one if there is none, or if it is stale and over."""
+        """Returns the job of `key`. If the job is missing, or stale and over, starts one."""
         with self._lock:
             job = self._jobs.pop(key, None)
             if job is None or (job.is_over and is_stale(job)):

@@ -46,7 +46,7 @@ def chart_layout(mode: str, height: float, margin: tuple[float, float, float, fl
 
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
-    """Returns the annotation that names the x axis, `shift_px` below its right end."""
+    """Returns the annotation that names the x axis, `shift_px` above it (negative: below)."""
     return note(
         text,
         colours["ink_3"],
@@ -61,7 +61,7 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
-    """Returns the annotation that names a y axis, `left_px` left of the axis."""
+    """Returns the annotation that names a y axis. `left_px` is the left margin of the chart."""
     return note(
         text,
         colours["ink_3"],

@@ -3,8 +3,8 @@
 A token is a light and a dark colour for one meaning. Charts cannot use CSS variables, so the
 stylesheet is parsed here.
 
-The page states are hot, cold and in the warm section. Their looks are in page_legend.css for HTML,
-in `pageFill` (dom.js) for SVG, and in `bar_marker` for Plotly.
+An index page is hot, cold, or in the warm section. The looks of these states are in page_legend.css
+for HTML, in `pageFill` (dom.js) for SVG, and in `bar_marker` for Plotly.
 """
 
 import re

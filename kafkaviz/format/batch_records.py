@@ -111,7 +111,7 @@ def iterate(
 def offsets_and_times(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields pairs of arrays: offsets and timestamps (ms) of some of the records.
+    """Yields pairs of arrays: the offsets and the timestamps (ms) of the next records.
 
     Raises CorruptBytes after the readable records, as `iterate` does.
     """
@@ -196,7 +196,7 @@ def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
 def compute_crc(read: ReadInto, batch: np.void) -> int | None:
     """Returns the checksum of a batch's bytes; None if the file has become shorter.
 
-    `batch` is a row of BATCH with at least HEADER_BYTES bytes in magic 2.
+    `batch` is a row of BATCH. In magic 2, the batch must have at least HEADER_BYTES bytes.
     """
     is_magic_2 = batch["magic"] >= MAGIC_2
     position = int(batch["position"]) + (CRC_START if is_magic_2 else _MAGIC_AT)
@@ -398,7 +398,7 @@ def heads(
 def _if_sound(
     records: Iterator[RecordHead], prefix: bytes, count: int, codec_fault: CorruptBytes | None
 ) -> Iterable[RecordHead]:
-    """Returns `records`, those of a compressed batch. Raises CorruptBytes if one is damaged.
+    """Returns the records of a compressed batch. Raises CorruptBytes if any is damaged.
 
     Args:
         prefix: the bytes that were decompressed before `codec_fault`.
@@ -524,7 +524,7 @@ def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None, bytes
 
 
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
-    """Returns the range (start, stop) of a record's bytes, without its length field.
+    """Returns (start, stop) of the record at a position, without its length field.
 
     Raises CorruptBytes if the length is negative, or reaches beyond the data.
     """

@@ -135,7 +135,7 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """Returns the match of `pattern`, which must be a pattern that also matches ""."""
+    """Returns the match of `pattern` at `start`. Only for patterns that also match ""."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
@@ -182,7 +182,7 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
 
 
 def parse_quorum_state(text: str | bytes) -> tuple[int, ...]:
-    """Returns the voters' ids in the first line of quorum-state. Data version 1 has none.
+    """Returns the voters' ids in the first line of quorum-state; () for data version 1.
 
     Raises CorruptBytes if Kafka 4.3 refuses the file (FileQuorumStateStore).
     """

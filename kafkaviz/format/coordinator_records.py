@@ -79,7 +79,7 @@ def _types(text: str, parts: dict[str, str] | None = None) -> dict[int, Coordina
     for none). The second line has the fields of the key, and the other lines those of the value.
 
     Args:
-        parts: the named types in the table, by name.
+        parts: name -> type, for the types that the table mentions by name.
     """
     part_items = tuple((parts or {}).items())
     types = {}

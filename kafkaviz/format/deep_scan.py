@@ -77,7 +77,7 @@ LIMIT_BYTES = codec.LIMIT_BYTES
 
 
 class CheckLevel(StrEnum):
-    """The checked parts of a batch; each level includes the level before."""
+    """Which parts of a batch are checked. Each level includes the level before."""
 
     HEADERS = "headers"  # headers, and checksums only where the next offsets do not fit
     CRC = "crc"  # all checksums; nothing is decompressed
@@ -104,7 +104,7 @@ TakeFaults = Callable[[Sequence[BatchFault]], None]
 
 
 class DeepScan:
-    """Reads the batches between two positions of a log, each with its records.
+    """Checks the batches between two positions of a log, and their records.
 
     - It yields arrays of CHECKED_BATCH. `.end` is set after the last one.
     - A bad checksum or a fault in the records is reported, and the scan continues.

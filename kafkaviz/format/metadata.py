@@ -62,7 +62,7 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A decoded record. Without nested structures, it may be newer than `type.newest_version`."""
+    """A decoded record. Without nested structures, `version` may exceed `type.newest_version`."""
 
     type: MetadataRecordType
     version: int
@@ -107,9 +107,9 @@ class PartitionLeader:
 
     Attributes:
         leader: the leader's node id; NO_LEADER if there is none.
-        epoch: the leader epoch. None in a PARTITION_CHANGE_RECORD: the epoch becomes 1 higher.
-        candidates: the nodes that may lead, from a PARTITION_RECORD. This is the first list that is
-            not empty: isr, eligibleLeaderReplicas or lastKnownElr.
+        epoch: the leader epoch; None for a PARTITION_CHANGE_RECORD, which makes it 1 higher.
+        candidates: the nodes that may lead, according to a PARTITION_RECORD: isr, else
+            eligibleLeaderReplicas, else lastKnownElr (the first list that is not empty).
     """
 
     topic_id: str
@@ -333,7 +333,7 @@ def _skip_to_directories(value: bytes, position: int) -> int:
 def partition_leader(value: bytes) -> PartitionLeader | None:
     """Returns the leader in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
-    Returns None for a record without a leader. Raises CorruptBytes if the value is too short.
+    Returns None if the record does not set a leader. Raises CorruptBytes if the value is too short.
     """
     number, _, position = _frame(value)
     if number == PARTITION_NUMBER:

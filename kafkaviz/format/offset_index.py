@@ -47,17 +47,17 @@ def find_log_end(
 ) -> int | None:
     """Returns the last offset of a segment plus 1 (LogSegment.readNextOffset, 4.3.1).
 
-    Like Kafka, reads the log only from the last index entry on. For example, the last entry is
-    offset 19 at byte 500, but the log was cut to 400 bytes. The result is None, and Kafka takes the
-    base offset.
+    Like Kafka, reads the log from the last index entry on. If no batch is there, reads the whole
+    log, unless the index is full. For example, the last entry of a full index is offset 19 at byte
+    500, but the log was cut to 400 bytes. The result is None, and Kafka takes the base offset.
 
     Args:
         last_entry: offset and position of the last written entry; None if there is none.
-        is_full: whether `last_entry` is in the last slot of the index. If not, and no batch is at
-            or after the entry's position, Kafka reads the whole log.
+        is_full: whether `last_entry` is in the last slot of the index.
 
     Returns:
-        None if no batch was read, or if all batches end below the last entry's offset.
+        None if no batch was read. Also None if the index is full and all batches that were read
+        end below the last entry's offset.
     """
     offset, position = last_entry or (base_offset, 0)
     if is_full:

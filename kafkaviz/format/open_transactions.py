@@ -135,7 +135,7 @@ class OpenTransactions:
                 )
 
     def _non_transactional_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """Returns the numbers of non-transactional rows of producers that have a transaction."""
+        """Returns the non-transactional rows whose producer also has or begins a transaction."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -180,7 +180,7 @@ class OpenTransactions:
                 and in the same append; None if there is none.
 
         Raises:
-            TransactionFault: an abort marker has an offset that is not above that of the last one.
+            TransactionFault: an abort marker's offset is not above the previous abort marker's.
         """
         begin = self.end(producer_id)
         if begin is None or kind != ControlType.ABORT:

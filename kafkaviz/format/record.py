@@ -146,7 +146,7 @@ def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = F
 
     Args:
         data: the records, not compressed or already decompressed.
-        is_compressed: whether the batch is compressed. Decides between two messages of Kafka.
+        is_compressed: whether the batch is compressed. Some error messages of Kafka then differ.
 
     Raises:
         CorruptBytes: Kafka (DefaultRecordBatch.iterator) cannot read a record.

@@ -66,10 +66,10 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.
 def sort_keys(word: np.uint64) -> tuple[int, int]:
     """Returns sort keys for the timestamp delta and offset delta of a record.
 
-    Sort keys compare like the deltas and have their signs.
+    Sort keys have the same order and the same signs as the deltas.
 
     Args:
-        word: the last value that `take_sizes` returns.
+        word: the third value that `take_sizes` returns.
     """
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -81,10 +81,10 @@ def sort_keys(word: np.uint64) -> tuple[int, int]:
 
 @njit(cache=True, inline="always")
 def _sort_key(varint_bytes: np.uint64) -> int:
-    """Returns a number that compares like the varint and has its sign.
+    """Returns a number with the sign of a varint. Two such numbers sort like their varints.
 
-    This holds for varints that are not negative and as short as possible, as Kafka writes them. The
-    lowest byte of `varint_bytes` is the varint's first byte.
+    The order is right for varints that are not negative and as short as possible, as Kafka writes
+    them. The lowest byte of `varint_bytes` is the varint's first byte.
     """
     return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 

@@ -92,7 +92,7 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """Returns a TopicIdPartition with these values, which will become part of a path.
+    """Returns a TopicIdPartition whose values are safe as parts of a path.
 
     Raises ValueError if a broker does not allow one of the values.
     """

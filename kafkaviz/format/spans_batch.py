@@ -179,7 +179,7 @@ def _record_base(header: np.void) -> spans_record.RecordBase:
 
 
 def _check_crc(spans: list[Span], layout: np.dtype, computed_crc: int) -> None:
-    """Replaces the note of the checksum: whether it is right."""
+    """Replaces the note of the crc span by one that says whether the checksum is right."""
     place = field_names(layout).index("crc")
     crc = spans[place]
     note = message("span.checksum_matches", covers=crc.note)
@@ -224,10 +224,10 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_key: str, present_key: str, **fields: str):
-    """Returns a function: header -> message `absent_key` if its `field` is -1, else the other.
+    """Returns a function that makes a note from a header.
 
-    Args:
-        fields: see row_note.
+    The note is the message `absent_key` if the header's `field` is -1. Otherwise the note is that
+    of `row_note(present_key, **fields)`.
     """
     present_note = row_note(present_key, **fields)
     return lambda header: message(absent_key) if header[field] == -1 else present_note(header)

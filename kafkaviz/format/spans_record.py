@@ -185,7 +185,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """Adds a torn span up to the record's end. At the end, makes the last span torn."""
+        """Adds a torn span for the rest of the record. Without a rest, makes the last span torn."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return

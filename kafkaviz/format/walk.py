@@ -110,7 +110,7 @@ class Walk:
 
 
 def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
-    """Returns all batches of a log in memory, as an array of BATCH; and the end of the log."""
+    """Returns all batches of a log in memory, an array of BATCH, and where and why they end."""
     steps = Walk(reader(data), 0, len(data))
     return np.concatenate([np.empty(0, BATCH), *steps]), steps.end
 

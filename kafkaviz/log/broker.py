@@ -63,14 +63,14 @@ class Problem:
 
     @classmethod
     def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
-        """Returns the problem that `fault` reports. Its text does not contain `path`."""
+        """Returns the problem that `fault` reports. The problem's text does not contain `path`."""
         kind = fault.kind if isinstance(fault, CannotOpen) else ""
         return cls(path, getattr(fault, "what", fault.message), kind)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogDirectory:
-    """One of a broker's log.dirs, in its state on disk. An archive has been unpacked."""
+    """One of a broker's log.dirs as it is on disk, or its copy from an unpacked archive."""
 
     path: Path
     source: Path  # the path that the user gave: the directory, or its folder or archive
@@ -371,9 +371,9 @@ class Broker:
 
 
 def typed_directories(text: Path | str) -> tuple[Path, ...]:
-    """Returns the log directories in a text, separated by commas as in log.dirs.
+    """Splits a text at its commas into the paths of log directories, as Kafka splits log.dirs.
 
-    An existing path may contain a comma. The address of a store is always one path.
+    Does not split an existing path that contains a comma, or the address of a store.
     """
     path = Path(text)
     if "," not in str(text) or address.parse(str(text)):
@@ -399,7 +399,7 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
             folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
             s3://bucket/brokers/17, a partition directory, a partition in an archive, or a segment
             file.
-        collect: makes Broker.partitions from an iterator, which lists one partition at a time.
+        collect: makes Broker.partitions from an iterator that opens one partition at a time.
 
     Raises:
         CannotOpen: a path is not a log directory, or the paths belong to two brokers.
@@ -501,7 +501,7 @@ def _read_directories(
 
 
 def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDirectory:
-    """Reads the small files of a log directory, and adds what cannot be read to `problems`."""
+    """Reads the small files of a log directory. Adds a Problem for each unreadable file."""
     properties = _read_small_file(
         root / META_PROPERTIES, checkpoint.parse_properties, file.PROPERTIES_BYTES, problems
     )

@@ -34,7 +34,7 @@ def cache_folder() -> Path:
 def scratch_folder(parent: Path) -> Generator[Path]:
     """Creates a folder, and removes it with its content when the context ends.
 
-    First removes the folders of killed processes.
+    First removes the scratch folders of killed processes.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
@@ -100,7 +100,7 @@ def temporary_path(target: Path) -> Path:
 
 
 def make_link(target: Path, source: Path) -> None:
-    """Makes `target` a link to `source`, in one step because others may read it."""
+    """Makes `target` a link to `source`, in one step because others may be reading `target`."""
     try:
         if os.readlink(target) == os.fspath(source):
             return
@@ -114,7 +114,7 @@ def make_link(target: Path, source: Path) -> None:
 
 
 def remove_others(folder: Path, expected: Collection[str]) -> None:
-    """Removes all names in a folder except the expected ones and the temporary ones."""
+    """Removes everything in a folder except the `expected` names and temporary files."""
     for name in set(os.listdir(folder)).difference(expected):
         if name.startswith(TEMPORARY):
             continue

@@ -69,7 +69,7 @@ def entry_points(
             log alone does not suffice. This can save two requests per index.
         first_offset: the first offset that will be read, if known.
         last_offset: the last offset that will be read, if known. If given, one request fetches the
-            bytes from `first_offset` to `last_offset`, as far as a request can.
+            bytes from `first_offset` to `last_offset`, or as many of them as a request may have.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -226,7 +226,7 @@ class EntryPoints:
         return None
 
     def find_last(self, position: int) -> int:
-        """Returns the last verified position up to `position`, or 0."""
+        """Returns where the last verified batch at or before `position` begins, or 0."""
         slot = bisect_right(self._offsets, position, key=_position)
         for entry in self._offsets[max(0, slot - MAX_TRIES) : slot][::-1]:
             if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
@@ -241,7 +241,7 @@ class EntryPoints:
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
     def position_before_offset(self, offset: float) -> int:
-        """Returns the position of a batch that begins at or below the offset, or 0.
+        """Returns the position of a batch whose first offset is at most `offset`, or 0.
 
         All batches before this position have smaller offsets.
         """
@@ -292,7 +292,7 @@ class EntryPoints:
     def header(self, position: int) -> np.void | None:
         """Returns the batch header at this byte as a row of format.batch.BATCH.
 
-        Returns None if the length or the magic is impossible.
+        Returns None if the batch is incomplete, or its length or magic is impossible.
         """
         batch = batch_at(self.read, position, self._size_bytes)
         return batch if batch is not None and 0 <= batch["magic"] <= MAGIC_2 else None
@@ -300,7 +300,7 @@ class EntryPoints:
     def _intact_batch(self, entry: np.ndarray) -> np.void | None:
         """Returns the batch that an entry points to.
 
-        Returns None if the batch is incomplete or begins after the entry's offset.
+        Returns None if the batch is damaged, or its first offset is above the entry's offset.
         """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
@@ -371,7 +371,7 @@ def _timestamp(entry: np.ndarray) -> float:
 def _is_written(entry: np.ndarray) -> bool:
     """Returns whether a slot has a byte other than 0. False for preallocated slots.
 
-    Also False for an entry with timestamp 0 and the base offset. The search works without it.
+    Also False for an entry with timestamp 0 and the base offset. Searches do not need this entry.
     """
     return any(entry.tobytes())
 

@@ -193,7 +193,7 @@ def read(
 def parse(
     path: Path, parser: Callable[[bytes], Result], limit_bytes: int = READ_LIMIT_BYTES
 ) -> Result:
-    """Returns parser(bytes of a file). Raises CorruptFile in place of a CorruptBytes."""
+    """Returns parser(bytes of a file). If the parser raises CorruptBytes, raises CorruptFile."""
     data = read(path, limit_bytes=limit_bytes)
     try:
         return parser(data)

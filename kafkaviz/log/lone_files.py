@@ -1,8 +1,8 @@
 """A view of one segment, for users who have a few files and no partition directory.
 
-The user gives the path of one file. The view also has the other files with the same base offset in
-that folder. The view is a folder in kafkaviz's cache that looks like a topic-partition and holds
-links:
+The user gives the path of one file. The view also has the files next to this file that have the
+same base offset. The view is a folder in kafkaviz's cache that looks like a topic-partition and
+holds links:
 
     ~/Downloads/orders-0_00000000000000000335.index
     …/lone/1f0c2d84a9e3b756/unnamed-0/00000000000000000335.index -> the file

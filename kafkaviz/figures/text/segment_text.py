@@ -222,14 +222,14 @@ def _sampling_text(anatomy: Anatomy) -> str:
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
-    """Says that a count includes segments that Kafka does not use; "" without such segments."""
+    """Says that segments that Kafka does not use are counted too; "" if there are none."""
     return _marks_text("counted_too", inactive) if inactive else ""
 
 
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Says that a count leaves out logs that Kafka does not use; "" if nothing is left out."""
+    """Says that unused segments or the metadata log are not counted; "" if neither is left out."""
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
     return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)

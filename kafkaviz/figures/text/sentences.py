@@ -69,7 +69,7 @@ def count_phrase(key: str, count: int) -> str:
 
 
 def count_range(first: int, last: int) -> str:
-    """Returns the numbers of a range, such as "180–219", or "180" if there is only one."""
+    """Returns a range of numbers such as "180–219"; "180" if both ends are 180."""
     start = units.format_count(first)
     return start if first == last else f"{start}–{units.format_count(last)}"
 

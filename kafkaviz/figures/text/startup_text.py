@@ -24,7 +24,7 @@ from kafkaviz.versions import Release
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
-    """Returns the important changes in words that follow "will". Leaves out routine changes."""
+    """Returns the important changes as phrases to put after "will". Leaves out routine changes."""
     cut_texts = []
     if forecast.cut_logs:
         size = units.format_count(forecast.cut_bytes)
@@ -48,7 +48,7 @@ def _count_phrases(counts: Mapping[str, int]) -> list[str]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """Returns the important changes as one text; without any, counts of routine changes."""
+    """Returns the important changes as text. If there are none, counts the routine changes."""
     is_unusual = (
         forecast.created_replicas
         or forecast.cut_logs
@@ -86,13 +86,13 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """Says how many logs broker start-up rereads, and whether this changes their indexes."""
+    """Says how many logs the start-up rereads, and if their indexes change; "" for no logs."""
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:
-    """Says that the prediction rests only on Kafka's source; "" if recordings confirm it."""
+    """Says that a start-up is known only from Kafka's source; "" if start-ups were recorded."""
     if release in versions.RECORDED_STARTS:
         return ""
     text, *recorded_texts = (

@@ -9,7 +9,7 @@ _MARKS = {True: "< ", None: "≤ ", False: ""}
 
 
 def start_cell(transaction: Transaction) -> str:
-    """Returns a start time, after "<" if it was, or "≤" if it may be, before the first batch."""
+    """Returns the start time. "<": the real start is earlier. "≤": it may be earlier."""
     if transaction.start_ms is None:
         return units.MISSING
     return _MARKS[transaction.begins_before_log] + units.moment(transaction.start_ms)

@@ -260,7 +260,7 @@ def batch_sizes(answer: BatchingAnswer) -> tuple[int | None, ...]:
 
 
 def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsView:
-    """Returns a row per codec and level, tried in batches of one size."""
+    """Returns a row per codec and level that was tried in batches of `batch_bytes`."""
     packed = [row for row in answer.packed if row.batch_bytes == batch_bytes]
     advice = answer.codec
     names = [row.name for row in packed]
@@ -298,7 +298,7 @@ def codec_rows(answer: BatchingAnswer, batch_bytes: int | None) -> SettingRowsVi
 
 
 def _stored_range(row: PackedCodec) -> Range:
-    """Returns the low and high ratio of stored to plain bytes, with the batch headers."""
+    """Returns the low and high ratio of stored bytes, including headers, to plain bytes."""
     headers = row.stored_ratio - row.ratio
     low = row.ratio if row.ratio_low is None else row.ratio_low
     high = row.ratio if row.ratio_high is None else row.ratio_high

@@ -50,8 +50,8 @@ class IndexSizeCurveView:
     Attributes:
         cold_us: the typical time of a mean lookup that finds no page in memory.
         log_bytes: the size of a segment's .log at the roll.
-        safe_sizes: the least size at which no index ends a segment, and a text for it: for
-            today's interval, then for the other interval if there is one.
+        safe_sizes: up to two pairs (size, text), for today's and the considered interval. The
+            size is the least at which no index ends a segment.
         full_until: below this index size, a full index ends segments.
         today, considered: indexes into the arrays; `considered` is None if it is today's size.
         most_us: the end of the upper vertical axis.
@@ -196,8 +196,9 @@ def _comparison_text(today: IndexSizeOutcome, other: IndexSizeOutcome, costs: Lo
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
     """Returns the outcome to compare with today's, if the user considers no other size.
 
-    If a full index rolls segments today, this is the outcome of Kafka's default size. Otherwise it
-    is the largest size with at least `TIMES_AS_MANY` times as many rolls, or the smallest size.
+    - If a full index rolls segments today: the outcome of Kafka's default size.
+    - Otherwise: the largest size with at least `TIMES_AS_MANY` times today's rolls.
+    - If no size has so many rolls: the smallest size.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
@@ -340,7 +341,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
 
 
 def _size_ticks(curve: IndexSizeCurveView) -> list[float]:
-    """Returns the ticks: the safe size at today's interval, and round sizes not close to it."""
+    """Returns the ticks: the first of `safe_sizes`, and round sizes that are not close to it."""
     safe = [size for size, _ in curve.safe_sizes[:1]]
     return safe + [
         tick for tick in SIZE_TICKS if all(abs(np.log2(tick / size)) >= TICK_BITS for size in safe)
@@ -360,7 +361,7 @@ def _time_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter
 
 
 def _roll_line(curve: IndexSizeCurveView, colours: dict[str, str]) -> go.Scatter:
-    """Draws the .log size at the roll. The colour of a point shows which limit rolls."""
+    """Draws the .log size at the roll. The colour of a point shows which limit caused the roll."""
     cause_colours = [colours[roll_text.COLOUR_NAMES[cause]] for cause in curve.causes]
     return go.Scatter(
         x=np.log2(curve.sizes),
@@ -392,7 +393,7 @@ def _full_areas(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
 def _named_lines(
     curve: IndexSizeCurveView, colours: dict[str, str]
 ) -> tuple[list[dict], list[dict]]:
-    """Returns the lines of the safe, today's and the considered sizes, and their names."""
+    """Returns the lines of the safe, today's and the considered sizes, and the lines' names."""
     labelled = [
         (size, text, "time", "solid" if row else "2px,3px", row)
         for row, (size, text) in enumerate(curve.safe_sizes)

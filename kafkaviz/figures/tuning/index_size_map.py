@@ -44,8 +44,8 @@ class IndexSizeMapView:
             such a log.
         safe_bytes: per interval, the least size at which no index gets full; NaN if no size or
             every size is safe.
-        roll_lines: the index sizes, one per interval, at which segments roll with a .log size in
-            `ROLLS_AT`, by this .log size; NaN if no index size does that.
+        roll_lines: for a .log size in `ROLLS_AT`, one index size per interval: the size with
+            which segments roll at this .log size; NaN if there is none.
     """
 
     title: str
@@ -79,7 +79,7 @@ def view(
     today: Mark,
     considered: Mark,
 ) -> IndexSizeMapView:
-    """Returns the map, with a log's settings marked.
+    """Returns the map, with marks for today's and the considered settings.
 
     Args:
         outcomes_by_interval: the outcomes of all sizes for each interval, including today's.
@@ -116,7 +116,7 @@ def view(
 
 
 def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
-    """Returns a title with the least and the greatest time if only one setting is changed."""
+    """Says how the time varies with the interval alone, and with the index size alone."""
     ends = [format_us(end) for values in (across_us, up_us) for end in (min(values), max(values))]
     names = dict(zip(("least", "most", "least_by_size", "most_by_size"), ends, strict=True))
     if names["least_by_size"] == names["most_by_size"]:
@@ -264,8 +264,8 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
     """Returns the names of today's and the considered settings, each above its mark.
 
-    If both names would overlap, the lower mark has its name below it. At the same height, today's
-    mark has.
+    If the names would overlap, the name of the lower mark is below its mark. If both marks have
+    the same height, today's name is below.
     """
     today = size_map.today
     below = None

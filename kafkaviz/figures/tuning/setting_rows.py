@@ -137,7 +137,7 @@ def _today_shapes(
 def _traces(
     rows: SettingRowsView, quantity: RowQuantity, axis: str, colours: dict[str, str]
 ) -> list[dict]:
-    """Returns a bar from low to high per row. Dots at both ends show an exact number too."""
+    """Returns a bar from low to high per row. The dots at its ends show even if low equals high."""
     outline = {"color": colours["ink"], "width": 2}
     today = {"size": 11, "color": colours["raised"], "line": outline}
     bars = []

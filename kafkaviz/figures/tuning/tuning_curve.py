@@ -53,7 +53,7 @@ class CurveMark:
 
     Attributes:
         x_bytes: the interval, limited to the axis from `MIN_X` to `MAX_X`.
-        p99_text: the typical time of the 99th percentile of lookups, with the log in memory.
+        p99_text: the typical p99 time of a lookup with the log in memory, such as "≈ 12 µs".
     """
 
     interval_bytes: int
@@ -69,8 +69,8 @@ class TuningCurveView:
     """The headers that lookups read at each interval. Arrays have a value per interval.
 
     Attributes:
-        budget: the number of headers that can be read within the p99 budget, if the time per header
-            is the model's highest, typical and lowest; None without a budget.
+        budget: how many headers can be read within the p99 budget: `low` at the model's highest
+            time per header, `high` at its lowest; None without a budget.
         least_batch_bytes: the size of the smallest batch; None if unknown. All intervals below this
             size have the same effect.
     """
@@ -391,7 +391,7 @@ def _curve_line(curve: TuningCurveView, y: np.ndarray, name: str, line: dict) ->
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
-    """Returns an invisible point per interval, with its hover text and the value of a click."""
+    """Returns invisible points, one per interval, that hold the interval and a hover text."""
     intervals = curve.intervals.tolist()
     invisible = {"marker": {"opacity": 0}}
     return {
@@ -409,7 +409,7 @@ def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
 
 
 def _dots(curve: TuningCurveView, column: str, name: str, colours: dict[str, str]) -> dict:
-    """Returns a dot per mark on one line. Plotly does not fade the dots at a click elsewhere."""
+    """Returns a dot for each mark on one line. The dots do not fade when a point is clicked."""
     opaque = {"opacity": 1}
     outline = {"color": colours["raised"], "width": 2}
     return {
@@ -457,8 +457,8 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
     """Returns the names of the marked intervals, next to their vertical lines and off the curve.
 
     A name is on the left of its line if the other mark is close on the right, or if the line is
-    near the right end. All names are at the top, but today's name is at the foot if it is on the
-    right of its line.
+    near the right end; else on the right. Today's name is at the foot if it is on the right. All
+    other names are at the top.
     """
     annotations = []
     for mark in curve.marks:

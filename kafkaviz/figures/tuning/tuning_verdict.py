@@ -59,7 +59,7 @@ def headline(recommendation: Recommendation) -> str:
 
 
 def figure_headline(recommendation: Recommendation) -> str:
-    """Returns the verdict and the p99 time; may add what the considered interval would save."""
+    """Returns the verdict and its p99 time; may add why another interval helps too little."""
     allowed_us = _p99_budget_us(recommendation)
     cost = recommendation.proposed_cost
     if recommendation.verdict == TuningVerdict.KEEP:
@@ -90,7 +90,7 @@ def figure_headline(recommendation: Recommendation) -> str:
 
 
 def misses_p99(recommendation: Recommendation) -> bool:
-    """Returns whether the verdict is keep although p99, at worst, is above the user's limit."""
+    """Returns whether the verdict is KEEP although the worst p99 is above the user's limit."""
     allowed_us = _p99_budget_us(recommendation) or float("inf")
     is_kept = recommendation.verdict == TuningVerdict.KEEP
     return is_kept and recommendation.current_cost.p99_us.high > allowed_us

@@ -120,7 +120,7 @@ def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """Returns the directory that a path leads to, unpacked if necessary. Never returns a view."""
+    """Returns the directory that a path leads to. Unpacks an archive, but makes no view."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -163,10 +163,11 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def refresh(path: Path) -> None:
-    """Lists a remote path again if its listing has expired. Raises CannotOpen.
+    """Lists a remote path again if its listing has expired.
 
-    For a path in an archive, lists the archive. For a path in a store of remote segments, lists the
-    store: no object has the address s3://bucket/STORE/orders-0.
+    For a path in an archive, lists the archive. For a partition in a store of remote segments,
+    lists the store, because no object has the partition's address (s3://bucket/STORE/orders-0).
+    Raises CannotOpen if the path cannot be listed.
     """
     if not address.is_mirrored(path):
         return
@@ -309,10 +310,7 @@ class _DiskReserve:
         self._reserve_files = _free_files(folder) // 2  # 0 where the filesystem reports no number
 
     def check(self, count: int) -> None:
-        """Raises OSError if too little disk space is free for `count` bytes or for another file.
-
-        The reserved bytes and files count as not free.
-        """
+        """Raises OSError if `count` bytes would use the reserve, or if too few inodes are free."""
         if shutil.disk_usage(self._folder).free < self._reserve_bytes + count:
             raise NoRoom(message("archive.few_bytes_left", count=self._reserve_bytes))
         if _free_files(self._folder) < self._reserve_files:
@@ -371,8 +369,8 @@ class _TimedFile(io.FileIO):
     def readinto(self, buffer: Any) -> int | None:
         """Implements RawIOBase.readinto.
 
-        Reads end at the archive's size, because the block file of a remote archive has other data
-        after it.
+        Reads end at the archive's size. The local file of a remote archive has other data after
+        the archive.
         """
         self._budget.check_time()
         remaining = max(0, self._size_bytes - self.tell())
@@ -405,7 +403,7 @@ class _XzReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Implements RawIOBase.readinto. Raises BadArchive if a stream is cut."""
+        """Implements RawIOBase.readinto. Raises BadArchive if the file ends inside a stream."""
         while True:
             if self._decompressor is None or self._decompressor.needs_input:
                 self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
@@ -431,7 +429,7 @@ class _XzReader(io.RawIOBase):
 
 
 class _GzipSource:
-    """The packed bytes of a .gz for gzip.GzipFile, with a limit for slow reads.
+    """The packed bytes of a .gz for gzip.GzipFile, with a limit on reads of one byte.
 
     GzipFile reads a name in a header, and zeros at the end, byte by byte. This takes a minute for
     200 MB.

@@ -156,9 +156,10 @@ def _cut(position: int) -> BadArchive:
 
 
 def _has_valid_checksum(block: bytes) -> bool:
-    """Returns whether the sum of all bytes is right. The checksum field itself is summed as blanks.
+    """Returns whether the checksum of a header, the sum of its bytes, is right.
 
-    Old archives sum signed bytes.
+    The bytes of the checksum itself count as blanks. The sum of signed bytes is right too, because
+    old archives have it.
     """
     text = block[148:156].partition(b"\0")[0].strip()
     if not re.fullmatch(rb"[0-7]+", text):
