@@ -1,13 +1,13 @@
 """Recovers a segment: rebuilds its indexes from the .log, and cuts off the invalid tail.
 
 Follows LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
-offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch is 6000 bytes after the last
-entry and gets the entry (29, 6000). The fifth batch gets (49, 12000). The .log is cut before the
-first batch with a wrong checksum.
+offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch starts more than 4096 bytes
+after the first, and gets the entry (29, 6000). The fifth batch starts more than 4096 bytes after
+the third, and gets (49, 12000). The .log is cut before the first batch with a wrong checksum.
 
-LeaderEpochs follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0),
-(3, 500), (5, 900). After a truncation to 800, (0, 0) and (3, 500) remain. If the log start offset
-then rises to 600, only (3, 600) remains.
+LeaderEpochs follows LeaderEpochFileCache of Kafka 4.3.1. For example, a log has three entries of
+(epoch, start offset): (0, 0), (3, 500), (5, 900). After a truncation to 800, (0, 0) and (3, 500)
+remain. If the log start offset then rises to 600, only (3, 600) remains.
 """
 
 from collections.abc import Iterable
@@ -60,9 +60,10 @@ class LeaderEpochs:
             self.assign(int(epochs[row]), int(batches["base_offset"][row]))
 
     def cut_to(self, log_start: int, log_end: int) -> bool:
-        """Removes the epochs at or above `log_end`, and those that end at or below `log_start`.
+        """Removes the epochs outside the offsets `log_start` to `log_end`.
 
-        Returns whether Kafka rewrites leader-epoch-checkpoint.
+        The epoch that contains `log_start` stays, with `log_start` as its start. Returns whether
+        Kafka rewrites leader-epoch-checkpoint.
         """
         count_before = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]
@@ -169,7 +170,7 @@ class RecoveredSegment:
         return 0 if self.exception else self.size_bytes - self.valid_bytes
 
     def index(self) -> bytes:
-        """Returns the .index after the recovery; preallocated after an exception, else trimmed."""
+        """Returns the .index after the recovery: preallocated after a failure, else trimmed."""
         room_bytes = self.config.offset_slots * offset_index.ENTRY.itemsize
         return self._with_room(offset_index.build(self.offset_entries), room_bytes)
 
@@ -183,7 +184,7 @@ class RecoveredSegment:
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
-        """Returns the .index after the segment was closed. Up to release 4.3, closing trims it."""
+        """Returns the .index after close. Since 4.4, a failed recovery's .index stays untrimmed."""
         if self.exception and not self.close_trims:
             return self.index()
         return offset_index.build(self.offset_entries)
@@ -435,8 +436,8 @@ def _index(
 ) -> tuple[int, int, int, int]:
     """Adds index entries for the batches.
 
-    Returns the number of batches before a fault, of offset entries, and of time entries; and the
-    fault code (0: no fault).
+    Returns (number of batches before a fault, number of offset entries, number of time entries,
+    fault code). The fault code is 0 if there is no fault.
     """
     state = states[0]
     new_offsets = 0

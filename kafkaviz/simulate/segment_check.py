@@ -1,7 +1,8 @@
 """Checks the batches and the indexes of a segment, to decide whether start-up recovers the segment.
 
-- A complete batch must be longer than its header, with the right checksum (ensureValid of
-  DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor records are checked.
+- A complete batch must have the right checksum. A batch of magic 2 must not be shorter than its
+  header (ensureValid of DefaultRecordBatch and LegacyRecord, 4.3.1). Neither codec nor records are
+  checked.
 - Kafka 4.3.1 checks only the transaction index; up to 2.2 all three indexes were checked
   (LogSegment.sanityCheck, KAFKA-7283).
 
@@ -94,7 +95,7 @@ def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
     """Returns `batches` (rows of BATCH) with the base offsets of wrappers filled in.
 
     A wrapper is a compressed batch of magic 0 or 1, whose header lacks the base offset. An
-    unreadable wrapper gets its last offset.
+    unreadable wrapper gets its last offset as base offset.
     """
     unknown = np.flatnonzero(
         (batches["magic"] < batch.MAGIC_2) & (batches["base_offset"] == batch.UNKNOWN)
@@ -147,11 +148,11 @@ def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
 def find_recovery_reason(
     get: FileGetter, base: int, behaviour: ReleaseBehaviour
 ) -> RecoveryReason | None:
-    """Returns why loading a log recovers a flushed segment, or None.
+    """Returns why loading a log recovers a flushed segment; None if it is not recovered.
 
     Raises:
-        CorruptBytes: Kafka does not know the version of a .txnindex entry, so loading fails. Has
-            Kafka's message.
+        CorruptBytes: a .txnindex entry has a version that Kafka does not know, so loading fails.
+            The error has Kafka's message.
     """
     if not get("index"):
         return RecoveryReason("index-missing", message("index_check.index_missing"))

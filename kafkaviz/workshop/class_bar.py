@@ -1,7 +1,7 @@
 """The widgets of a class: the join button, the controls above a step, and the answer counts.
 
 The teacher's page reads the room once per second. A learner's browser waits for the next revision
-of the room (class_seat.ClassFeed). Then only two fragments of the page rerun, see PARTS.
+of the room (class_seat.ClassFeed). A new revision reruns only two fragments of the page (PARTS).
 """
 
 import threading
@@ -60,7 +60,7 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def rerun_outdated_page(lesson: str, track: str) -> None:
-    """Reruns a learner's page if its pickers show another choice, or if it shows no step."""
+    """Reruns a learner's page if its pickers show another lesson or track, or it shows no step."""
     if class_seat.is_learner() and (
         st.session_state.get(workshop.CLASS_PICKER) != lesson
         or st.session_state.get(workshop.CLASS_PICKER_TRACK) != track

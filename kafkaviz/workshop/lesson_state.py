@@ -260,13 +260,13 @@ def is_answered(position: LessonPosition) -> bool:
 
 
 def is_solved(position: LessonPosition) -> bool:
-    """Returns whether the exercise of a step is solved, or its answer revealed to the class."""
+    """Returns whether the exercise of a step is solved, or its answer is revealed to the class."""
     is_revealed = class_seat.is_revealed(position.step_key)
     return bool(is_revealed) or (*position.step_key, True) in answers()
 
 
 def is_settled(position: LessonPosition) -> bool:
-    """Returns whether both question and exercise of a step are answered."""
+    """Returns whether a step has no unanswered question and no unsolved exercise."""
     return is_answered(position) and (is_solved(position) or not position.step.blocks("exercise"))
 
 

@@ -102,7 +102,7 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _follow(position: LessonPosition) -> None:
-    """Opens a step when the teacher's other window opens it. Does nothing in a class.
+    """Keeps two windows of a teacher at the same step. Does nothing for the teacher of a class.
 
     In a class, both windows follow the class's step. A late message from one window to the other
     would move the class back to an earlier step.
@@ -113,7 +113,7 @@ def _follow(position: LessonPosition) -> None:
 
 
 def _open_place() -> None:
-    """Opens the step that the teacher's other window shows. Its name is, for example, batches.2."""
+    """Opens the step that the teacher's other window has sent, such as "batches.2"."""
     place = (st.session_state.get(FOLLOWER) or {}).get("place") or ""
     name, _, part = place.rpartition(".")
     if part.isdecimal() and len(part) < 10:

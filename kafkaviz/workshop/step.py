@@ -160,7 +160,8 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Draws the button to the next step; on the last step, the button to the end page.
 
-    Except for a teacher, the button is disabled until the question is answered.
+    Until the question is answered, the button to the next step is disabled, except for a teacher
+    and in a lab.
     """
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
@@ -204,7 +205,7 @@ def _reset(count: int) -> None:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws all complete figures, but only the first of those that wait for an answer."""
+    """Draws the figures. Of those that wait for an answer, draws only the first."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)
@@ -218,14 +219,14 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
-    """Returns whether to draw the complete figure. The key `after` names the required answer."""
+    """Returns False while a figure waits for the answer that its key `after` names."""
     if block["after"] == "task":
         return lesson_state.is_solved(position)
     return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the widget key of a figure. A stepper has this key in the address, too."""
+    """Returns the widget key of a figure. A stepper's key is also its name in the address."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 

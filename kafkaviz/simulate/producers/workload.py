@@ -48,9 +48,10 @@ _SPREAD = (
 
 
 def spread(least: int, most: int) -> ValueCodec:
-    """Returns the ValueCodec of a Spread, whose numbers are from `least` to `most`.
+    """Returns the ValueCodec that reads and writes a Spread, a distribution of numbers.
 
-    In TOML: an integer; { least, most }, which is uniform; or { shape, mean, sigma, least, most }.
+    All its numbers must be from `least` to `most`. In TOML: an integer; { least, most }, which is
+    uniform; or { shape, mean, sigma, least, most }.
     """
 
     def read_spread(value: object, where: Message) -> Spread:
@@ -248,7 +249,7 @@ def presets() -> dict[str, Workload]:
 
 
 def preset(name: str, version: str | None = None, overrides: Iterable[str] = ()) -> Workload:
-    """Returns a preset. Raises KafkavizError if the name is unknown."""
+    """Reads a preset; for the arguments see `load`. Raises KafkavizError for an unknown name."""
     return load(preset_text(name), f"{name}.toml", version, overrides)
 
 

@@ -1,8 +1,9 @@
 """Snapshots of the cluster's metadata (.checkpoint), which a node reads before the metadata log.
 
 Follows KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka
-4.3.1 and 4.4.0. Only the latest snapshot is read, such as 900 if a directory holds
-00000000000000000200-0000000003.checkpoint and 00000000000000000900-0000000004.checkpoint.
+4.3.1 and 4.4.0. Only the latest snapshot is read. For example, if a directory holds
+00000000000000000200-0000000003.checkpoint and 00000000000000000900-0000000004.checkpoint, the
+latest snapshot is at offset 900.
 
 - If a checksum in the snapshot is wrong, the broker does not start.
 - A truncated batch at the snapshot's end is skipped, and its records are lost.
@@ -138,7 +139,7 @@ def find_fault(file: FileView) -> SnapshotFault | None:
 
 
 def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
-    """Returns the fault of a complete batch, or None. A snapshot begins with a control batch."""
+    """Returns the fault of a complete batch, or None. The first batch must be a control batch."""
     position = int(row["position"])
     if row["magic"] > batch.MAGIC_2:
         return _corrupt(position, f"Invalid magic found in record: {row['magic']}")
@@ -160,7 +161,7 @@ def _corrupt(position: int, words: str) -> SnapshotFault:
 
 
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
-    """Returns the fault after the last complete batch. None: at most a truncated batch follows."""
+    """Returns the fault after the last complete batch; None for no bytes or a truncated batch."""
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()
     if len(rest) < batch.LENGTH_END:
@@ -223,7 +224,7 @@ def _delete(
 
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
-    """Returns the "fail" step if no snapshot covers the start of the log (recoverSnapshots)."""
+    """Returns the "fail" step for a log whose start no snapshot covers (recoverSnapshots)."""
     latest_text = "Optional.empty"
     if latest:
         latest_text = f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"

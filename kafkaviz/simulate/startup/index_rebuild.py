@@ -128,7 +128,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     directory: LoadedDirectory, base: int, exception: BrokerException
 ) -> Message:
-    """Returns what start-up does after an exception. Changes `directory`."""
+    """Returns what start-up does after an exception. May split the segment in `directory`."""
     if exception.class_name == recovery.OFFSET_OVERFLOW:
         try:
             base_offsets = split(directory, base)

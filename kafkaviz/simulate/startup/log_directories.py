@@ -32,7 +32,7 @@ class StartDirectory:
 
     Attributes:
         path: the path given on the command line.
-        is_metadata_directory: whether it is the metadata log directory, by the settings or because
+        is_metadata_directory: whether the settings say that this is the metadata log directory, or
             it holds the metadata log.
     """
 

@@ -56,8 +56,8 @@ class LogLoader:
     """Loads one log at broker start-up; `run` returns the steps.
 
     Args:
-        why: the cause of steps that recover unflushed segments, a key of steps.CAUSES. None:
-            "unflushed".
+        why: the cause of each step that recovers an unflushed segment: a key of steps.CAUSES, by
+            default "unflushed".
     """
 
     def __init__(
@@ -263,8 +263,8 @@ class LogLoader:
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
         """Recovers a segment, and returns the number of bytes cut off.
 
-        If `is_caught`, Kafka catches the exceptions for decreasing offsets and for an unwritable
-        snapshot, and then empties the segment.
+        If `is_caught`, Kafka catches two exceptions, and then empties the segment: for decreasing
+        offsets, and for a snapshot that cannot be written.
         """
         try:
             return self._recover_with_producers(base, cause, why, is_caught=is_caught)
@@ -328,7 +328,7 @@ class LogLoader:
     def _handle_exception(
         self, recovered_segment: RecoveredSegment, why: Message, *, is_caught: bool
     ) -> int:
-        """Fails loading, or empties the segment and returns the number of bytes cut off."""
+        """Fails loading, raises Overflow, or empties the segment and returns its old size."""
         exception = cast(BrokerException, recovered_segment.exception)
         base = recovered_segment.base_offset
         if exception.class_name == recovery.OFFSET_OVERFLOW:

@@ -103,12 +103,12 @@ class LoadedDirectory:
             self.fail(None, "file-name", exception, name, way_out, because=because)
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
-        """Returns a segment's file: empty if a folder has its name, None if missing."""
+        """Returns a segment's file or None. For a folder of that name, returns an empty file."""
         name = f"{file_stem(base)}.{kind}"
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Raises LoadFailed if one of these files of a segment is a folder."""
+        """Raises LoadFailed if a folder has the name of one of these files of a segment."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
@@ -117,7 +117,8 @@ class LoadedDirectory:
     def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
         """Raises LoadFailed, because a folder has the name of a file.
 
-        If `is_mapped`, Kafka's exception is FileNotFoundException, else FileSystemException.
+        Kafka's exception is FileNotFoundException for a memory-mapped file (`is_mapped`), else
+        FileSystemException.
         """
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
@@ -233,8 +234,8 @@ def find_end_offset(
 ) -> int:
     """Returns the offset after the last batch of a .log (LogSegment.readNextOffset, 4.3.1).
 
-    Like Kafka, starts to read at the position in the last index entry. Returns `base` if every
-    batch from there on ends below the offset in this entry.
+    Like Kafka, skips the bytes before the position of the last index entry. Returns `base` if all
+    remaining batches end below the offset of that entry.
     """
     relative_offset, position = _last_slot(index)
     if index and (relative_offset or position):

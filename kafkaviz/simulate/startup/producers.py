@@ -82,7 +82,7 @@ class ProducerState:
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 
     def start_at(self, offset: int) -> None:
-        """Forgets all producers and deletes all snapshots (truncateFullyAndStartAt)."""
+        """Deletes all producers and snapshots, and starts at `offset` (truncateFullyAndStartAt)."""
         for snapshot_offset in list(self._files.contents):
             self._files.delete(snapshot_offset, message("start.log_starts_anew"))
         self._end_offset = offset
@@ -90,7 +90,7 @@ class ProducerState:
         self.transactions = OpenTransactions()
 
     def end(self, offset: int) -> None:
-        """Marks all batches below `offset` as known, and writes a snapshot at `offset`."""
+        """Notes that batches below `offset` were read. Writes a snapshot unless one is as new."""
         self._end_offset = offset
         self._take()
 
@@ -103,9 +103,9 @@ class ProducerState:
             bases: the base offsets of the log's segments.
             clean: whether the broker was shut down cleanly. If so, and if the directory has
                 no snapshots, writes empty snapshots and reads no batch.
-            replay: adds transactions from the batches of one segment. Called as replay(start,
-                base, transactions, end): the segment's base offset is `base`, and batches from
-                offset `start` on are read, up to offset `end` or (None) the segment's end.
+            replay: a function; replay(start, base, transactions, end) adds the transactions of the
+                segment with base offset `base`. It reads the batches from offset `start` up to
+                offset `end`; None: up to the segment's end.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -125,7 +125,7 @@ class ProducerState:
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:
-        """Deletes snapshots up to `log_start` and above `offset`, and loads the latest one left."""
+        """Deletes snapshots up to `log_start` or above `offset`. Loads the latest of the others."""
         for snapshot_offset in list(self._files.contents):
             if snapshot_offset > offset:
                 self._files.delete(snapshot_offset, message("start.above_offset", offset=offset))

@@ -107,7 +107,7 @@ def split(directory: LoadedDirectory, base: int) -> list[int]:
 
 
 def _add_part(directory: LoadedDirectory, part: FileView, base: int, why: Message) -> None:
-    """Writes the .log and indexes of one part of a split segment, as closed by Kafka."""
+    """Writes one part of a split segment: its .log, and its indexes as after a close."""
     with part.open_reader() as read:
         recovered_segment = recover(
             read,

@@ -45,7 +45,7 @@ class Restart:
 
     @property
     def offline_directories(self) -> tuple[str, ...]:
-        """The log directories without which the broker starts; empty if it does not start."""
+        """The log directories that the broker starts without; () if the broker does not start."""
         if not self.starts:
             return ()
         return tuple(dict.fromkeys(step.log_directory or "" for step in self.failures))
@@ -72,7 +72,7 @@ def steps_of(
     behaviour: ReleaseBehaviour = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """Returns the start-up steps of one partition directory, as if it were the only one."""
+    """Returns the start-up steps of one partition directory, without regard to the others."""
     if is_metadata(log.directory):
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -103,7 +103,7 @@ def join_steps(
 
     Args:
         steps: the path and the steps of each partition directory, in the order of the names. If
-            the log directory is unknown, the name stands for the path.
+            the log directory is unknown, the path is only the directory's name.
         strange_names: directories whose names are not a topic-partition's.
         own_steps: the steps of the broker's own files, which are read first (small_files). If they
             end the broker, the other steps happen only after a repair.
@@ -186,7 +186,7 @@ def is_stray_for_sure(step: StartupStep) -> bool:
 
 
 def _is_known_at_once(step: StartupStep) -> bool:
-    """Returns whether a failure takes a log directory offline before all logs are loaded.
+    """Returns whether a failure takes a log directory offline while other logs still load.
 
     True if a checkpoint or partition.metadata cannot be read (LogDirFailureChannel).
     """

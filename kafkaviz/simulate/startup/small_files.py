@@ -178,7 +178,7 @@ def checkpoint_consequence(name: str, refusal: CorruptBytes, *, has_replicas: bo
 
 
 def checkpoint_steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> Iterator[StartupStep]:
-    """Yields the steps that fail because of a damaged checkpoint.
+    """Yields a "fail" step for each damaged checkpoint that Kafka does not tolerate.
 
     Args:
         contents: the bytes of each existing checkpoint, by file name.
@@ -428,7 +428,7 @@ def _meta_properties_step(
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
     """Returns (fault, Kafka's exception) for a damaged quorum-state; None for a valid file.
 
-    The exception is None if kafkaviz does not know the text that Kafka gives it.
+    The exception is None if kafkaviz does not know the exception's message.
     """
     try:
         checkpoint.parse_quorum_state(data)

@@ -118,10 +118,10 @@ class ProducerTable:
         )
 
     def _next_begin(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Returns the base offset of another producer's next transactional batch, or None.
+        """Returns the base offset of the next transactional batch of another producer, or None.
 
-        Looks only at batches of the marker's append. The marker is `relevant_rows[0]`. Kafka
-        registers all transactions of an append before it ends the first.
+        `relevant_rows[0]` is a transaction marker. Only batches of the same append are searched,
+        because Kafka registers all transactions of an append before it ends the first.
         """
         if "append" not in field_names(batches.dtype):
             return None
@@ -136,7 +136,7 @@ class ProducerTable:
         return None
 
     def _find_producer(self, row: np.void) -> _Producer:
-        """Returns the producer of a batch. If the epoch is new, the producer has no last batch."""
+        """Returns the producer of a batch. If the batch's epoch is new, forgets the last batch."""
         producer_id = int(row["producer_id"])
         epoch = int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))

@@ -132,8 +132,8 @@ class UnifiedLog:
         Args:
             rows: appends.INCOMING; the positions are filled in.
             data: the bytes of the rows one after another.
-            valid: number of batches before the first wrong checksum, by default all. The bytes are
-                not checked.
+            valid: number of batches before the first wrong checksum; None: no checksum is wrong.
+                Checksums are not computed here.
 
         Raises:
             AppendFailed: Kafka refuses an append. The appends before it are in the log.
@@ -335,8 +335,9 @@ class UnifiedLog:
         """Closes the log: writes the last time entry, and trims every file to its content.
 
         Args:
-            flushed: whether the log is flushed first, as a broker does. This creates the .timeindex
-                of a segment without a batch (KAFKA-13603). Since 4.4.0 closing always creates it.
+            flushed: whether the log is flushed first, as a broker does. The flush creates the
+                .timeindex of a segment without a batch (KAFKA-13603). Since 4.4.0 every close
+                creates this .timeindex.
         """
         if flushed or not self.behaviour.close_trims or self.active.timeindex.exists:
             self.active.end()

@@ -148,7 +148,7 @@ def _leader(block: LessonBlock) -> int | None:
 def _draw_replicas(
     comparison: PartitionComparison, block: LessonBlock, key: str, *, is_answered: bool
 ) -> list[Part]:
-    """Draws two replicas; before the answer, without truncation and leader."""
+    """Draws two replicas. Before the answer, hides the truncation and the leader."""
     leader = _leader(block)
     walk = replica_axis.follower_truncation(comparison, leader) if is_answered else None
     steps = len(walk.steps) if walk else 0

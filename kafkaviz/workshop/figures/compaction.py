@@ -65,7 +65,7 @@ def _make_retention(block: LessonBlock) -> LogRetention:
 
 
 def _newest(log) -> tuple[int, str, int]:
-    """Returns (timestamp, "record", last offset) of the batch with the newest timestamp."""
+    """Returns (newest timestamp, "record", last offset of the first batch with that timestamp)."""
     newest = max(
         (int(batch["max_timestamp_ms"]), -int(batch["last_offset"]))
         for chunk in BatchChunks(log)
@@ -285,9 +285,9 @@ def _cleaner_text(check: CleanerCheck) -> str:
 
 
 def _left_text(check: CleanerCheck, unread: Sequence[LogRecord], key: str) -> str:
-    """Returns a text with offset and kind of a key's records that remain after a check.
+    """Lists a key's records that remain after a check, as text.
 
-    `unread` are the key's records, for a check that cannot read the log.
+    If the check could not read the log, lists `unread`, all records of the key.
     """
     records = check.records_of(key) or unread
     if check.cleaning:

@@ -58,7 +58,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Group:
-    """Parts of a figure: in columns of equal width if `is_row`, else one below the other."""
+    """Parts of a figure, side by side in equal columns if `is_row`, else one below the other."""
 
     parts: Sequence["Part"]
     key: str = ""
@@ -191,7 +191,7 @@ def drawn_figure(
     """Returns a kind of figure that is a chart on screen and a table in print.
 
     Args:
-        figures: functions that draw (the chart, the chart before the answer).
+        figures: two functions; the first draws the chart, the second the chart before the answer.
         heads: the message keys of the table's column headings.
         kinds: one letter per column, see `table_html`.
         marked_row: returns the index of the highlighted row.
@@ -243,7 +243,7 @@ def current_step(key: str) -> dict[str, str]:
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """Returns "name", a stepper's name in the address, and "begin", its first step from 0."""
+    """Returns {"name": the stepper's key, "begin": the index of the step to show first}."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}
 
 

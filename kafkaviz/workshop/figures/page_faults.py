@@ -65,7 +65,7 @@ class PageFaultsView:
 
     @property
     def is_dense(self) -> bool:
-        """Whether there are more than MAX_DOTS dots, which are drawn as an image instead."""
+        """Whether the dots are drawn as an image, because there are more than MAX_DOTS."""
         return len(self.dots) > MAX_DOTS
 
 

@@ -278,7 +278,7 @@ def _entry_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
 def _add_mark(
     chart: go.Figure, zigzag: ZigzagView, record: TimedRecord, kind: str, colours: Mapping[str, str]
 ) -> None:
-    """Adds a ring around the record that is the answer ("hit"), or the closest one ("warm")."""
+    """Adds a ring around a record: the answer (`kind` "hit") or the closest one ("warm")."""
     is_answer = kind == "hit"
     symbol = "circle" if is_answer else "circle-open"
     key = "zigzag.mark_answer" if is_answer else "zigzag.mark_closest"

@@ -1,4 +1,4 @@
-"""A figure of a log's size: as written, compressed, in larger batches, and the two combined."""
+"""A figure of a log's size as written, compressed, in larger batches, and with both changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -70,7 +70,7 @@ class TopicBytesView:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _written_logs(snapshot: BrokerSnapshot, directory: str) -> tuple[WrittenLog, ...]:
-    """Returns the sizes of a log, by kind: "today", "codec", "batches" and "both", in order."""
+    """Returns a log's sizes for the kinds "today", "codec", "batches" and "both", in order."""
     partition = snapshot.broker.partition(directory)
     segments = [segment for segment in partition.live if isinstance(segment, LogSegment)]
     log_bytes = sum(segment.log.size_bytes for segment in segments)
@@ -109,7 +109,7 @@ def _make(block: LessonBlock) -> TopicBytesView:
 
 
 def rows(view: TopicBytesView) -> list[tuple[str, ...]]:
-    """Returns a row per way of writing: name, batches, header bytes, record bytes, all bytes."""
+    """Returns a row per log of the view: name, batches, header bytes, record bytes, all bytes."""
     return [
         (
             _label(log),
@@ -135,7 +135,7 @@ def question_figure(view: TopicBytesView, mode: str) -> go.Figure:
 
 
 def figure(view: TopicBytesView, mode: str, *, is_answered: bool = True) -> go.Figure:
-    """Draws a bar per way of writing, as long as the log is large. y counts pixels from the top."""
+    """Draws one bar per log. A bar's length is the log's size. y counts pixels from the top."""
     colours = theme.colours(mode)
     longest = max(log.log_bytes for log in view.logs)
     shapes = []

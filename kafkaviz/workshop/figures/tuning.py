@@ -149,7 +149,7 @@ SIZE_HEADS = (
 
 @dataclass(frozen=True, kw_only=True)
 class LessonIndexSize:
-    """The sizes that a topic-partition's segments would have with other index sizes and intervals.
+    """The segments of a topic-partition with other index sizes and other index intervals.
 
     `outcomes` has the result of each index size at the current interval.
     """

@@ -120,13 +120,13 @@ class Client(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """A copy with one fault in it.
+    """A copy that one fault has damaged, and what the fault changed.
 
     Attributes:
         file: the damaged file's original name; for a changed setting, the partition directory's
             name.
-        start, stop: the changed or removed byte range; empty if bytes were only added, or none.
-        before, after: the file's content; None if the file does not exist.
+        start, stop: the range of bytes that changed or were removed; empty if there are none.
+        before, after: the file's content before and after the damage; None if there is no file.
         new_name: the new name of a renamed file.
         target_offset: the client looks up the timestamp of the record at this offset; None for a
             client that looks up no timestamp.
@@ -169,7 +169,7 @@ class Fault:
 
 
 def _change(copy: LogCopy, name: str, after: bytes | None, start: int, stop: int) -> Damage:
-    """Returns the damage of a file with new content. `after` is None if the file is removed."""
+    """Replaces a file's content by `after`, or removes the file if `after` is None."""
     changed_copy = copy.with_files({name: after})
     before = copy.files[name].content()
     return Damage(copy=changed_copy, file=name, start=start, stop=stop, before=before, after=after)
@@ -282,7 +282,7 @@ def _slots(kind: str, excluded: int = 0) -> Callable[[LogCopy], range]:
 
 
 def _write_entries(copy: LogCopy, kind: str, entries: np.ndarray, changed: range) -> Damage:
-    """Returns the damage of an index with new entries, of which the slots `changed` differ."""
+    """Replaces the entries of an index. Only the slots `changed` differ from before."""
     layout = INDEXES[kind]
     start = changed.start * layout.ENTRY.itemsize
     stop = changed.stop * layout.ENTRY.itemsize

@@ -113,7 +113,7 @@ def _trial(
 def _findings(
     snapshot: BrokerSnapshot, directory: str, segment: int, fault: str = "", place: int = 0
 ) -> tuple[Finding, ...]:
-    """Returns the findings about a copy of the log. `fault` damages the copy first, unless ""."""
+    """Returns the findings about a copy of the log, after damage by `fault` ("": no damage)."""
     copy = _copy(snapshot, directory, segment)
     broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
     return start_trial.check_copy(snapshot.broker, broken_copy)

@@ -163,7 +163,7 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
 
 
 def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
-    """Starts a broker on a copy. Returns None instead of a log if start-up fails."""
+    """Starts a broker on a copy. Returns (start-up, log); the log is None if start-up fails."""
     log = copy.log
     behaviour = release_behaviour(versions.parse(RELEASE))
     loader = LogLoader(log, clean=copy.is_clean, behaviour=behaviour)

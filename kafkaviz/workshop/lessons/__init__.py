@@ -185,7 +185,7 @@ class _LessonParser:
             yield self._step(title, line, parts)
 
     def _step(self, title: str, line: int, parts: list[str | LessonBlock]) -> LessonStep:
-        """Returns a step. `parts` holds its lines of prose, and its blocks."""
+        """Returns a step. `parts` are the step's lines of prose and its blocks."""
         elements = []
         for is_prose, group in groupby(parts, lambda part: isinstance(part, str)):
             members = list(group)
@@ -290,7 +290,7 @@ class _LessonParser:
         return values, settings
 
     def _parse_value(self, key: Key, name: str, text: str, line: int) -> Any:
-        """Returns the value of a key; None, with a fault, if the value is invalid."""
+        """Returns the value of a key. For an invalid value, adds a fault and returns None."""
         if not text:
             self._add_fault(line, "lesson_file.no_value", name=name)
             return None
