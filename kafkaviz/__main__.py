@@ -76,7 +76,7 @@ def _language_parser() -> argparse.ArgumentParser:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser of the command line, which sets `run` to the function of the command."""
+    """Returns the command-line parser. It stores the command's function in the attribute `run`."""
     top = _CommandLineParser(
         argparse.HelpFormatter,
         prog="kafkaviz",
@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _shell_language() -> str:
-    """Returns the shell's language; English if it has no messages or cannot be printed."""
+    """Returns the shell's language, or English if kafkaviz lacks it or stdout cannot encode it."""
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     code = next(filter(None, names), "")[:2]
     try:

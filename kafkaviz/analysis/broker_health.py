@@ -111,7 +111,7 @@ class Health:
         return counts(self.findings)
 
     def all_shares(self) -> tuple[DiskShare, ...]:
-        """Returns `disk` and one DiskShare per log directory, for its files outside partitions."""
+        """Returns `disk`, and per log directory a DiskShare of the files outside partitions."""
         return (*self.disk, *disk.directory_shares(self.broker))
 
     @cached_property
@@ -305,7 +305,7 @@ def partition_retention(
 
 
 def with_unstored_facts(health: Health) -> Health:
-    """Completes a Health from a catalog with values that a catalog does not store.
+    """Returns a Health read from a catalog, with the values that a catalog does not store.
 
     These values are `now_ms`, the last remote offset of tiered logs, and why segments are
     not uploaded.

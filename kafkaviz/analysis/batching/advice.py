@@ -64,7 +64,7 @@ class BatchingTopic:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicQuota:
-    """Limits for one topic: the time to compress and merge, and the bytes to decompress."""
+    """Limits for one topic: how long to measure its sample, and how many log bytes to sample."""
 
     seconds: float
     most_bytes: int
@@ -123,12 +123,12 @@ def advise(
 ) -> tuple[BatchingAnswer, ...]:
     """Measures topics and returns an answer for each, in the same order.
 
-    If a topic cannot be read, its answer has the reason. Only one topic's sample is in memory at a
-    time.
+    If a topic cannot be read, a reason in its answer says so. Only one topic's sample is in memory
+    at a time.
 
     Args:
-        seconds: the time for compressing and merging, without reading. Topics share it in
-            proportion to their sizes, but each gets at least MIN_SECONDS.
+        seconds: the time to measure the samples, which does not include reading. Topics share the
+            time in proportion to their sizes, but each gets at least MIN_SECONDS.
         on_progress: called with a topic's name and the share of its work that is done, 0 to 1. May
             raise an exception such as JobCancelled to end the work.
     """
@@ -139,7 +139,7 @@ def advise(
 
 
 def quotas(topics: Sequence[BatchingTopic], seconds: float, most_bytes: int) -> list[TopicQuota]:
-    """Divides the time and the bytes to decompress among topics, in proportion to their sizes."""
+    """Divides the time and the bytes to sample among topics, in proportion to their sizes."""
     total_bytes = max(1, sum(topic.log_bytes for topic in topics))
     shares = [topic.log_bytes / total_bytes for topic in topics]
     return [

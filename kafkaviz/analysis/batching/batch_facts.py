@@ -1,7 +1,7 @@
 """Counts the records, sizes and codecs of a topic's batches, per producer id.
 
-Reads only headers. Does not count transaction markers, nor batches of magic 0 or 1 with an unknown
-number of records.
+Reads only headers. The counts per producer id leave out transaction markers, and batches of magic 0
+or 1 with an unknown number of records.
 """
 
 from collections import defaultdict
@@ -84,7 +84,7 @@ class BatchFacts:
 
 
 class BatchFactsBuilder(BatchObserver[BatchFacts]):
-    """Counts batches per producer id. Merges the smallest producers, to bound the memory."""
+    """Counts batches per producer id. Counts small producers together, to bound the memory."""
 
     def __init__(self) -> None:
         self._by_producer: defaultdict[int, _Counts] = defaultdict(_Counts)
@@ -111,7 +111,7 @@ class BatchFactsBuilder(BatchObserver[BatchFacts]):
             self._merge_small_producers()
 
     def _merge_small_producers(self) -> list[int]:
-        """Merges all but the MAX_PRODUCERS largest. Returns the ids of these, the largest first."""
+        """Merges small producers into `_others`. Returns the ids of the rest, the largest first."""
         ids = sorted(self._by_producer, key=lambda name: -self._by_producer[name].stored_bytes)
         for producer_id in ids[MAX_PRODUCERS:]:
             self._others.merge(self._by_producer.pop(producer_id))

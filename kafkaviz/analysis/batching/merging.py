@@ -85,7 +85,7 @@ class MergedBatches:
 
 @dataclass(frozen=True, kw_only=True)
 class Merge:
-    """The results for one linger.ms and batch.size: with the fewest and with the most merges."""
+    """The results for one linger.ms and batch.size, with the fewest and the most batches merged."""
 
     linger_ms: int
     batch_bytes: int
@@ -134,11 +134,12 @@ def measure_merges(
     by_base_offset: bool = True,
     on_progress: Callable[[float], None] = lambda _share: None,
 ) -> Merging | None:
-    """Writes a sample in today's and in merged batches. None: the sample is empty.
+    """Returns a sample's sizes in today's and in merged batches. None: the sample is empty.
 
     Args:
         ratios: the compressed size divided by the uncompressed size, by codec.
-        seconds: the time to use. Windows are left out when time runs out, except the first.
+        seconds: the time to use. If it is too short for all windows (parts of a log), only
+            some are measured, but at least one.
         by_base_offset: whether a lookup reads only 17 of a header's 61 bytes (since Kafka 4.1).
     """
     if not sample.has_records:
@@ -180,10 +181,10 @@ def merge_range(
     *,
     shared_ids: Sequence[int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns each record's new batch number, with the fewest ("low") and the most merges ("high").
+    """Returns each record's new batch number by the rule "low", and by the rule "high".
 
-    If "high" gives more batches than "low", the result of "low" is returned twice. This happens
-    if timestamps do not ascend.
+    "low" merges the fewest batches, and "high" the most. If "high" gives more batches than "low",
+    the result of "low" is returned twice. This happens if timestamps do not ascend.
     """
     if shared_ids is None:
         shared_ids = _shared_ids(sample)

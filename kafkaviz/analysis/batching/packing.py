@@ -1,7 +1,7 @@
 """Packs (compresses) the records of a sample with each codec, at several batch sizes.
 
 A block is a run of neighbouring records. Blocks from all parts of the windows are packed until the
-time is up, the same blocks for every codec and level. The bytes are the same as from Kafka's
+time is up. Each block is packed with every codec and level. The bytes are the same as from Kafka's
 classes (codec.compress_as_broker). Times are processor time on this machine.
 """
 
@@ -195,7 +195,8 @@ def ratio_interval(
     """Returns the 95 % interval of sum(packed) / sum(plain), by a jackknife.
 
     `packed` and `plain` have one size per block. A block is one observation, because neighbouring
-    records are similar. Returns the ratio twice if `is_whole`, else (None, None) for one block.
+    records are similar. If `is_whole`, both ends are the ratio itself. Otherwise, one block alone
+    gives (None, None).
     """
     packed_sums = np.array(packed, float)
     plain_sums = np.array(plain, float)

@@ -143,8 +143,8 @@ def advise_batches(
 ) -> BatchAdvice:
     """Returns the advice on linger.ms and batch.size.
 
-    - The saving is estimated as a range. Its low end decides. If at least half of the batches have
-      no producer id, and the low end advises no change, the high end decides.
+    - The saving is a range. A change is advised if the low end is large enough. A large enough
+      high end suffices if at least half of the batches have no producer id.
     - linger.ms: the smallest that reaches 80 % of the largest saving.
     - batch.size: 16 KiB, or a larger size if that saves another 5 % of the log.
     - A change must save 5 % of the log, or halve the batch headers that a lookup reads.

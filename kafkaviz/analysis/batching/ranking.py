@@ -83,10 +83,7 @@ def rank_topics(
     recommendations: Mapping[str, Recommendation | None],
     batching: Mapping[str, BatchingAnswer],
 ) -> tuple[RankedTopic, ...]:
-    """Returns the topics, ordered by the bytes that the recommended changes save.
-
-    The topic with the largest saving is first.
-    """
+    """Returns the topics, ordered by the bytes that their advised changes save, largest first."""
     topics = [
         _ranked(case, recommendations.get(case.name), batching.get(case.name))
         for case in source.cases

@@ -109,6 +109,7 @@ def read_sample(
     Args:
         windows: the windows of one topic. If there are more than MAX_WINDOWS, only some are read,
             evenly spread.
+        most_bytes: the most .log bytes to read. A window's first batch is read in any case.
         on_progress: called with the share of windows that are done, 0 to 1. May raise an exception
             such as JobCancelled to end the work.
     """
@@ -182,9 +183,9 @@ class _SampleBuilder:
         self._plain_bytes = 0
 
     def add(self, number: int, window: LogWindow, left_windows: int) -> None:
-        """Reads at least one batch of a window, and up to 1 / `left_windows` of the left quota.
+        """Reads the first batches of a window (part of a log), at least one.
 
-        A window is a part of a log.
+        Uses at most 1 / `left_windows` of the bytes and records that may still be read.
         """
         sums = np.array([self.stored_bytes, self._plain_bytes, self._record_count])
         quotas = np.maximum(self._max_sums - sums, 0) // left_windows
@@ -424,7 +425,7 @@ def cut_batches(records: np.ndarray, batch_bytes: int) -> np.ndarray:
 
 @njit(cache=True)
 def record_bytes(time_delta: int, offset_delta: int, tail_bytes: int) -> int:
-    """Returns a record's size, with `tail_bytes` after the deltas (DefaultRecord.sizeInBytes)."""
+    """Returns a record's size if `tail_bytes` follow its deltas (DefaultRecord.sizeInBytes)."""
     size = 1 + varint_bytes(time_delta) + varint_bytes(offset_delta) + tail_bytes
     return size + varint_bytes(size)
 

@@ -78,7 +78,7 @@ class PartitionFacts:
         """Returns whether the indexes may end with entries for truncated records.
 
         True only for an active segment whose broker may be running. LogSegment.truncateTo leaves
-        such entries in its files (4.3.1). In other files, a crash may have lost the records.
+        such entries in its files (4.3.1). Elsewhere they are a fault: records may have been lost.
         """
         return self.may_be_running and segment.state == "active"
 

@@ -52,7 +52,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 class _DirectoriesCheck:
-    """Compares the log directories of a broker, also with the metadata log."""
+    """Compares the log directories of a broker with each other and with the metadata log."""
 
     def __init__(self, plan: CheckPlan) -> None:
         self._plan = plan

@@ -53,8 +53,8 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
     """Yields the gaps inside segments and between segments.
 
-    Segments with untrusted batches are skipped. A segment with only a torn tail is included: the
-    offsets in its tail are lost.
+    Segments with untrusted batches are skipped, unless a torn tail is the only fault. The offsets
+    in a torn tail are lost.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and (not older.is_unsound or older.tail_kind == "torn"):

@@ -87,7 +87,7 @@ class ScanState:
     def add_unsound(self, first: int, last: int) -> None:
         """Adds a range of offsets whose batches cannot be trusted.
 
-        After MAX_UNSOUND ranges, the last range is extended to all later offsets.
+        If there are MAX_UNSOUND ranges already, extends the last range to MAX_OFFSET instead.
         """
         if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))

@@ -250,7 +250,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     index-differs-from-rebuild.
 
     A broker writes an entry when it has counted enough bytes since the previous entry. A restart
-    resets the count to 0, and so does a truncation on a follower. Then one gap is longer.
+    or a follower's truncation resets the count to 0, which makes one gap longer.
 
     A stretch is the part of the .log between two entries. Stretch n follows entry n - 1, and
     stretch 0 is before the first entry. The first rule that applies decides about a long stretch:
@@ -258,8 +258,8 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     1. Another leader epoch begins in the stretch: no finding. A follower may have truncated its
        log.
     2. Two or more missing entries have a time entry: finding. Kafka writes both entries together.
-    3. The stretch has a time entry, or all entries before it (or all after it) fit an interval as
-       long as the stretch: no finding. The broker may have been restarted with another interval.
+    3. The stretch has a time entry, or all entries on one side of the stretch fit an interval of
+       that length: no finding. The broker may have been restarted with another interval.
     4. The first batch of the stretch is newer than all earlier batches: finding. A stopping broker
        would have written a time entry.
     5. The stretch is longer than twice the interval: finding. One restart does not explain that.
@@ -373,7 +373,8 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
         """Returns the field `name` of the entries before and after a stretch.
 
-        Without an entry, the first value is `least`, and the second is `most`.
+        If no entry is before the stretch, the first value is `least`. If no entry is after the
+        stretch, the second value is `most`.
         """
         values = self._entries[name]
         before = int(values[stretch - 1]) if stretch else least
@@ -414,7 +415,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
-        """Returns the entries that a recovery with this interval writes. Empty: it would fail."""
+        """Returns the entries that a recovery with this interval writes; empty if it would fail."""
         log = self._segment.log
         config = IndexConfig(index_interval_bytes=interval_bytes)
         behaviour = release_behaviour(self._facts.release or NEWEST_RELEASE)

@@ -112,8 +112,8 @@ def _compare_with_log(
 ) -> Iterator[Finding]:
     """Yields a finding about the first batch that contradicts leader-epoch-checkpoint.
 
-    The file lacks the batch's epoch, or says that the epoch begins later. After an unclean shutdown
-    nothing is compared, because the broker corrects the file at its next start-up.
+    The checkpoint lacks the batch's epoch, or says that the epoch begins later. After an unclean
+    shutdown nothing is compared: the next broker start-up corrects the checkpoint.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
@@ -163,8 +163,8 @@ def _check_snapshots(
 
     At start-up, a broker keeps the snapshots at the base offsets of segments, and the newest
     snapshot above these (removeStraySnapshots, 4.3.1). A clean shutdown writes a snapshot at the
-    log end. The broker keeps this snapshot until the second shutdown after that one. Until then,
-    a batch may begin at the snapshot's offset. So such a snapshot is not reported.
+    log end, and the broker keeps the snapshot until two shutdowns later. After a restart, the next
+    batch begins at that offset. So a snapshot at the start of a batch is not reported.
     """
     snapshots = partition.snapshots
     for snapshot in snapshots.values():
@@ -198,7 +198,7 @@ def _check_snapshots(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Returns whether a batch begins at an offset, or may have before a compaction."""
+    """Returns whether a batch begins at an offset, or may have begun there before compaction."""
     summary = next(
         (candidate for candidate in reversed(summaries) if candidate.segment.base_offset <= offset),
         None,

@@ -209,7 +209,7 @@ class CheckPlan:
         )
 
     def _without_metadata(self, log: RestartLog) -> RestartLog:
-        """Marks the log as stray if the only controller has lost its metadata log."""
+        """Returns the log, marked as stray if the only controller has lost its metadata log."""
         is_sole = is_sole_voter(self.broker, self.settings.image)
         is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
         is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)

@@ -306,8 +306,8 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    The severity is INFO if a log directory that was not opened may show that the partition is not
-    stray.
+    The severity is INFO if it is uncertain whether the partition is stray, because the cluster's
+    metadata is missing.
     """
     stray = _step_finding("becomes-stray", step, release, found_text=step.why, text=step.why)
     if is_stray_for_sure(step):
@@ -351,7 +351,7 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
 def partial_copy_finding(
     missing_count: int, present_count: int, example: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
-    """Returns a finding about a directory that lacks most partitions in its checkpoints.
+    """Returns a finding about a directory that lacks most partitions that its checkpoints list.
 
     The directory has no metadata log, and is nearly always a copy of some partitions. `example` is
     a missing partition, and `trace` is the offset of this partition in a checkpoint.

@@ -7,8 +7,8 @@ producer 8 at 20. Producer 8 commits at 25. Producer 7 aborts at 30. These steps
     ("end", 8, TransactionEnd(25))
     ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
-A commit is kept only if its producer ended no earlier transaction in this segment. Then the
-transaction may have begun in an earlier segment. So memory grows with the producers and aborts, not
+A commit is kept only if no earlier marker in this segment is from the same producer. Such a commit
+may end a transaction from an earlier segment. So memory grows with the producers and aborts, not
 with the log.
 """
 
@@ -224,16 +224,16 @@ class CheckSummary:
         gaps: the first GAPS_KEPT ranges of offsets that are missing between batches.
         gap_offsets: the number of offsets that are missing between batches.
         dropped_offsets: the number of offsets that are missing inside batches.
-        epochs: (epoch, first offset, position) of the first changes of the leader epoch.
+        epochs: (epoch, first offset, position) after each of the first EPOCHS_KEPT epoch changes.
         sound_bytes: the size of the batches that can be trusted.
         header_bytes: the size of the headers of data batches of magic 2.
         steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
-        stable_begins: the first offsets of transactions, if the .txnindex has them as last stable
-            offsets.
+        stable_begins: those first offsets of transactions that are also last stable offsets in the
+            .txnindex.
         aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
         open_bytes: pairs of a producer id and the size, without headers, of this producer's
             transactional batches after its last marker.
-        times: suspicious timestamps, by "missing", "unit", "future" and "late".
+        times: suspicious timestamps, with the keys "missing", "unit", "future" and "late".
     """
 
     segment: LogSegment

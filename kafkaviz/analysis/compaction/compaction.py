@@ -54,7 +54,7 @@ BUFFERS_PER_THREAD = 2  # a cleaner thread has one buffer to read and one to wri
 
 @dataclass(frozen=True, kw_only=True)
 class CleanerMap:
-    """The size of the offset map of one cleaner thread."""
+    """The offset map of one cleaner thread: its size in bytes, and the share that is used."""
 
     size_bytes: int
     load_factor: float
@@ -168,7 +168,7 @@ def compaction(
         on_partition: called with the name of each partition before it is cleaned.
 
     Raises:
-        CannotOpen: the path is not a broker or partition directory, or not compacted.
+        CannotOpen: the path is not a broker or partition directory, or is an uncompacted partition.
         KafkavizError: the version is unknown.
     """
     decisions = decide_logs(

@@ -4,8 +4,8 @@ The state is what the broker would know after its next start-up. It is computed 
 rules are from LogCleanerManager and LogToClean in Kafka 4.1 to 4.4.0.
 
 For example, a log has segments at 0, 30 and 60, and the checkpoint 30. Segment 0 is clean, segment
-30 can be cleaned, and segment 60 is active. The log is cleaned if segment 30 has a larger share of
-the bytes in segments 0 and 30 than min.cleanable.dirty.ratio.
+30 can be cleaned, and segment 60 is active. The dirty ratio is the size of segment 30 divided by
+the size of segments 0 and 30. The log is cleaned if this ratio exceeds min.cleanable.dirty.ratio.
 """
 
 from collections.abc import Sequence

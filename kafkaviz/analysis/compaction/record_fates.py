@@ -258,7 +258,7 @@ def _find_in_chunk(
 def match_keys(
     chunk: BatchChunk, key_bytes: np.ndarray, start: int = 0, *, is_part: bool = False
 ) -> tuple[np.ndarray, int]:
-    """Finds the records with a key in a chunk, except transaction markers.
+    """Finds the records of a chunk that have the given key. Skips transaction markers.
 
     Args:
         key_bytes: the bytes that the key must have from its byte `start` on.
@@ -301,7 +301,7 @@ def find_key(
     """Finds the records with a key. `match_keys` explains the other arguments.
 
     Args:
-        is_skipped: whether to skip the records of each batch.
+        is_skipped: for each batch, whether its records are skipped.
         table: an array of MATCH to fill, with at least one row per record.
 
     Returns:

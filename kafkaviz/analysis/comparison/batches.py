@@ -128,7 +128,7 @@ class BatchStream:
         return taken_rows
 
     def readable_rows(self) -> Iterator[np.ndarray]:
-        """Yields all readable batches, array by array. Takes each array after its use."""
+        """Yields all readable batches in arrays. Takes an array when the next one is asked for."""
         while self.fill():
             self.unreadable = None
             if len(self.rows):
@@ -280,7 +280,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """Returns the first and last base offset for which both sides list all their batches."""
+    """Returns the range (first, last) of base offsets in which both sides list all batches."""
     first = 0
     last = MAX_OFFSET
     for bases in map(sorted, sides):

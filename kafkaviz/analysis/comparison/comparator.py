@@ -324,8 +324,8 @@ class _Comparer:
     def _has_tail_after_clean_stop(self, alignment: RecordAlignment) -> bool:
         """Returns whether a differing segment has a tail although its broker stopped cleanly.
 
-        A tail is the bytes after the last batch. No crash explains this tail, and the broker will
-        keep it.
+        A tail is the bytes after the last batch. After a clean stop, no crash explains the tail,
+        and the next start-up keeps the tail.
         """
         return any(
             self._brokers[side].shutdown_state == "clean" for side, _ in _differing_tails(alignment)

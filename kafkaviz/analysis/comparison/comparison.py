@@ -174,8 +174,8 @@ class PartitionComparison:
         rewritten_batches: the number of batches with different bytes but the same records.
         indexes: the indexes that differ, of segments that both sides have.
         other_generation: the other side's topic id for this name, if the two ids differ.
-        other_directory: the other side's directory of this partition, if it has another suffix
-            (-delete).
+        other_directory: the directory of this partition on the other side, if the suffixes of the
+            two directories differ (-delete).
         interval_settings: index.interval.bytes in each side's own settings.
     """
 

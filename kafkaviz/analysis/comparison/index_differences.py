@@ -82,7 +82,8 @@ class IndexComparison:
         alone_counts: the number of all such entries.
         unwritten_slots: the number of slots after the last entry.
         contradicted: the slots of entries that contradict the batches.
-        intervals: index.interval.bytes, from the settings unless the entries contradict them.
+        intervals: index.interval.bytes as in the settings. If unknown there, or contradicted by
+            the entries: the range that fits the entries.
         lookup: a comparison of lookups, if the entries of an .index differ.
     """
 

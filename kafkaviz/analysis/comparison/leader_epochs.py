@@ -1,9 +1,9 @@
 """How a follower truncates its log when it begins to follow a leader, step by step.
 
 Each replica keeps pairs of a leader epoch and the offset at which the epoch began. A follower sends
-its newest epoch. The leader takes its own newest epoch up to the sent epoch, and answers with that
-epoch and the offset at which it ends. The follower truncates its log there. A follower that lacks
-the epoch in the answer asks again (KIP-279). For example:
+its newest epoch. The leader finds its own newest epoch that is not above the sent epoch. It answers
+with this epoch and the epoch's end offset. The follower truncates its log at that offset. A
+follower that lacks the epoch in the answer asks again (KIP-279). For example:
 
     leader    (0, 0) (2, 120) (5, 180) (6, 220)     elected with epoch 6
     follower  (0, 0) (2, 120) (3, 180)              the log ends at 250
@@ -140,7 +140,7 @@ class FollowerTruncation:
 
     Attributes:
         leader_epoch: the new leader's epoch, which is one above every epoch on both sides.
-        follower_keeps_below: the follower's log end after the steps; None: it has no records.
+        follower_keeps_below: the follower's log end after the steps; None: its log was empty.
         follower_log_start: the follower's log start after the steps: the higher of both sides.
         follower_loses: (first, last) ranges of the offsets of dropped records.
     """

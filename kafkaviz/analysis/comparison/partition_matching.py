@@ -22,8 +22,8 @@ class PartitionMatch:
 
     Attributes:
         other_generation: the other side's topic id for this name, if the two ids differ.
-        other_directory: the other side's directory of this partition, if it has another suffix
-            (-delete).
+        other_directory: the directory of this partition on the other side, if the suffixes of the
+            two directories differ (-delete).
     """
 
     a: Partition | None
@@ -46,7 +46,7 @@ class PartitionMatch:
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Returns the matches for all partitions of both sides, ordered by name.
 
-    If a partition is in several log directories, log directories with equal names are matched.
+    If a partition is in several log directories, those with equal names are matched first.
     """
     left = list(b)
     matches = []

@@ -83,7 +83,7 @@ class RecordAlignment:
         self.differences += differences[: max(0, room)]
 
     def set_end(self, side: int, stream: BatchStream) -> None:
-        """Keeps where the log of a side ends, once all batches of `stream` have been taken."""
+        """Stores a side's log end, newest timestamp and tail. All batches must have been taken."""
         self.end_offsets[side] = stream.next_offset
         self.newest_ms[side] = stream.max_timestamp_ms
         self.tails[side] = stream.tail
@@ -162,10 +162,10 @@ def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: i
 
 
 class _OpenBatch:
-    """A batch whose records are matched by offset. Its bytes are kept, because its .log closes.
+    """A batch whose records are matched by offset. It can be used after its .log is closed.
 
     Attributes:
-        data: the bytes; empty if the batch is larger than may be read.
+        data: the bytes of the batch; empty if there are more than LIMIT_BYTES.
         offsets: the offsets of the records that were not taken yet.
     """
 
@@ -189,7 +189,7 @@ class _OpenBatch:
 
     @cached_property
     def records(self) -> dict[int, BatchRecord]:
-        """The records by offset, up to the first fault. With a fault, `is_readable` is False."""
+        """The records by offset, up to the first fault. A fault sets `is_readable` to False."""
         records = {}
         try:
             for record in batch_records.iterate(self.data):

@@ -111,7 +111,7 @@ class _TwoStates:
 
     @cached_property
     def same_bytes(self) -> dict[str, int]:
-        """The number of bytes before the first difference, for each file that exists twice."""
+        """The number of bytes before the first difference, per file that exists at both times."""
         return {
             name: common_prefix_bytes(self.before[name], self.after[name])
             for name in self.before.keys() & self.after.keys()

@@ -1,6 +1,7 @@
 """Measurements of this machine: reads from the page cache, page faults, and disk reads.
 
-Each result has a 90th percentile too: on a busy machine the median changes by half between runs.
+Each result also has a 90th percentile, which shows whether the machine was busy. On a busy machine
+the median changes by half between runs.
 """
 
 import ctypes

@@ -56,7 +56,7 @@ class ColdReads:
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     def scaled(self, factor: float, first_lookups: int = 0) -> "ColdReads":
-        """Returns the counts times `factor`; SweepParts.scaled explains `first_lookups`."""
+        """Returns all `counts` times `factor`. SweepParts.scaled explains `first_lookups`."""
         return ColdReads(
             self.intervals,
             tuple(
@@ -94,11 +94,11 @@ class ColdSweeper(BatchObserver[ColdReads]):
 def cold_reads_from_starts(
     positions: np.ndarray, starts: np.ndarray, intervals: np.ndarray, *, by_base_offset: bool
 ) -> ColdReads:
-    """Returns the counts for an existing index.
+    """Counts the device reads of lookups with an existing index.
 
     Args:
         positions: the position of each batch of a segment, integers of shape (n,).
-        starts: the row in `positions` at which the scan starts, for the lookup of each batch.
+        starts: for the lookup of each batch, the row in `positions` at which its scan starts.
         intervals: the interval of the existing index, shape (1,).
     """
     scan = np.array([BEGIN], SCAN)

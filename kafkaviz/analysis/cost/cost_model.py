@@ -102,8 +102,8 @@ class LookupCosts:
     Attributes:
         header_us: the time per header that a scan reads from the page cache.
         first_us: the time before the first header.
-        reads_once: whether a header takes one read, as since Kafka 4.1. One read takes half as long
-            as two.
+        reads_once: whether a header takes one read instead of two, and so half the time (since
+            Kafka 4.1).
         calibrated: when this machine was calibrated; None if presets are used.
         fault_us: the time of the first access to an index page that is in the page cache.
         one_read_share: the share of headers of magic 0 and 1, which always take one read.
@@ -154,7 +154,7 @@ class LookupCosts:
         return warm.plus(self.storage.read_us.times(device_reads)).plus(faults)
 
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
-        """Returns how many cores lookups keep busy. Fetches at the end of the log need none."""
+        """Returns how many cores lookups keep busy. Fetches at the log end need no lookup."""
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
 
@@ -164,7 +164,7 @@ def lookup_costs(
     """Returns the times from which the cost of a lookup is computed.
 
     Args:
-        by_base_offset: whether the search reads each header at once, as since Kafka 4.1.
+        by_base_offset: whether a search reads each header with one read, as since Kafka 4.1.
         storage: a name in STORAGES. The default is the disk in `calibration`, or nvme without it.
         calibration: the result of `kafkaviz calibrate`. Its times replace the built-in times.
     """
@@ -182,7 +182,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """Returns `costs` with this machine's times; cached reads have a factor for Java."""
+    """Returns `costs` with this machine's times. Those of cached reads are adapted to Java."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
     header_reads = small_read if costs.reads_once else both_reads
@@ -215,13 +215,13 @@ def footprint(
     """Returns how many files, memory maps and bytes the indexes of all segments take.
 
     - `maps`: the memory maps if every index is loaded
-    - `stale_maps`: the most unused maps, if the JVM has freed none since the rolls
+    - `stale_maps`: the unused maps that rolls left, if the JVM has freed none of them
     - `maps_left`: what vm.max_map_count leaves; if negative, a broker would stop with "Map failed"
     - `preallocated_bytes`: the apparent length of the active segments' indexes
     - `resident_bytes`: the part of the indexes that lookups near the end keep in memory
 
     Args:
-        segment_index_bytes: segment.index.bytes of each partition, which has one active segment.
+        segment_index_bytes: segment.index.bytes of each partition; each has one active segment.
         leaves_maps: whether a roll leaves unused maps, as before KAFKA-19390.
     """
     offset_bytes = offset_index.ENTRY.itemsize

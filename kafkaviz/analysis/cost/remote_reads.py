@@ -11,8 +11,8 @@ up to the end of the batch that was looked up, for a broker that has cached noth
 In Aiven's layout the manifest is read first, then the .log with one request per compressed chunk.
 
 If kafkaviz itself reads a log in an object store, the requests, bytes and time of this process are
-counted per file. For a file that was already in its block cache, the requests and bytes of an empty
-cache are counted, without a time.
+counted per file. If a file was already in kafkaviz's block cache, the requests and bytes are those
+that an empty cache would need. Their time is unknown.
 """
 
 from collections.abc import Mapping, Sequence
