@@ -105,11 +105,11 @@ class Setting:
 
         Args:
             broker_name: the broker's name under which the value was given; None: the topic's name.
-            within_limits: if False, the lowest minimum of all releases applies. This is for a value
-                that a broker has run with.
+            within_limits: whether the minimum of `release` applies. False, for a value that a
+                broker has run with: the lowest minimum of all releases applies.
 
         Raises:
-            RefusedSetting: the release refuses the text. Has Kafka's reason.
+            RefusedSetting: the release refuses the text. The error contains Kafka's reason.
         """
         factor = dict(self.broker_names).get(broker_name) if broker_name else 1
         if factor is None:
@@ -306,13 +306,13 @@ def _pairs(by_release: ByRelease) -> tuple[tuple[Release, Value], ...]:
 
 
 def _value_in(by_release: ByRelease, release: Release) -> Value:
-    """Returns the value for a release. A release before the table gets the first value."""
+    """Returns the value for a release; the first value if all listed releases are newer."""
     pairs = _pairs(by_release)
     return next((value for first, value in reversed(pairs) if first <= release), pairs[0][1])
 
 
 def _parse_value(name: str, text: str, kind: str) -> Value:
-    """Parses a text as Kafka's ConfigDef.parseType does, or raises its refusal."""
+    """Parses a text like Kafka's ConfigDef.parseType. Raises RefusedSetting if Kafka refuses."""
     content = text.strip()
     if kind == "list":
         return re.sub(r"\s*,\s*", ",", content)

@@ -54,7 +54,7 @@ class FaultKind(Enum):
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format. Raised where the file's path is unknown; see `in_file`."""
+    """Bytes that break their format, in a file of unknown path. `in_file` adds the path."""
 
     def __init__(self, position: int, what: Message, kind: FaultKind = FaultKind.RECORD) -> None:
         super().__init__(message("errors.at_byte", position=position, problem=what))
@@ -67,7 +67,7 @@ class CorruptBytes(KafkavizError):
         return type(self)(start + self.position, self.what, self.kind)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """Returns the same fault as an error of a file. The buffer begins there at byte `start`."""
+        """Returns the same fault as an error of a file. The buffer begins at its byte `start`."""
         return CorruptFile(path, start + self.position, self.what)
 
 

@@ -37,7 +37,7 @@ def has(extra: str) -> bool:
 
 
 def require(extra: str, *packages: str) -> None:
-    """Raises MissingPackages unless packages of an extra, by default all, are installed."""
+    """Raises MissingPackages unless `packages`, by default all of `extra`, are installed."""
     if missing := _missing(packages or PACKAGES[extra]):
         raise MissingPackages(extra, missing)
 

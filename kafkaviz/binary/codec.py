@@ -222,7 +222,7 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields the data up to the end or an error. An error cuts the data to a multiple of 16 KiB."""
+    """Yields all data; if damaged, the data before the damage, cut to a multiple of 16 KiB."""
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:
@@ -278,7 +278,7 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
 
 
 def _from_zstd(data: memoryview, limit_bytes: int) -> bytes:
-    """Returns the data of all frames. A single frame uses the context that this thread keeps."""
+    """Returns the data of all frames. For a single frame, uses this thread's decompressor."""
     if data[:4] == _ZSTD_MAGIC:
         try:
             content_bytes = zstandard.frame_content_size(data)
@@ -328,7 +328,7 @@ def _room(data: bytes | memoryview) -> int:
 
 
 def _to_snappy(data: bytes) -> bytes:
-    """Returns a xerial header, then blocks of up to 32 KiB of data with their sizes."""
+    """Returns a xerial header, then (compressed size, block) for each 32 KiB of data."""
     pieces = [_XERIAL.pack(XERIAL_MAGIC, 1, 1)]
     for position in range(0, len(data), _XERIAL_BLOCK_BYTES):
         block = cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES])
@@ -337,7 +337,7 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
-    """Yields the data of each block, like snappy-java 1.1. A single block may have no header."""
+    """Yields each block's data, like snappy-java 1.1. Data without xerial header is one block."""
     if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
@@ -357,7 +357,7 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Returns whether `header` is the header of a further xerial stream in the data.
+    """Returns whether `header` begins another xerial stream after the first one.
 
     snappy-java checks the version in such a header, but not in the first header of the data.
     """

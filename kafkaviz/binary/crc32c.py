@@ -114,7 +114,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """Returns the sum after appending zero bytes to the data. `table` determines their number."""
+    """Returns the sum of the same data followed by zero bytes. `table` determines how many."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -126,7 +126,7 @@ def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
 def _instructions(context) -> tuple | None:
     """Returns the CRC instructions of the processor that numba compiles for, or None.
 
-    numba compiles again on another processor. So no instruction reaches a processor that lacks it.
+    numba compiles again on another processor, so each processor gets only its own instructions.
     """
     triple, cpu, features = context.codegen().magic_tuple()
     processor = triple.partition("-")[0].replace("arm64", "aarch64")
@@ -139,7 +139,7 @@ def _instructions(context) -> tuple | None:
 
 @intrinsic
 def _has_instruction(typing_context):
-    """Returns whether _step_word and _step_byte are usable, as a constant in compiled code."""
+    """Returns, as a compile-time constant, whether the processor has CRC instructions."""
     from numba import types
     from numba.core import cgutils
 
@@ -219,7 +219,7 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the sum of each byte value with 0 to 7 zero bytes after it.
+    """Returns the sum of each byte value followed by 0 to 7 zero bytes.
 
     The array is uint32, shape (8, 256): number of zero bytes, byte value.
     """
@@ -230,7 +230,7 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the table with which `_shift` adds `zero_bytes` (a power of 2) to a sum.
+    """Returns the table with which `_shift` appends `zero_bytes` zero bytes, a power of 2.
 
     The array is uint32, shape (4, 256): byte of the sum, value of this byte.
     """

@@ -46,7 +46,7 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> bytes:
-        """Returns a range of the bytes, by default all. If the file was truncated: fewer bytes.
+        """Returns a range of the bytes, by default all. Returns fewer if the file ends earlier.
 
         Raises:
             CannotOpen: the range exceeds the limit.

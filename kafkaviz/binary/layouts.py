@@ -101,7 +101,7 @@ def row_note(key: str, **fields: str) -> Callable[[np.void], Message]:
     """Returns a function that makes the message `key` from a row of a layout.
 
     Args:
-        fields: the field of the row that gives each value of the message.
+        fields: for each value of the message, the field of the row that gives the value.
     """
     return lambda row: message(key, **{name: row[field] for name, field in fields.items()})
 
@@ -150,7 +150,7 @@ def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
 
 
 def text(data: bytes | memoryview) -> str:
-    """Returns the beginning of a key or value, in hexadecimal digits if it is not text."""
+    """Returns the beginning of a key or value as text, or in hexadecimal digits if not text."""
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
         characters = head.decode()

@@ -110,7 +110,7 @@ def write_unsigned(number: int) -> bytes:
 
 
 def too_long_text(number: int, longest_bytes: int) -> str:
-    """Returns Kafka's error for a number longer than its type. `number` has the bits read."""
+    """Returns Kafka's error for a number of too many bytes. `number`: the value read so far."""
     kind, bits, ordinal = (
         ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
     )

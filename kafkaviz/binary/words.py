@@ -97,7 +97,7 @@ def copy_16(typing_context, target, target_position, source, source_position):
 
 @intrinsic
 def trailing_zeros(typing_context, word):
-    """Returns how many of the lowest bits of a uint64 are 0. 64: the number is 0."""
+    """Returns the number of 0 bits below the lowest 1 bit of a uint64; 64 for the number 0."""
     from llvmlite import ir
     from numba import types
 

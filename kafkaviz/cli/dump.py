@@ -86,7 +86,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
-    """Adds an option with two dashes, and the same with one dash, hidden from the help text."""
+    """Adds an option with two dashes. The help text does not list its form with one dash."""
     target = name.replace("-", "_")
     hidden: dict[str, Any] = settings | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
     parser.add_argument(f"--{name}", dest=target, **settings)

@@ -239,7 +239,7 @@ def _live(
 def pace(
     chunks: "Iterable[AppendChunk]", now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> "Iterator[AppendChunk]":
-    """Yields appends when they are due, never a part of one. Stops if `wait` returns True."""
+    """Yields whole appends when they are due. Stops when `wait` returns True."""
     import numpy as np
 
     from kafkaviz.simulate.appends import AppendChunk

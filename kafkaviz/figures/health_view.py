@@ -83,7 +83,7 @@ class RecoveryBar(NamedTuple):
 
 
 class RecoveryStrip(NamedTuple):
-    """A row of bars for the logs that the next broker start-up reads, in proportion to bytes."""
+    """A row of bars: the logs that the next start-up reads. A bar's width shows the log's bytes."""
 
     title: str
     bars: tuple[RecoveryBar, ...]
@@ -180,7 +180,7 @@ def _log_bytes(broker: Broker, names: Mapping[str, str]) -> dict[tuple[str, int]
 def _byte_reader(
     broker: Broker, directories: Sequence[tuple[LogDirectory, str]], may_show: Callable[[str], bool]
 ) -> ByteReader:
-    """Returns a function that reads bytes of a file; b"" if that fails or is forbidden."""
+    """Returns a function that reads bytes of a file; b"" for an unreadable or forbidden file."""
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
         path = broker.path / name
@@ -232,7 +232,7 @@ def start_verdict(
         findings: the findings of all checks.
         restart: the predicted start-up.
         logs: number of the broker's partition logs, including those without a .log file.
-        is_left_known: whether the files show if the broker was killed.
+        is_left_known: whether the files show how the broker stopped: shut down or killed.
         is_partial: whether some log directories of the broker were not read.
         release: the Kafka release that will start.
         recovery: the .log files that recovery reads, for each log directory.
@@ -357,7 +357,7 @@ def _count_text(key: str, count: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """Returns the logs that start-up reads: failing logs, cut logs, other logs. None: no log."""
+    """Returns the logs that start-up reads: first failing, then truncated logs. None: no log."""
     segments_read = {
         (cast(str, step.partition), step.segment)
         for step in restart.steps

@@ -32,10 +32,10 @@ LIGHT = "light"
 
 
 def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
-    """Returns the broker map: one row per topic-partition, with a bar as long as each segment.
+    """Returns the broker map: one row per topic-partition, with a bar for each segment.
 
     Raises:
-        MissingPackages: Plotly is not installed. The other functions of this module raise it too.
+        MissingPackages: Plotly is not installed. All functions of this module raise this error.
     """
     extras.require("app", "plotly")
     from kafkaviz.figures.broker import broker_map

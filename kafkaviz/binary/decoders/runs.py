@@ -1,8 +1,8 @@
 """Decompression of many byte ranges of a buffer, such as the batches of a log, in few calls.
 
 For snappy and lz4 a library call takes longer than decompressing a batch of 1 KB. So the compiled
-decompressors take as many ranges per call as fit into the output. codec.decompress takes a range
-that they refuse, or that is larger than the output. For gzip and zstd, compiled code would not be
+decompressors take as many ranges per call as fit into the output. A range that is refused, or
+larger than the output, goes to codec.decompress. For gzip and zstd, compiled code would not be
 faster than a library that keeps its context.
 
 Loading a compiled decompressor takes as long as some thousand library calls, and the first
@@ -16,9 +16,9 @@ Each compiled decompressor is two functions:
 read decompresses data[start:end] into `out` from out_start on:
 
 - FULL: the output does not fit before out_end.
-- REFUSED: the data is damaged, or valid but rare. Then binary/codec.py decompresses it.
+- REFUSED: the data is damaged, or in a rare form that only codec.decompress reads.
 - Whatever read accepts, codec.decompress decompresses to the same bytes.
-- It may read SLACK_BYTES after the end and write as many after out_end.
+- Up to SLACK_BYTES may be read after `end`, and written after out_end.
 
 read_run decompresses one range after another into `out`, starting at its first byte, and fills
 out_ends. It stops at the first range that does not fit or is refused.
@@ -71,7 +71,7 @@ class RunDecompressor:
         ends: np.ndarray,
         limit_bytes: int = codec.LIMIT_BYTES,
     ) -> Iterator[DecompressedRun]:
-        """Decompresses each data[start:end]. Yields several outputs at once. Skips corrupt ranges.
+        """Decompresses each data[start:end]. A result holds many ranges. Skips corrupt ranges.
 
         Args:
             data: an array of uint8. A compiled decompressor takes only ranges that are followed

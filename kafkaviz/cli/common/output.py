@@ -49,7 +49,7 @@ _BREAKABLE = r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。�
 
 
 def set_up() -> None:
-    r"""Makes stdout and stderr print characters that their encoding lacks as escapes: \u2013."""
+    r"""Makes stdout and stderr escape characters that their encoding lacks, such as \u2013."""
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
         with suppress(AttributeError):  # a stream that was replaced, as in a test
@@ -163,7 +163,7 @@ def say_json(form: str, value: dict) -> None:
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """Prints on stderr that an unknown newer release wrote a directory; nothing for None."""
+    """Prints on stderr that a newer, unknown release wrote a directory. None: prints nothing."""
     if warning:
         note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 
@@ -197,7 +197,7 @@ class ProgressLine:
         """Replaces the progress line.
 
         Args:
-            plain_text: the text if stderr is not a terminal. A repeated text is not written.
+            plain_text: the text if stderr is not a terminal. Not printed if "" or unchanged.
         """
         if self.is_terminal:
             sys.stderr.write(f"\r{to_one_line(text)}\x1b[K")

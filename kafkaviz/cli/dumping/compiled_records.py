@@ -255,8 +255,9 @@ def _records(
 
     Returns:
         (position of the next record, number of records written, bytes used in `out`, rows used in
-        `gaps`, offset of the last record, most bytes that the next record's line may need). 0
-        bytes: all records are written; _UNPRINTABLE: this module does not print the next record.
+        `gaps`, offset of the last record, most bytes that the next record's line may need).
+        The last number is 0 if all records are written, and _UNPRINTABLE if this module does not
+        print the next record.
     """
     batch = batches[place]
     row = table[0]

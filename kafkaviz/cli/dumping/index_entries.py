@@ -200,7 +200,7 @@ def _largest_timestamp(log: RecordsFile, row: np.void) -> int:
 def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
     """Returns, for each offset, the position of the last entry at or before the offset.
 
-    The position is 0 without such an entry, as in Kafka's OffsetIndex.lookup.
+    The position is 0 if all entries are after the offset, as in Kafka's OffsetIndex.lookup.
     """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
@@ -211,7 +211,7 @@ def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
 def _floor_slot(keys: np.ndarray, target: int) -> int:
     """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
 
-    Searches the last 1024 entries first.
+    Searches the last 1024 entries or all entries before them. Returns -1 if there is no slot.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
@@ -258,13 +258,13 @@ class _Matches:
             open_slots = self._read_from(int(positions[open_slots[0]]), open_slots)
 
     def get(self, slot: int) -> np.void | None:
-        """Returns the batch for a slot, or None. Raises JavaException where Kafka's tool throws."""
+        """Returns the batch for a slot; None if not found. Raises JavaException like the tool."""
         if slot in self._exceptions:
             raise self._exceptions[slot]
         return self._rows.get(slot)
 
     def _read_from(self, start: int, slots: np.ndarray) -> np.ndarray:
-        """Reads the .log. Returns the slots whose position is not the start of a batch."""
+        """Reads the .log from `start`. Returns the slots whose position is not a batch's start."""
         positions = self._positions[slots]
         unique_positions = np.unique(positions)
         batch_starts = set()

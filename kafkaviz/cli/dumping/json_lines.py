@@ -199,11 +199,11 @@ class _JsonDump:
                 position = self._print_range(log, position, stop)
 
     def _print_range(self, log: RecordsFile, start: int, stop: int) -> int | None:
-        """Prints the batches from `start`, and the next unreadable range.
+        """Prints the batches from `start` to the next unreadable range, and this range.
 
         Returns:
-            The end of the unreadable range; None if there is none, or if it ends at `stop` or
-            later.
+            The end of the unreadable range; None if no range was printed, or if the end is `stop`
+            or later.
         """
         batches = log.batches(start, stop)
         for chunk in batches:

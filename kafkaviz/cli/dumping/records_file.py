@@ -37,13 +37,13 @@ class RecordsFile:
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """Returns `position + length_bytes`, at most the file size. Raises JavaException."""
+        """Returns the end of a slice, at most the file size. Raises any `slice_exception`."""
         if exception := self.slice_exception(position, length_bytes):
             raise exception
         return min(self.size_bytes, position + length_bytes)
 
     def slice_exception(self, position: int, length_bytes: int) -> JavaException | None:
-        """Returns what Kafka throws for an impossible slice, else None."""
+        """Returns Kafka's exception for a wrong position or length; None for a valid slice."""
         records = f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         if position < 0:
             what = f"Invalid position: {position} in read from {records}"
@@ -108,7 +108,7 @@ class RecordsFile:
 
 
 class Batches:
-    """The batches of a slice, as arrays. Iteration sets `end`: where and why the batches end."""
+    """The batches of a slice, as arrays. Once all are read, `end` says where and why they end."""
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
         self._log = log

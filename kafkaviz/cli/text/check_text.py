@@ -66,7 +66,7 @@ def render(health: Health, read_rate: int | None = None) -> Iterator[str]:
 
 
 def _render_single(health: Health, findings: list[Finding]) -> Iterator[str]:
-    """Yields findings that share their code with no other, by log directory and partition."""
+    """Yields the findings whose code occurs once, grouped by log directory and partition."""
     has_several = len(health.broker.log_directories) > 1
     places = _group_by(
         sort_findings(findings),
@@ -195,7 +195,7 @@ def _render_recovery(health: Health, read_rate: int | None) -> Iterator[str]:
 
 
 def _label_directory(broker: Broker, log_directory: str, text: str) -> str:
-    """Puts the name of the log directory before `text` if the broker has several."""
+    """Puts the log directory's name before `text` if the broker has several directories."""
     for directory in broker.log_directories:
         if len(broker.log_directories) > 1 and directory.text == log_directory:
             name = broker.directory_names[directory.path]
@@ -293,7 +293,7 @@ def _render_failures(health: Health) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns a key to group failing steps: error and advice without partition and numbers."""
+    """Returns the same key for steps whose texts differ only in partition and numbers."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]

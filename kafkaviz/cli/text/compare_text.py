@@ -45,7 +45,8 @@ def _verdict(equal: int, total: int, problems: int, compared: str = "records") -
     """Returns a sentence that says whether both sides are the same.
 
     Args:
-        equal, total, problems: numbers of partitions: the same on both sides, all, and not read.
+        equal: number of partitions that are the same on both sides, of `total`.
+        problems: number of problems that prevented reading.
         compared: "records"; "batches" for catalogs, which have no records.
     """
     if equal < total:
@@ -110,7 +111,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 
 
 def _is_of_log(change: FileChange) -> bool:
-    """Returns whether a .log or index changed, other than by being trimmed or deleted."""
+    """Returns whether the changed file is a .log or index, neither trimmed nor deleted."""
     is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
     is_deleted = ".deleted" in change.file
     return change.file.endswith((".log", "index")) and not is_trimmed and not is_deleted

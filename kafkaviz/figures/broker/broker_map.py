@@ -1,7 +1,7 @@
 """The broker map: one row per topic-partition.
 
-A row has a bar for each segment, as long as the segment is large. A strip below the bars shows how
-close together the index entries are.
+A row has a bar for each segment. The length of a bar shows the size of the segment. A strip below
+the bars shows how close together the index entries are.
 """
 
 import unicodedata
@@ -668,7 +668,7 @@ def _annotation(text: str, y: float, size: float, colour: str) -> dict:
 
 
 def _column_name(colours: Mapping[str, str]) -> dict:
-    """Returns the name of the numbers at the right."""
+    """Returns the heading of the numbers at the right, "log bytes per entry"."""
     return (
         _annotation(say("broker.entry_gap"), 1, 12, colours["ink_3"])
         | {"xref": "paper", "x": 1, "xanchor": "right", "xshift": RIGHT_PX}

@@ -77,8 +77,8 @@ class BatchPairsView:
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
     """Returns the table of pairs, and the bytes of one pair.
 
-    The bytes are from the first pair that differs and holds `offset`. Without such a pair: from the
-    first pair that differs, or else from the first pair that holds `offset`.
+    The pair is the first one that differs and holds `offset`. If no pair does both, it is the first
+    that differs; if no pair differs, it is the first that holds `offset`.
     """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(

@@ -187,7 +187,7 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """If there are more than `MAX_RANGES`, joins ranges with gaps up to `length / MAX_RANGES`."""
+    """Joins ranges over gaps up to `length / MAX_RANGES`, if there are more than `MAX_RANGES`."""
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell = max(1, length // MAX_RANGES)

@@ -121,7 +121,7 @@ def view(
 
 
 def can_zoom(comparison: PartitionComparison) -> bool:
-    """Returns whether the axis is much longer than its part around the first difference."""
+    """Returns whether showing only the first difference makes the axis much shorter."""
     parting = first_difference(comparison)
     full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])

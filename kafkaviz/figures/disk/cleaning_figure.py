@@ -97,7 +97,7 @@ class LogBars:
     Attributes:
         before, after: the segments before and after the cleaning.
         removed: the fraction of removed records in each column of the axis. If the `Cleaning` lists
-            only a part of the records, the columns end with this part.
+            only the first records, the columns end after these records.
         marks: (fraction of the axis, text) of each named offset, such as the first dirty offset.
     """
 
@@ -378,7 +378,7 @@ def _bars(log: DecidedLog, cleaning: Cleaning | None, step: int) -> LogBars:
 
 
 def _listed_end(cleaning: Cleaning) -> int | None:
-    """Returns the end of the offsets whose records `cleaning` lists; None if it lists all."""
+    """Returns the offset at which `cleaning` stops listing records; None: all are listed."""
     ends = [
         int(offsets.ranges[-1, 1]) + 1
         for offsets in (cleaning.removed, cleaning.retained)

@@ -71,7 +71,7 @@ def map_text(decisions: CleanerDecisions) -> str:
 
 
 def sorted_logs(decisions: CleanerDecisions) -> list[DecidedLog]:
-    """Returns the logs that the cleaner takes, in its order, then the others by dirty ratio."""
+    """Returns the logs in the cleaner's order. Logs that are not taken follow, by dirty ratio."""
     places = _places(decisions)
     return sorted(
         decisions.logs,
@@ -158,7 +158,7 @@ def decision_text(log: DecidedLog) -> str:
 
 
 def number_rows(cleaning: Cleaning, most_keys: int) -> list[tuple[str, str]]:
-    """Returns the numbers of one cleaning as (name, value)."""
+    """Returns one cleaning's numbers as (name, value). `most_keys`: limit of the offset map."""
     source_count = sum(len(segment.sources) for segment in cleaning.segments)
     sizes = say("compaction.from_to", before=cleaning.source_bytes, after=cleaning.log_bytes)
     counts = say("compaction.n_from_to", before=source_count, after=len(cleaning.segments))

@@ -1,4 +1,4 @@
-"""The space of a disk by log directory, topic and use, and what may be deleted by hand.
+"""The disk space of each log directory, topic and use, and what may be deleted by hand.
 
 Bars show the space on the disk, tables show exact file lengths. A preallocated index is a sparse
 file, which is longer than its space on the disk.
@@ -276,7 +276,7 @@ def group_text(group: str) -> str:
 def space_per_use(share: DiskShare) -> dict[Use, int]:
     """Returns the bytes on disk for each use. Holes of sparse files do not count.
 
-    If the size of the holes is unknown (`hole_bytes` is None), it is estimated, a little too small.
+    If `hole_bytes` is None, the size of the holes is estimated, usually a little too small.
     """
     spaces = dict(share.uses)
     hole_bytes = share.hole_bytes

@@ -1,4 +1,4 @@
-"""Retention: the bytes that the next retention passes free, and what keeps each segment.
+"""Retention: how many bytes the next retention passes will free, and what keeps each segment.
 
 Sizes are bytes of .log files. Times count from the next retention pass.
 """
@@ -161,7 +161,7 @@ def alter_command(topics: Sequence[str], settings: Mapping[str, float | None]) -
 
 
 def bars_finding(changes: Sequence[RetentionChange], *, is_changed: bool) -> str:
-    """Says how much the next retention pass frees, compared with the current limits."""
+    """Says how much the next retention pass frees; if `is_changed`, also how much more or less."""
     freed_bytes = sum(change.due_bytes for change in changes)
     current_bytes = sum(change.current_due_bytes for change in changes)
     total_bytes = sum(change.log_bytes for change in changes)

@@ -3,8 +3,8 @@
 The browser animates the race, and computes the times for the chosen disk. Each search has a strip
 with one cell per page of the index. Hot pages are in memory when the search begins.
 
-A new entry may move the probes of plain binary search to cold pages. Then a second race is sent
-too: in the index without this entry.
+A new entry may move the probes of plain binary search to cold pages. The browser then gets a
+second race, in the index without this entry.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, 
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """Returns the view of a race. `entry`: `JUMP` or `BEFORE_JUMP` if there are two, else ""."""
+    """Returns the view of a race. `entry`: "" for a single race, else `JUMP` or `BEFORE_JUMP`."""
     cells = drawn_cells(race)
     cold = len(race.plain.cold_pages)
     is_in_front = race.warm.search.section != "warm"
@@ -159,7 +159,7 @@ def _model_text(race: SearchRace) -> str:
 
 
 def disks_payload() -> dict:
-    """Returns the disks to choose from, and estimated times in µs, for the browser."""
+    """Returns the disks to choose from, and times in µs of a read, a search and a probe."""
     disks = []
     for disk in DISKS:
         read_us = disk.read_us.typical
@@ -193,7 +193,7 @@ def _race_payload(race_view: SearchRaceView) -> dict:
 
 
 def memory_payload(race: SearchRace, *, is_warm: bool, name: str) -> dict:
-    """Returns the drawn pages of one search, for the stepper, and which are hot."""
+    """Returns the lane of one search for the stepper: its drawn pages, and which are hot."""
     cells = drawn_cells(race)
     raced, kind = (race.warm, WARM) if is_warm else (race.plain, PLAIN)
     return {

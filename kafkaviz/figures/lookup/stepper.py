@@ -159,7 +159,7 @@ def _records_hint(records_view: RecordsView) -> str:
 
 
 class LookupSteps:
-    """Builds the steps of a lookup. The attributes are the state of the figures at a step."""
+    """Builds the steps of a lookup. Keeps the state of the figures from step to step."""
 
     def __init__(
         self,
@@ -458,7 +458,7 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
 
 
 def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """Returns the browser payload before the first probe, with a single step."""
+    """Returns `browser_payload` with only one step: the state before the first probe."""
     payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}

@@ -39,7 +39,7 @@ class GrowthLane(NamedTuple):
 
     Attributes:
         slots: the slots that are read, in order.
-        moves: (page before, page now) of each probe, without repetitions.
+        moves: (page at the previous size, page now) of each probe; equal pairs only once.
         hot: the pages in memory after the search, without those in `waits`.
         warm_from: the start of the warm section in pages; None for plain binary search.
     """
@@ -80,7 +80,7 @@ class TailGrowthView:
 
 
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
-    """Returns the view of an index that grows. `steps` has its lookups at 1, 2, 3 … pages."""
+    """Returns the view of a growing index. `steps` has the lookups at 1, 2, 3 … pages."""
     cold = format_megabytes(memory.cold_after_bytes)
     note = say("tail_growth.note", cold=cold, gap=format_count(IndexGrowth(0).gap_bytes))
     sizes = map(_size, [None, *steps[:-1]], steps)

@@ -109,7 +109,7 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """Returns (offsets, newest times, highest times so far). A None ends a segment's times."""
+    """Returns (offsets, batches' newest times, running maximum). None ends a segment's times."""
     offsets = []
     newest_ms = []
     running_ms = []
@@ -326,10 +326,10 @@ def _mark_trace(offset: int, timestamp_ms: int, symbol: str, colour: str) -> dic
 def _mark_annotation(
     why_view: OffsetExplanationView, offset: int, timestamp_ms: int, *, key: str, yshift: int
 ) -> dict:
-    """Returns the label of a mark, above it if `yshift` is positive.
+    """Returns the label of a mark. If `yshift` is positive, the label is above the mark.
 
-    A label above is to the left of its mark, and a label below to the right. So the rising line of
-    the running maximum does not cross it. Near an edge the label stays inside the figure.
+    A label above is to the left of its mark, and a label below to the right, unless the label might
+    not fit. So the rising line of the running maximum does not cross the label.
     """
     left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
     is_left = why_view.bands and offset > why_view.bands[-1].end_offset * left_from

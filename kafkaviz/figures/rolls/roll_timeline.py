@@ -1,4 +1,4 @@
-"""The time line of rolls: one row per segment shows how it fills.
+"""The time line of rolls: each row shows how one segment fills.
 
 Size, time and both indexes grow towards their limits. The first to reach its limit causes the roll.
 """
@@ -150,7 +150,7 @@ def _row(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRo
 
 
 def _fill_lines(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """Returns `RollRow.lines` of a segment. The limit that caused the roll ends at share 1."""
+    """Returns `RollRow.lines` of a segment. The cause of the roll ends at share 1."""
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment.fills) + 2, 1 + len(COLUMNS)))
     times_ms = [segment.opened_ms, *segment.fills["at_ms"], segment.ended_ms]
@@ -205,14 +205,14 @@ def _find_stretches(
 ) -> list[tuple[int, int]]:
     """Returns (first bin, last bin) of each period of similar write speed. Bins are equally long.
 
-    A single bin between two periods is joined with a neighbour. If many bins are single, or if they
-    hold many bytes, all bins become one period.
+    A single bin between two periods is joined with a neighbour. If single bins are many or hold
+    many bytes, all bins become one period.
     """
     bytes_before = np.append(0, np.cumsum(bytes_per_bin))
     batches_before = np.append(0, np.cumsum(batches_per_bin))
 
     def is_same_rate(start: int, middle: int, stop: int) -> bool:
-        """Returns whether the bins before and from `middle` have similar speeds and batch sizes."""
+        """Returns whether bins start:middle and middle:stop are alike in speed and batch size."""
         first_bytes, next_bytes = np.diff(bytes_before[[start, middle, stop]]).tolist()
         first_batches, next_batches = np.diff(batches_before[[start, middle, stop]]).tolist()
         is_alike = _is_alike(first_bytes / (middle - start), next_bytes / (stop - middle))
@@ -307,7 +307,7 @@ def _ticks(timeline: RollTimelineView) -> list[int]:
 
 
 def _tick(ms: int) -> str:
-    """Returns a time such as "1 min 15 s". A fraction of a second gives "75.2 s"."""
+    """Returns a time such as "1 min 15 s"; with a fraction of a second, such as "75.2 s"."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (

@@ -162,9 +162,9 @@ def _word(value: object) -> str:
 def _entry_runs(
     fetch: CommittedFetch, transactional_ids: Mapping[int, str]
 ) -> Iterator[list[tuple[str, ...]]]:
-    """Yields a list of table rows per run of entries of one segment with the same decision.
+    """Yields the table rows of each run of entries with the same segment and decision.
 
-    A run of `ENDED_BEFORE` entries has one row together. Any other run has a row per entry.
+    A run of `ENDED_BEFORE` entries has a single row. Any other run has one row per entry.
     """
     for (base_offset, decision, _), group in groupby(
         fetch.steps, lambda step: (step.segment_base_offset, step.decision, step.ends_search)

@@ -166,7 +166,7 @@ def view(
 
 
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
-    """Returns a copy of the view without the names of fields. The bytes can still be decoded.
+    """Returns a copy of the view that shows the bytes without the names of fields.
 
     In a .log, the bytes before `byte` keep their names. In an index, only the entry that holds
     `byte` is shown.
@@ -265,7 +265,7 @@ def _read_pane(
 ) -> Pane:
     """Returns a pane around byte `first_look`, with `SENT_BYTES` of data around `wanted_byte`.
 
-    `extent`: the first byte of the file that the pane may show, and the end of these bytes.
+    `extent`: (start, end) of the bytes of the file that the pane may show.
     """
     start, end = extent
     if end - start > PANE_BYTES:

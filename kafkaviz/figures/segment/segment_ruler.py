@@ -38,7 +38,7 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """Returns the sizes or times drawn lightest and darkest. Ignores the largest 1 % of sizes."""
+    """Returns the (lightest, darkest) size or time. Ignores the largest 1 % of sizes."""
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
         return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
@@ -64,7 +64,7 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
 def build_overview(
     anatomy: Anatomy, shade: str, value_range: tuple[int, int]
 ) -> SegmentOverview | None:
-    """Returns the segment in columns. None: there are few enough batches to draw each.
+    """Returns the segment in columns; None if the batches are few enough to be drawn singly.
 
     A column in which no batch begins has the shade of the batch that covers it. `value_range` is
     the result of `shade_range`.

@@ -165,7 +165,7 @@ def offset_range_text(batch: np.void) -> str:
 
 
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
-    """Returns the .index slots around `pinned.slot`; the first slots if that is `NONE`."""
+    """Returns the .index slots around `pinned.slot`. With `NONE`, returns the first slots."""
     return [
         _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
         for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
@@ -198,7 +198,7 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """Returns the .timeindex slots around `pinned.time_slot`; the first ones if that is `NONE`."""
+    """Returns the .timeindex slots around `pinned.time_slot`. With `NONE`, the first slots."""
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
         for slot in rows_around(len(anatomy.times.entries), max(0, pinned.time_slot))

@@ -74,11 +74,11 @@ class TransactionLanesView:
     Attributes:
         held_by: a sentence on the open transaction that stops the last stable offset, or "".
         runs: the offsets that read_committed gets, skips or waits for; empty if unknown.
-        first_offset: the start of the range. If old transactions are left out, it is after them.
+        first_offset: the start of the range, after old transactions that are left out.
         end_offset: the end of the range, exclusive.
         stable_offset: the last stable offset; None if it is after the range, or unknown.
-        stop_segment: the base offset of the segment with the last stable offset; None if that
-            segment is the drawn one, or if the offset is the log end offset or unknown.
+        stop_segment: the base offset of the segment with the last stable offset. None: it is the
+            drawn segment, or the last stable offset is unknown or the log end offset.
         transactions: the drawn ones, the newest first.
     """
 
@@ -427,7 +427,7 @@ def _open_ends(lanes_view: TransactionLanesView, colours: dict[str, str]) -> Ite
 
 
 def _gap_trace(lanes_view: TransactionLanesView, colours: dict[str, str]) -> dict:
-    """Draws a gap between two bars of one producer if no offset is between the transactions."""
+    """Separates the bars of one producer's transactions if no offset is between them."""
     places = []
     for row, lane in enumerate(lanes_view.lanes):
         ends = {bar.end_offset + 1 for bar in lane.bars}

@@ -171,7 +171,7 @@ def describe_change(change: FileChange) -> Message:
 
 
 def outcome_text(start: StartComparison) -> str:
-    """Says if a broker was started between two copies, and how many predictions were right."""
+    """Says if a broker was started between two copies, and how many predicted steps were right."""
     if not start.changes:
         return say("comparison.nothing_changed")
     if start.is_swapped:

@@ -77,7 +77,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """Adds how many new bytes in the log would make retention.bytes delete the segment earlier."""
+    """Adds to `text` after how many more bytes retention.bytes deletes the segment earlier."""
     if segment.more_bytes is None or segment.gone_ms is None:
         return text
     return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))

@@ -23,7 +23,7 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
-    """Returns the text below the title: how many batches there are, how many indexed, and notes."""
+    """Returns the text below the title: numbers of all and of indexed batches, and notes."""
     texts = []
     count = len(anatomy.batches)
     if count:
