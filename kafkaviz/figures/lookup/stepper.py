@@ -88,7 +88,7 @@ def _records_around(
 ) -> tuple[int, int, Sequence[LookupRecord]]:
     """Returns up to `DRAWN_RECORDS` records around the record with `hit_offset`.
 
-    Without this record, returns the first records. A batch may have millions.
+    If no record has this offset, returns the first records. A batch may have millions of records.
 
     Returns:
         The index of the first returned record, the number of all records, and the records.
