@@ -78,6 +78,7 @@ class SampleExtent:
         window_bytes: the size of the batches whose headers were read.
         stored_bytes: the size of the batches whose records were decompressed.
         plain_bytes: the size of these records after decompression.
+        is_whole: whether the sample covers the whole log.
         skipped: the number of batches whose records were not read, by reason; see RecordSample.
     """
 

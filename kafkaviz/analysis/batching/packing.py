@@ -242,7 +242,7 @@ def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[slice]:
 def _first_records(
     sample: RecordSample, block: slice, batch_bytes: int | None, part_bytes: int
 ) -> np.ndarray:
-    """Returns the first `part_bytes` of a block's records, or `batch_bytes` if that is more."""
+    """Returns the first records of a block, up to the larger of `part_bytes` and `batch_bytes`."""
     records = sample.records[block]
     starts = records["start"]
     end_byte = starts[0] + max(part_bytes, batch_bytes or 0)

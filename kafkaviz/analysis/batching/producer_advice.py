@@ -102,7 +102,7 @@ class BatchAdvice:
         saving: the saving with `settings`. If the verdict is KEEP, with the settings that merge the
             most batches.
         is_up_to: whether only the high end of the saving is worth a change. If so, fields that end
-            in `_after` are for the most merged batches, otherwise for the fewest.
+            in `_after` assume that the most batches are merged, otherwise the fewest.
         headers_before: the mean number of headers that a lookup reads today. None: no records.
         latency_ms: how much longer a record may wait in the producer.
         producer_memory_bytes: the memory for one open batch. A producer has one per partition.

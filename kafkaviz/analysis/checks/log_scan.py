@@ -66,6 +66,7 @@ class ScanState:
     """The faults and counts from scanning a .log for its checks.
 
     Attributes:
+        faults: the first MAX_FAULTS faults in records, by the position of the batch.
         unsound_offsets: (first, last) ranges of offsets whose batches cannot be trusted.
         end_bytes: the position at which the last batch ends.
     """

@@ -357,7 +357,7 @@ class LogRecord(KeyRecord):
     Attributes:
         marker: the type of a control record, such as "COMMIT"; None for other records.
         new_horizon_ms: the delete horizon after the cleaning; None: the record has none.
-        is_mapped: whether this is the offset that the cleaner's map has for the key.
+        is_mapped: whether the cleaner's map has the offset of this record for the key.
     """
 
     key: bytes | None

@@ -385,7 +385,7 @@ def _mean_headers(side: _IndexSide) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """Returns the first difference between two index files, with the two entries at this slot."""
+    """Returns the first difference between two index files, with each file's entry there."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]
