@@ -222,7 +222,10 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """Yields all data; if damaged, the data before the damage, cut to a multiple of 16 KiB."""
+    """Yields the decompressed data in one piece.
+
+    If `data` is damaged, yields what comes before the damage, cut to a multiple of 16 KiB.
+    """
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()
     try:
