@@ -173,7 +173,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         """Drops the batches that say nothing about index.interval.bytes, and returns the rest.
 
         Keeps the first and the last batch, each batch whose last offset is in the index, and the
-        batch after it. No index entry may point to a batch after the first.
+        batch after it. The caller has no index entry for a batch after the first.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]

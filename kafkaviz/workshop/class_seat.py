@@ -44,7 +44,7 @@ def code() -> str:
 
 
 def current() -> Attendance | None:
-    """Returns this session's part in the class in the address; None if it has no part."""
+    """Returns how this session takes part in the class that the URL names. None: not at all."""
     room = ROOMS.find(code()) if code() else None
     if room is None:
         return None

@@ -318,7 +318,7 @@ def test_tiny_batches_are_not_mended_by_an_interval():
     assert text.reason == (
         "At 4096 the p99 lookup reads 43 headers: about 41 µs, within the budget of 50 µs, but at "
         "worst 90 µs (modelled). A change is worth it if it is certain to save more than 50 µs at p99. "
-        "An interval only trades headers for index; larger batches would cut both."
+        "The interval only trades headers read for index size; larger batches would reduce both."
     )
 
 

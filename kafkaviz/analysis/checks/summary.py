@@ -63,8 +63,8 @@ class TransactionEnd:
     """The end of a transaction, from a control record.
 
     Attributes:
-        stable_offset: the first offset of the oldest transaction that began in this segment and is
-            still open after an abort. None after a commit, or if no transaction is open.
+        stable_offset: after an abort, the first offset of the oldest transaction that began in this
+            segment and is still open. None if there is none, and after a commit.
     """
 
     offset: int

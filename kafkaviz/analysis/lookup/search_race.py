@@ -168,8 +168,8 @@ def race_without_last_entry(
 ) -> SearchRace | None:
     """Returns the race without the index's last entry, to show what this entry changes.
 
-    `full_race` is the race with the last entry. Returns None unless the last entry makes plain
-    binary search wait.
+    `full_race` is the race with the last entry. Returns None if its target is not at the tail, or
+    if plain binary search waits for no page, or waits without the last entry too.
     """
     if not full_race.is_at_tail or not full_race.plain.cold_pages or full_race.entries < 2:
         return None

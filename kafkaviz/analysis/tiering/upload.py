@@ -84,10 +84,10 @@ class UploadRules:
 
     Attributes:
         is_enabled: whether the topic has remote storage. None: unknown.
-        lag_ms: remote.copy.lag.ms, or the local retention limit if the setting is -1. 0: upload at
-            once. -1: age never allows an upload.
-        lag_bytes: remote.copy.lag.bytes, or the local retention limit if the setting is -1.
-            0: upload at once. -1: size never allows an upload.
+        lag_ms: remote.copy.lag.ms; if that is -1, the local retention limit. 0: upload at once.
+            -1 (no limit either): age never allows an upload.
+        lag_bytes: remote.copy.lag.bytes; if that is -1, the local retention limit. 0: upload at
+            once. -1 (no limit either): size never allows an upload.
     """
 
     is_enabled: bool | None = True

@@ -214,7 +214,10 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """Returns the time for `headers` (low, high): from the shortest to the longest, in µs."""
+    """Returns the shortest and the longest time to read headers, in µs.
+
+    `headers`: the fewest and the most headers.
+    """
     low = min(headers[0], typical)
     high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]

@@ -113,7 +113,7 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """Returns a cell's text, after an apostrophe if a spreadsheet would take it for a formula.
+    """Returns a cell's text. An apostrophe precedes a text that a spreadsheet takes for a formula.
 
     See OWASP, CSV injection.
     """

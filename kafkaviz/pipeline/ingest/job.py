@@ -365,7 +365,7 @@ class SegmentRun:
     def read(self) -> None:
         """Reads the segments on Spark, and predicts the start-up of the logs.
 
-        Then one task per segment reads the batches that other tasks have decoded in splits. A
+        Several tasks may decode a segment in splits. Then one task reads the decoded batches. A
         segment is read again, as a whole, if a decoded split has a fault, or a split did not end
         where the next one begins.
         """

@@ -244,7 +244,7 @@ def _metadata_steps(
 
 
 def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
-    """Yields a "fail" step if the metadata log has the id of another topic (UnifiedLog)."""
+    """Yields a "fail" step if partition.metadata has another topic id (UnifiedLog)."""
     file = next((file for file in log.files if file.name == names.PARTITION_METADATA), None)
     if file is None:
         return

@@ -60,7 +60,7 @@ class WrittenLog(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicBytesView:
-    """The sizes of a log. The first is the log as written."""
+    """A log as written, then with another codec, with larger batches, and with both."""
 
     title: str
     question: str
