@@ -437,8 +437,8 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Yields lists of findings with the same severity and code, the worst first.
 
     If the severity is "info", or the findings are about a predicted recovery, one list has all of
-    them. Of other findings, one list has all if there are more than MAX_SEPARATE. Otherwise each
-    of these is in a list of its own.
+    them. If there are more than MAX_SEPARATE other findings, one list has them all. Otherwise each
+    is in a list of its own.
     """
     order = sorted(_merge_cut_tails(findings), key=_severity_and_code)
     for (_, code), same_code in groupby(order, key=_severity_and_code):

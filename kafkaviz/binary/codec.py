@@ -224,7 +224,7 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
     """Yields the decompressed data in one piece.
 
-    If `data` is damaged, yields what comes before the damage, cut to a multiple of 16 KiB.
+    If `data` is damaged, yields the bytes before the damage, cut to a multiple of 16 KiB.
     """
     stream = zstandard.ZstdDecompressor().decompressobj()
     content = bytearray()

@@ -101,7 +101,7 @@ def row_note(key: str, **fields: str) -> Callable[[np.void], Message]:
     """Returns a function that makes the message `key` from a row of a layout.
 
     Args:
-        fields: for each value of the message, the field of the row that gives the value.
+        fields: the field of the row that gives each value of the message, by the value's name.
     """
     return lambda row: message(key, **{name: row[field] for name, field in fields.items()})
 

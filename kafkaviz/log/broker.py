@@ -70,7 +70,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class LogDirectory:
-    """One of a broker's log.dirs as it is on disk, or its copy from an unpacked archive."""
+    """One of a broker's log.dirs on disk, or its copy from an unpacked archive."""
 
     path: Path
     source: Path  # the path that the user gave: the directory, or its folder or archive

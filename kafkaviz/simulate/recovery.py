@@ -437,7 +437,7 @@ def _index(
     """Adds index entries for the batches.
 
     Returns (number of batches before a fault, number of offset entries, number of time entries,
-    fault code). The fault code is 0 if there is no fault.
+    fault code). The fault code is 0 without a fault.
     """
     state = states[0]
     new_offsets = 0

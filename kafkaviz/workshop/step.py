@@ -205,7 +205,7 @@ def _reset(count: int) -> None:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws the figures. Of those that wait for an answer, draws only the first."""
+    """Draws the figures, but only the first one that waits for an answer."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)

@@ -63,8 +63,8 @@ class TransactionEnd:
     """The end of a transaction, from a control record.
 
     Attributes:
-        stable_offset: after an abort, the first offset of the oldest transaction that began in this
-            segment and is still open. None if there is none, and after a commit.
+        stable_offset: if this is an abort, the first offset of the oldest transaction that began in
+            this segment and is still open. None if no transaction is open, and for a commit.
     """
 
     offset: int
@@ -228,7 +228,7 @@ class CheckSummary:
         sound_bytes: the size of the batches that can be trusted.
         header_bytes: the size of the headers of data batches of magic 2.
         steps: ("begin", producer id, TransactionBegin) or ("end", producer id, TransactionEnd).
-        stable_begins: those first offsets of transactions that are also last stable offsets in the
+        stable_begins: the first offsets of transactions that are also last stable offsets in the
             .txnindex.
         aborted_bytes: the size, without headers, of the batches that this segment's markers abort.
         open_bytes: pairs of a producer id and the size, without headers, of this producer's

@@ -301,7 +301,7 @@ def find_key(
     """Finds the records with a key. `match_keys` explains the other arguments.
 
     Args:
-        is_skipped: for each batch, whether its records are skipped.
+        is_skipped: whether the records of a batch are skipped, for each batch.
         table: an array of MATCH to fill, with at least one row per record.
 
     Returns:

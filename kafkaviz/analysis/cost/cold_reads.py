@@ -98,7 +98,7 @@ def cold_reads_from_starts(
 
     Args:
         positions: the position of each batch of a segment, integers of shape (n,).
-        starts: for the lookup of each batch, the row in `positions` at which its scan starts.
+        starts: the row in `positions` at which the scan of a lookup starts, for each batch.
         intervals: the interval of the existing index, shape (1,).
     """
     scan = np.array([BEGIN], SCAN)

@@ -259,7 +259,7 @@ def warm_range(
     """Returns the first and the last target whose search ends in the warm section.
 
     Such a target is from `first` to `last`, and above the first key of the warm section. Returns
-    None if there is no such target.
+    None if none exists.
     """
     if not len(keys):
         return None

@@ -284,8 +284,8 @@ class ExistingIndexSweeper(BatchObserver[bool]):
 
         Args:
             rows: the row numbers of `batches` in the segment.
-            from_base: where the lookup of each batch's base offset begins to read, as the rows and
-                positions of batches.
+            from_base: the rows and positions of the batches at which the lookups of base offsets
+                begin to read.
             from_last: the same for each batch's last offset. This lookup may begin at the batch
                 itself, because the key of a batch's index entry is the last offset.
         """

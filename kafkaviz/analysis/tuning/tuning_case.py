@@ -35,7 +35,7 @@ class TuningCase:
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         live_segments: the number of segments in the directory; None for a workload.
         active_bytes: the .log bytes of the active segments; None for a workload.
-        logs: for each log, (a function that reads its appends, its first offset). None for a
+        logs: (a function that reads the appends, the first offset) of each log. None for a
             single .log, and for all topics of a broker together.
         sample: the measured parts of the logs; None for a workload, which is measured whole.
     """
@@ -73,7 +73,7 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, in the order of names.
-        metadata_left_out: whether KRaft's metadata log was left out. That log needs its dense
+        metadata_left_out: whether KRaft's metadata log was left out, because it needs its dense
             index.
         inactive_segments: segments that Kafka does not use. They are not measured.
         broker_segments: the number of all segments of the broker; None without a broker directory.

@@ -211,7 +211,7 @@ def _floor_positions(index: IndexEntries, offsets: np.ndarray) -> np.ndarray:
 def _floor_slot(keys: np.ndarray, target: int) -> int:
     """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if keys are out of order.
 
-    Searches the last 1024 entries or all entries before them. Returns -1 if there is no slot.
+    Searches the last 1024 entries or all entries before them. Returns -1 if it finds none.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)

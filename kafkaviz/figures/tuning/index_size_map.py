@@ -44,8 +44,8 @@ class IndexSizeMapView:
             such a log.
         safe_bytes: per interval, the least size at which no index gets full; NaN if no size or
             every size is safe.
-        roll_lines: for a .log size in `ROLLS_AT`, one index size per interval: the size with
-            which segments roll at this .log size; NaN if there is none.
+        roll_lines: one index size per interval, by .log size in `ROLLS_AT`: the index size with
+            which segments roll at this .log size; NaN if none does.
     """
 
     title: str

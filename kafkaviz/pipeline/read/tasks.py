@@ -204,7 +204,7 @@ class DecodedWalk:
 class BatchStatistics:
     """Statistics of consecutive batches.
 
-    A value is None if there are no batches, or if their format lacks the field.
+    A value is None without batches, or if their format lacks the field.
     `min_timestamp_ms` comes from the batch headers, which have only the first record's timestamp,
     or the append time.
     """

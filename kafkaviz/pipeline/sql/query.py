@@ -146,7 +146,7 @@ class WorkerPool:
         """Waits for this caller's turn and returns a worker.
 
         Returns:
-            None if another thread has set `end_event`. That thread must then call `wake`.
+            None if another thread has set `end_event`. The other thread must then call `wake`.
         """
         ticket = object()
         with self._condition:

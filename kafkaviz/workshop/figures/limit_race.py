@@ -32,8 +32,8 @@ NARROW_PX = 7.0
 def stack_labels(labels: Iterable[tuple[float, str]]) -> dict[tuple[float, str], tuple[int, str]]:
     """Returns where to draw each label: (row, Plotly's `xanchor`). Row 0 is next to the axis.
 
-    A label is (point on the axis from 0 to 1, text). Of the rows with free space at its point, a
-    label gets the row nearest to the axis.
+    A label is (point on the axis from 0 to 1, text). A label gets the row
+    nearest to the axis that has free space at its point.
     """
     width_px = MIN_WIDTH_PX - LEFT_PX - RIGHT_PX
     ends: list[float] = []  # where the last label of each row ends

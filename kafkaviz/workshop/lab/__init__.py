@@ -126,7 +126,7 @@ class Damage:
         file: the damaged file's original name; for a changed setting, the partition directory's
             name.
         start, stop: the range of bytes that changed or were removed; empty if there are none.
-        before, after: the file's content before and after the damage; None if there is no file.
+        before, after: the file's content before and after the damage; None without a file.
         new_name: the new name of a renamed file.
         target_offset: the client looks up the timestamp of the record at this offset; None for a
             client that looks up no timestamp.
