@@ -127,8 +127,8 @@ def _word_help(taught: Collection[str], text: str) -> str | None:
 def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         answers = lesson_state.answers()
-        is_answered = [key in answers for each in lessons for key in lesson_state.questions(each)]
-        text = say("workshop.progress", done=sum(is_answered), count=len(is_answered))
+        marks = [key in answers for each in lessons for key in lesson_state.questions(each)]
+        text = say("workshop.progress", done=sum(marks), count=len(marks))
         st.html(tag("span", text, class_="kv-sm kv-fnt"), width="content")
         _reset(lesson_state.answer_count())
         st.button(

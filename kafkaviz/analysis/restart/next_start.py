@@ -199,8 +199,8 @@ def own_files(broker: Broker) -> OwnFiles:
         CannotOpen: a necessary file cannot be read.
     """
     checkpoint_names = small_files.CHECKPOINT_WAY_OUTS
-    limits = dict.fromkeys((QUORUM_FILE, *checkpoint_names), file.TEXT_BYTES)
-    limits |= {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES}
+    limits = {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES}
+    limits |= dict.fromkeys((QUORUM_FILE, *checkpoint_names), file.TEXT_BYTES)
     contents = {
         name: file.read(broker.path / name, limit_bytes=most_bytes)
         for name, most_bytes in limits.items()

@@ -233,9 +233,10 @@ class SourceReader:
             last_offset=known_offsets.most,
         ) as points:
             parts = self._walk(split, points)
-            decided = zip(parts, repeat(split.transactions))
             if is_read_committed or "aborted" in self._schema.names:
                 decided = self._decide(split, points, parts)
+            else:
+                decided = zip(parts, repeat(split.transactions))
             for batches, transactions in decided:
                 if isinstance(batches, Message):
                     yield from self._problem(split.segment_task, str(batches))

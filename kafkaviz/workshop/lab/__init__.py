@@ -319,8 +319,8 @@ def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
         data = copy.content(kind)
         start = slot * INDEXES[kind].ENTRY.itemsize
         zeroed = data[:start] + bytes(len(data) - start)
-        damage = _change(copy, copy.name(kind), zeroed, start, len(data))
-        return replace(damage, target_offset=_last_batch_offset(copy))
+        changed = _change(copy, copy.name(kind), zeroed, start, len(data))
+        return replace(changed, target_offset=_last_batch_offset(copy))
 
     return damage
 

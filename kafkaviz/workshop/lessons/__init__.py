@@ -188,8 +188,10 @@ class _LessonParser:
         """Returns a step. `parts` are the step's lines of prose and its blocks."""
         elements = []
         for is_prose, group in groupby(parts, lambda part: isinstance(part, str)):
-            members = list(group)
-            elements += ["\n".join(map(str, members)).strip()] if is_prose else members
+            if is_prose:
+                elements.append("\n".join(map(str, group)).strip())
+            else:
+                elements += group
         step = LessonStep(title, line, tuple(filter(None, elements)))
         for kind in ("predict", "exercise"):
             for extra in step.blocks(kind)[1:]:
@@ -208,7 +210,7 @@ class _LessonParser:
             if text.rstrip() == FENCE or text.startswith(ends):
                 break
             end += 1
-        if [text.rstrip() for text in self._lines[end : end + 1]] != [FENCE]:
+        if end == len(self._lines) or self._lines[end].rstrip() != FENCE:
             self._add_fault(line_index + 1, "lesson_file.block_without_end")
             return end
         if not fence_match:
