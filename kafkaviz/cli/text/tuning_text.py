@@ -253,6 +253,7 @@ def _render_topics(source: TuningSource, topics: Sequence[RankedTopic]) -> Itera
     yield from ("", say("cli_tune.topics"))
     for topic in topics:
         lines = []
+        # the index last
         for part, _ in sorted(topic.savings, key=lambda saving: saving[0] == INDEX):
             if part == INDEX:
                 lines.append(f"{SETTING}={cast(Recommendation, topic.recommendation).value}")

@@ -321,8 +321,9 @@ def _timestamp_ms(
     ms += plan.ahead_ms
     if plan.late_threshold and happens(stream(record_stream, _DRAW_LATE), plan.late_threshold):
         ms -= draw_number(tables[LATE], stream(record_stream, _DRAW_LATE_BY))
-    future = stream(record_stream, _DRAW_FUTURE)
-    if plan.future_threshold and happens(future, plan.future_threshold):
+    if plan.future_threshold and happens(
+        stream(record_stream, _DRAW_FUTURE), plan.future_threshold
+    ):
         ms += draw_number(tables[FUTURE], stream(record_stream, _DRAW_FUTURE_BY))
     return max(ms, 0)
 

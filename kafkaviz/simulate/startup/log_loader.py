@@ -254,10 +254,10 @@ class LogLoader:
         for place, base in enumerate(unflushed_bases):
             cut_bytes = self._recover(base, self._recovery_cause, why, is_caught=True)
             if cut_bytes:
-                why = message("start.segment_lost_bytes", segment=base, count=cut_bytes)
+                lost_bytes = message("start.segment_lost_bytes", segment=base, count=cut_bytes)
                 for later in unflushed_bases[place + 1 :]:
                     self._forget(later)
-                    self._directory.delete_segment(later, "after-truncation", why)
+                    self._directory.delete_segment(later, "after-truncation", lost_bytes)
                 return
 
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
