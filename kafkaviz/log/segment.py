@@ -335,7 +335,7 @@ class BatchScan:
     stop: int
     chunk_bytes: int
     fills_wrapper_fields: bool
-    end: WalkEnd = field(init=False)
+    end: WalkEnd = field(init=False, repr=False)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""

@@ -8,6 +8,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 import streamlit as st
@@ -210,11 +211,12 @@ def _offset_entries(
     location: Location, partitions: list[Partition], offset: int, pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
     """Yields the segments in which a broker would look for an offset, then links to a lookup."""
-    candidates = [
+    begun = (
         candidate
         for candidate in partitions
         if candidate.live and candidate.live[0].base_offset <= offset
-    ][:MAX_ENTRIES]
+    )
+    candidates = list(islice(begun, MAX_ENTRIES))
     number = units.format_count(offset)
     for partition in candidates:
         segment = page_location.find_segment(partition, offset)
