@@ -119,6 +119,7 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, boundscheck=True)
 def read_int32(data: np.ndarray, position: int) -> int:
+    """Returns the big-endian, signed number in the four bytes from `position` on."""
     high = np.int64(np.int8(data[position]))
     return (
         (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int

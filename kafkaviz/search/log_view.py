@@ -100,8 +100,10 @@ class SegmentView:
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
         if self.timeindex and slots:
             data = self.timeindex.content((slots - 1) * entry_bytes, entry_bytes)
-            for timestamp_ms, relative_offset in time_index.parse(data).tolist():
-                return timestamp_ms, relative_offset + self.base_offset
+            entries = time_index.parse(data)
+            if len(entries):
+                last = entries[0]
+                return int(last["timestamp_ms"]), int(last["relative_offset"]) + self.base_offset
         return -1, self.base_offset
 
     @property

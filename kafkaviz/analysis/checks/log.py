@@ -334,11 +334,11 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _producer_findings(self) -> Iterator[Finding]:
         batches = self._producers.out_of_order
-        for number, (row, previous_epoch, previous) in enumerate(batches, 1):
+        for number, (row, previous_epoch, previous_sequence) in enumerate(batches, 1):
             producer = int(row["producer_id"])
             epoch = int(row["producer_epoch"])
             sequence = int(row["base_sequence"])
-            if previous < 0:
+            if previous_sequence < 0:  # the epoch went back
                 text = message(
                     "finding.producer_epoch_back",
                     epoch=epoch,
@@ -352,10 +352,12 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                     "finding.producer_sequence_back",
                     sequence=sequence,
                     producer=producer,
-                    previous=previous,
+                    previous=previous_sequence,
                 )
                 found_text = message("evidence.sequence", sequence=sequence)
-                expected = message("evidence.sequence", sequence=(previous + 1) % SEQUENCES)
+                expected = message(
+                    "evidence.sequence", sequence=(previous_sequence + 1) % SEQUENCES
+                )
             more = self._producers.count - number if number == MAX_OUT_OF_ORDER else 0
             evidence = Evidence(found_text, expected)
             yield self._batch_finding("producer-out-of-order", row, text, evidence, more)

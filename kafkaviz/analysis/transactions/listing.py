@@ -417,8 +417,8 @@ def list_transactions(
         problem = problem or message("errors.unread_log", error=str(fault))
     if not problem and log_end != max(scan.end_offset, scan.log_start_offset):
         problem = message("transactions.ends_elsewhere", end=log_end, last=scan.end_offset)
-    first_offset = attrgetter("first_offset")
-    open_transactions = sorted(scan.open_transactions.values(), key=first_offset)
+    by_first_offset = attrgetter("first_offset")
+    open_transactions = sorted(scan.open_transactions.values(), key=by_first_offset)
     held_by = None
     for transaction in open_transactions:
         if max(transaction.first_offset, scan.log_start_offset) == last_stable_offset:
@@ -431,7 +431,7 @@ def list_transactions(
         log_end=log_end,
         last_stable_offset=last_stable_offset,
         held_by=held_by,
-        transactions=tuple(sorted([*scan.ended, *open_transactions], key=first_offset)),
+        transactions=tuple(sorted([*scan.ended, *open_transactions], key=by_first_offset)),
         counts={outcome: counts.get(outcome, 0) for outcome in Outcome},
         markers_alone=scan.markers_alone,
         may_go_on=goes_on,

@@ -259,6 +259,8 @@ def join_partition(
 
 
 class _Join:
+    """The segments of a partition in a store, in the metadata and in a directory, to be joined."""
+
     def __init__(
         self,
         name: TopicIdPartition,
