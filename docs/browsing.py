@@ -45,7 +45,7 @@ START_S = 120  # no server has taken longer to start
 def serving(cache: Path, *arguments: str) -> Iterator[str]:
     """Runs the app and yields its address.
 
-    `cache` is the folder of its cache and of server.log. `arguments` are those of `kafkaviz app`.
+    `cache` is the folder of its cache and of server.log. `arguments` are passed to `kafkaviz app`.
     """
     with started(cache, *arguments) as (address, _):
         yield address

@@ -356,7 +356,7 @@ def _part(action: argparse.Action) -> str:
 
 
 def _bare(action: argparse.Action) -> str:
-    """Returns an option as it is typed, required or not."""
+    """Returns an option and its placeholder, without the brackets of an optional one."""
     option = action.option_strings[0] if action.option_strings else ""
     return f"{option} {_value(action)}".strip()
 

@@ -38,7 +38,7 @@ class Shot:
     """A picture to take.
 
     Attributes:
-        height: in px.
+        height: the height in px.
         choices: the parameters of the page's address.
         prepare: acts on the page, or waits for it, before the picture is taken.
         sample: the name of an archive of sample_data; "" for the clean one.

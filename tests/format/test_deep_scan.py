@@ -173,7 +173,7 @@ def plainly(body: bytes, count: int) -> tuple[list[Record], CorruptBytes | None]
     return records, None
 
 
-def same(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
+def assert_same(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
     batches, faults, end = scan(data, **options)
     checked, plain_faults, plain_end = plain(data)
     table = np.empty(len(batches), BATCH)
@@ -191,7 +191,7 @@ def same(data: bytes, **options) -> tuple[np.ndarray, list, WalkEnd]:
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_real_logs_read_the_same_both_ways(path):
-    batches, faults, _ = same(path.read_bytes())
+    batches, faults, _ = assert_same(path.read_bytes())
     assert (
         batches["crc_valid"].all()
         and not faults
@@ -200,7 +200,7 @@ def test_real_logs_read_the_same_both_ways(path):
 
 
 def test_every_codec_and_magic_in_one_log():
-    batches, faults, end = same(ALL_KINDS)
+    batches, faults, end = assert_same(ALL_KINDS)
     assert batches["crc_valid"].all() and not faults and end == WalkEnd(len(ALL_KINDS), "end")
     assert batches["records_read"].tolist() == [3, *[12] * 4, 3, 0, 1, 1, 2, 3]
 
@@ -208,12 +208,12 @@ def test_every_codec_and_magic_in_one_log():
 @pytest.mark.parametrize("chunk_bytes", [61, 90, 100, 150, 333, 1 << 20])
 def test_chunks_of_any_size_give_the_same(chunk_bytes):
     """Batches across the border of two chunks, or larger, are returned once and whole."""
-    assert (same(ALL_KINDS, chunk_bytes=chunk_bytes)[0] == scan(ALL_KINDS)[0]).all()
+    assert (assert_same(ALL_KINDS, chunk_bytes=chunk_bytes)[0] == scan(ALL_KINDS)[0]).all()
 
 
 @all_cases("cut", range(0, len(ALL_KINDS), 7))
 def test_a_cut_log_keeps_its_whole_batches(cut):
-    assert same(ALL_KINDS[:cut], chunk_bytes=128)[2].position <= cut
+    assert assert_same(ALL_KINDS[:cut], chunk_bytes=128)[2].position <= cut
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_a_flipped_byte_reads_the_same_both_ways(at, mask, chunk_bytes):
     """The plain reader gives the same checksums, sizes and words."""
     damaged = bytearray(ALL_KINDS)
     damaged[at] ^= mask
-    same(bytes(damaged), chunk_bytes=chunk_bytes)
+    assert_same(bytes(damaged), chunk_bytes=chunk_bytes)
 
 
 @settings(max_examples=100, deadline=None)
@@ -246,7 +246,7 @@ def test_any_bytes_as_records(batches):
         data += (
             HEADER.pack(2**63 - 2, 9 + len(covered), 0, 2, crc32c(covered), *[0] * 8)[:21] + covered
         )
-    same(data)
+    assert_same(data)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_any_bytes_as_records(batches):
 )
 def test_faults_have_their_code(change, code):
     data = batch_bytes(0, FEW) + batch_bytes(3, FEW, **change) + batch_bytes(6, FEW)
-    batches, faults, _ = same(data)
+    batches, faults, _ = assert_same(data)
     assert batches["crc_valid"].all() and [fault.code for fault in faults] == [code]
     assert faults[0].batch_position == batches["position"][1] and batches["records_read"][2] == 3
 
@@ -271,7 +271,7 @@ def test_a_bad_checksum_does_not_end_the_scan():
     """Kafka's dump continues after it and reads the records."""
     data = bytearray(batch_bytes(0, FEW) + batch_bytes(3, FEW))
     data[17] ^= 1
-    batches, faults, end = same(bytes(data))
+    batches, faults, end = assert_same(bytes(data))
     assert (
         batches["crc_valid"].tolist() == [False, True]
         and batches["records_read"].sum() == 6
@@ -381,7 +381,7 @@ def test_sizes_are_those_of_the_records(sizes, deltas, headers, flips, name, cha
     attributes = codec.CODECS.index(name)
     fields = HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:]
     head = HEADER.pack(7, 49 + len(stored), 3, 2, crc32c(fields + stored), *[0] * 8)[:21]
-    same(head + fields + stored)
+    assert_same(head + fields + stored)
 
 
 @settings(max_examples=150, deadline=None)
@@ -427,7 +427,7 @@ def test_sizes_with_a_flip_of_every_bit():
     data = batch_bytes(0, FEW)
     for place in range(61, len(data)):
         for bit in range(8):
-            same(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
+            assert_same(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
 
 
 def test_recorded_batches_of_kafka():
@@ -436,7 +436,7 @@ def test_recorded_batches_of_kafka():
         batches = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
     assert len(batches) > 50
     for data in batches:
-        same(data)
+        assert_same(data)
 
 
 @pytest.mark.slow
@@ -457,4 +457,4 @@ def test_every_log_of_whole_directories(archive, shared):
     ]
     assert len(paths) > 30
     for path in paths:
-        same(path.read_bytes())
+        assert_same(path.read_bytes())
