@@ -548,7 +548,7 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
     restart = json.loads(capsys.readouterr().out)["restart"]
     assert restart["starts"] is starts
     ways_out = [
-        step["way_out"].partition(" segment.index.bytes ")[0]
+        step["way_out"].partition(" segment.index.bytes.")[0]
         for step in restart["steps"]
         if step["way_out"]
     ]
