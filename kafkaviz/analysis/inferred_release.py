@@ -138,7 +138,7 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     1. `version`, such as "3.9" or "4.3.1".
     2. The newest known release, if the directory is newer than all known releases.
     3. The newest known release, if the log directory with the metadata log was not opened, no trace
-       limits the last release, and bootstrap.checkpoint has no metadata.version.
+       excludes newer releases, and bootstrap.checkpoint has no metadata.version.
     4. The last release that agrees with all traces.
     5. The release that introduced the newest metadata.version in the files, unless a trace shows a
        later release. A broker is rarely much newer than its metadata.version.

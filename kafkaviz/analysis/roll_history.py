@@ -250,10 +250,10 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 
 
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
-    """Returns a segment's states after some of its appends, including the last append.
+    """Returns how full the log and its indexes were after some appends, including the last one.
 
-    A time entry counts from the append on at which it was written together with an offset entry.
-    The time entry that a roll adds is written alone and does not count.
+    Most time entries are written together with an offset entry, and count from that append on. The
+    time entry that a roll adds is written alone. It does not count.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])

@@ -1,8 +1,8 @@
 """Uploads: an archive or segment files in the cache folder, removed a week after the last use.
 
 An upload is three things in the cache folder: the archive, the unpacked folder, and the catalog.
-The modification time of the archive's folder is the time of the last use. The archive's own time
-must not change, because the name of the unpacked folder depends on it.
+The archive lies in a folder of its own. Each use sets the modification time of that folder, not the
+archive's: the name of the unpacked folder depends on the archive's time.
 """
 
 import hashlib

@@ -81,10 +81,11 @@ def sort_keys(word: np.uint64) -> tuple[int, int]:
 
 @njit(cache=True, inline="always")
 def _sort_key(varint_bytes: np.uint64) -> int:
-    """Returns a number with the sign of a varint. Two such numbers sort like their varints.
+    """Returns a number by which varints can be compared without decoding them.
 
-    The order is right for varints that are not negative and as short as possible, as Kafka writes
-    them. The lowest byte of `varint_bytes` is the varint's first byte.
+    It is negative if the varint is. Varints that are not negative sort by it in the right order, if
+    they are as short as possible, as Kafka writes them. The lowest byte of
+    `varint_bytes` is the varint's first byte.
     """
     return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 

@@ -290,7 +290,7 @@ class CheckedScan(ResynchronisingScan):
         return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
 
     def _is_valid_to_end(self, batch: np.void) -> bool:
-        """Returns whether the checksum covers exactly the bytes up to the end of the range."""
+        """Returns whether the checksum is right if the batch ends where the scan ends."""
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
         return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(

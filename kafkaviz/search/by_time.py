@@ -94,7 +94,7 @@ def list_offset(
 
 
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
-    """Returns the offset for a special value such as LATEST, or None if there is none."""
+    """Returns the offset that LATEST or another special value asks for. None: no such offset."""
     start = bounds.start_offset
     tiered = log.tiered
     if timestamp_ms == LATEST:

@@ -689,9 +689,9 @@ def test_the_time_of_a_recovery_follows_the_rate(killed, capsys):
     main(["check", str(killed), "--read-rate", "1"])
     text = " ".join(capsys.readouterr().out.split())
     assert "recovery reads 1.18 MiB in 4 segments of 4 logs: 561 ms to 1.2 s" in text
-    assert "; 1 MB/s at best for each thread, at worst for all together" in text
+    assert "; in the best case each thread reads 1 MB/s, in the worst all threads together" in text
     main(["check", str(killed)])
-    assert "; 100 MB/s is assumed, at best for each thread" in " ".join(
+    assert "; assumed: in the best case each thread reads 100 MB/s" in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -158,7 +158,7 @@ def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, mon
         (["nowhere", "--catalog", "out"], "is not there"),
         (["made", "--catalog", "made/inside"], "only read"),
         (["made/meta.properties", "--catalog", "out"], "is a file"),
-        ([".", "--catalog", "out"], "looks like one"),
+        ([".", "--catalog", "out"], "looks like a broker directory"),
     ],
 )
 def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch, arguments, fault):

@@ -182,7 +182,7 @@ def test_another_interval_has_a_safe_size_of_its_own(outcomes):
     assert assumed.caption.startswith(
         "The curve is for an interval of 150 B (assumed today: 4 KiB). "
     )
-    assert assumed.safe_sizes[0][1] == "assumed: time index full below 201 KiB"
+    assert assumed.safe_sizes[0][1] == "assumed today: time index full below 201 KiB"
 
 
 def test_each_axis_says_what_is_on_it(outcomes):

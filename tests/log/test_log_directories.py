@@ -151,7 +151,7 @@ def test_what_is_no_log_directory_is_refused(disks, tmp_path):
 def test_a_folder_with_one_log_directory_names_it(disks, tmp_path):
     """It is not opened by its folder."""
     shutil.copytree(disks / "disk-b", tmp_path / "disk-b")
-    with pytest.raises(kv.CannotOpen, match="disk-b looks like one"):
+    with pytest.raises(kv.CannotOpen, match="disk-b looks like a broker directory"):
         kv.open_broker(tmp_path)
 
 

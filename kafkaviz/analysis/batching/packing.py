@@ -216,9 +216,9 @@ def ratio_interval(
 def _spread_blocks(sample: RecordSample, block_bytes: int) -> list[slice]:
     """Returns the first block of each window (part of a log), then the second of each, and so on.
 
-    A block is a slice of the sample's records. The blocks of a window are in the order of
-    `spread_order`, because the first batches of a log are unusual: a new producer expects that its
-    records cannot be compressed.
+    A block is a slice of the sample's records. "First" is by `spread_order`, not by position: the
+    batches at the start of a log are unusual, because a new producer expects that its records
+    cannot be compressed.
     """
     records = sample.records
     if not len(records):

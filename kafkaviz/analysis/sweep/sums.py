@@ -130,7 +130,8 @@ class SweepParts:
             includes them.
         batches_to_entry: the number of batches before the batch of the last entry, summed over
             segments.
-        headers: one histogram per interval; `headers[starts[k] : starts[k + 1]]` for interval k.
+        headers: how many lookups read 0, 1, 2 ... headers. The histogram of
+            interval i is `headers[starts[i] : starts[i + 1]]`.
         targets: the number of lookups.
         least_batch_bytes: the size of the smallest batch. The last batch of a segment does not
             count. None: no such batch.
