@@ -26,9 +26,9 @@ HeaderScan and CheckedScan continue like this:
     position 1000   offsets 20 to 29, with a valid checksum
     result: the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
 
-CheckedScan does not need an index: it searches the .log for the eight bytes of the next expected
-offset. After offsets 10 to 19 these bytes are 00 00 00 00 00 00 00 14. In a log without damage both
-scans return the same batches as Segment.scan.
+Among batches of magic 2, CheckedScan needs no index: it searches the .log for the eight bytes of
+the next expected offset. After offsets 10 to 19 these bytes are 00 00 00 00 00 00 00 14. In a log
+without damage both scans return the same batches as Segment.scan.
 """
 
 from abc import ABC, abstractmethod
@@ -250,8 +250,10 @@ class CheckedScan(ResynchronisingScan):
         """
         position = int(batch["position"])
         end = int(batch["position"] + batch["size_bytes"])
-        if batch["magic"] != MAGIC_2 or end >= self._stop:
+        if end >= self._stop:
             return None
+        if batch["magic"] != MAGIC_2:
+            return self._points.find_first(position + 1, end)
         start = position + HEADER_BYTES
         next_offset = int(batch["last_offset"]) + 1
         following = batch_at(self._points.read, end, self._stop)
