@@ -175,12 +175,16 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "text": lambda text: str(text or ""),
 }
 
+PLAIN_TYPES = {str, int, bool, type(None)}  # most values have one of these types
+
 
 def to_json_object(value: Any) -> Any:
     """Returns a result as plain values for `json.dumps`.
 
     Messages become English text. NaN and infinity become None.
     """
+    if type(value) in PLAIN_TYPES:
+        return value
     if isinstance(value, np.void):
         value = dict(zip(field_names(value.dtype), value.item(), strict=True))
     elif isinstance(value, np.generic):
