@@ -459,7 +459,7 @@ class _Cleaner:
         rules["discards"] = can_discard & (~is_marker | is_past)
         rules["is_empty_marker"] = can_discard & is_marker
         rules["retention"] = np.where(rules["discards"], DELETE, DELETE_EMPTY)
-        is_needed = self._ends_producer(batches, is_marker) | self._ends_cleaned_part(batches)
+        is_needed = self._ends_producer(batches, is_marker) | self._must_stay_empty(batches)
         rules["retention"][is_needed] = RETAIN_EMPTY
         return rules
 
@@ -477,8 +477,8 @@ class _Cleaner:
         is_last_marker = is_marker & (batches["producer_epoch"] == last["producer_epoch"])
         return is_known & np.where(last["last_offset"] >= 0, is_last_data, is_last_marker)
 
-    def _ends_cleaned_part(self, batches: np.ndarray) -> np.ndarray:
-        """Returns whether each batch stays even without records, because of its last offset."""
+    def _must_stay_empty(self, batches: np.ndarray) -> np.ndarray:
+        """Returns whether each batch stays even without records, to keep its last offset known."""
         next_offsets = batches["last_offset"] + 1
         if versions.EMPTY_BATCH_AT_WATERMARK.applies_to(self._release):
             return next_offsets == self._range.high_watermark
