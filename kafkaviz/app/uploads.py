@@ -1,7 +1,7 @@
 """Uploads: an archive or segment files in the cache folder, removed a week after the last use.
 
 An upload is three things in the cache folder: the archive, the unpacked folder, and the catalog.
-The archive lies in a folder of its own. Each use sets the modification time of that folder, not the
+The archive has a folder of its own. Each use sets the modification time of that folder, not the
 archive's: the name of the unpacked folder depends on the archive's time.
 """
 

@@ -130,7 +130,6 @@ def _describe_state(part: "CommittedPartition") -> str:
 
 
 def _describe_commit(commit: "Commit", kept_in: str) -> str:
-    from kafkaviz import units
 
     what = say("commits.deletion")
     if commit.offset is not None:
@@ -141,7 +140,7 @@ def _describe_commit(commit: "Commit", kept_in: str) -> str:
         "commits.commit",
         at_offset=commit.at_offset,
         kept_in=kept_in,
-        time=units.moment(commit.timestamp_ms),
+        time=commit.timestamp_ms,
         commit=what,
         fate=say(f"commits.fate_{commit.fate.value}"),
     )

@@ -232,7 +232,7 @@ def _render_partition(partition: "PartitionTransactions", *, is_long: bool) -> I
         hold = partition.hold
         if hold:
             if hold.open_ms is not None:
-                yield "  " + say("transactions.open_for", time=units.duration(hold.open_ms))
+                yield "  " + say("transactions.open_for", time=hold.open_ms)
             yield "  " + describe_verdict(hold)
         if held_by.begins_before_log is None:
             yield "  " + say("transactions.abort_unknown")

@@ -99,9 +99,7 @@ def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> Answe
         title = _title([_number(value) for value in rows[column].to_pylist()], column)
         caption = say("answer_chart.of_each_row", column=column)
     if rows.num_rows > MAX_BARS:
-        caption = say(
-            "answer_chart.first_rows", below=caption, n=MAX_BARS, all=format_count(rows.num_rows)
-        )
+        caption = say("answer_chart.first_rows", below=caption, n=MAX_BARS, all=rows.num_rows)
     return AnswerView(
         title=title,
         caption=caption,

@@ -383,7 +383,7 @@ def recovery_strip(
         bar._replace(share=bar.share / total_share if total_share else 1 / len(bars))
         for bar in bars
     )
-    title = say_count("health.strip", len(bars), size=units.format_bytes(total))
+    title = say_count("health.strip", len(bars), size=total)
     return RecoveryStrip(title, bars, _cut_text(bars), _unchanged_text(bars))
 
 
@@ -521,11 +521,11 @@ def _short_directory(directory: str) -> str:
 
 def _bytes_text(finding: Finding) -> str:
     if not finding.length or finding.length == 1:
-        return say("health.one_byte", first=units.format_count(finding.position))
+        return say("health.one_byte", first=finding.position)
     return say(
         "health.bytes",
-        first=units.format_count(finding.position),
-        last=units.format_count(cast(int, finding.position) + finding.length - 1),
+        first=finding.position,
+        last=cast(int, finding.position) + finding.length - 1,
     )
 
 

@@ -13,7 +13,7 @@ from kafkaviz.analysis.retention import DUE_STATES, KEPT_STATES
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import duration, format_bytes, format_count, format_percent
+from kafkaviz.units import format_bytes, format_count, format_percent
 
 AnswerRow = Mapping[str, Any]
 
@@ -113,7 +113,7 @@ QUESTIONS = (
         lambda rows: say(
             "questions.sparsest_title",
             first=partition_name(rows[0]),
-            size=format_bytes(rows[0]["bytes_per_entry"]),
+            size=rows[0]["bytes_per_entry"],
         ),
     ),
     _question(
@@ -282,7 +282,7 @@ QUESTIONS = (
         lambda rows: say_count(
             "questions.unindexed_title",
             rows[0]["not_indexed"],
-            all=format_count(rows[0]["batches"]),
+            all=rows[0]["batches"],
             first=rows[0]["topic"],
         ),
         lambda row: say_count(
@@ -303,9 +303,9 @@ QUESTIONS = (
         "index_bytes",
         lambda rows: say(
             "questions.interval_title",
-            most=format_bytes(max(row["index_bytes"] for row in rows)),
-            least=format_bytes(min(row["index_bytes"] for row in rows)),
-            interval=format_bytes(rows[-1]["interval_bytes"]),
+            most=max(row["index_bytes"] for row in rows),
+            least=min(row["index_bytes"] for row in rows),
+            interval=rows[-1]["interval_bytes"],
         ),
     ),
     _question(
@@ -355,14 +355,12 @@ QUESTIONS = (
         "unwritten_bytes",
         lambda rows: say(
             "questions.preallocated_title",
-            size=format_bytes(sum(row["unwritten_bytes"] for row in rows)),
+            size=sum(row["unwritten_bytes"] for row in rows),
             partitions=say_count("common.n_topic_partitions", len(rows)),
-            disk=format_bytes(sum(row["on_disk_bytes"] for row in rows)),
+            disk=sum(row["on_disk_bytes"] for row in rows),
         ),
         lambda row: say(
-            "questions.preallocated_tail",
-            size=format_bytes(row["unwritten_bytes"]),
-            disk=format_bytes(row["on_disk_bytes"]),
+            "questions.preallocated_tail", size=row["unwritten_bytes"], disk=row["on_disk_bytes"]
         ),
     ),
     _question(
@@ -435,16 +433,16 @@ QUESTIONS = (
         "bytes_a_record",
         lambda rows: say(
             "questions.codecs_title",
-            least=format_bytes(rows[0]["bytes_a_record"]),
+            least=rows[0]["bytes_a_record"],
             first=rows[0]["codec"],
-            most=format_bytes(rows[-1]["bytes_a_record"]),
+            most=rows[-1]["bytes_a_record"],
             last=rows[-1]["codec"],
         ),
         lambda row: say(
             "questions.codecs_tail",
             n=f"{row['bytes_a_record']:g}",
             batches=say_count("common.n_batches", row["batches"]),
-            size=format_bytes(row["log_bytes"]),
+            size=row["log_bytes"],
         ),
     ),
     _question(
@@ -505,11 +503,9 @@ QUESTIONS = (
             "questions.late_title",
             batches=say_count("common.n_batches", rows[0]["late_batches"]),
             first=partition_name(rows[0]),
-            by=duration(rows[0]["latest_by_ms"]),
+            by=rows[0]["latest_by_ms"],
         ),
-        lambda row: say_count(
-            "questions.late_tail", row["late_batches"], by=duration(row["latest_by_ms"])
-        ),
+        lambda row: say_count("questions.late_tail", row["late_batches"], by=row["latest_by_ms"]),
     ),
     _question(
         "future",
@@ -525,9 +521,7 @@ QUESTIONS = (
         """,
         "ahead_ms",
         lambda rows: say(
-            "questions.future_title",
-            first=partition_name(rows[0]),
-            ahead=duration(rows[0]["ahead_ms"]),
+            "questions.future_title", first=partition_name(rows[0]), ahead=rows[0]["ahead_ms"]
         ),
     ),
     _question(
@@ -548,9 +542,7 @@ QUESTIONS = (
             share=format_percent(rows[0]["gone"], rows[0]["offsets"]),
             first=partition_name(rows[0]),
         ),
-        lambda row: say_count(
-            "questions.compacted_tail", row["gone"], all=format_count(row["offsets"])
-        ),
+        lambda row: say_count("questions.compacted_tail", row["gone"], all=row["offsets"]),
     ),
     _question(
         "producers",
@@ -593,12 +585,12 @@ QUESTIONS = (
         "log_bytes",
         lambda rows: say(
             "questions.retention_title",
-            due=format_bytes(sum(row["log_bytes"] for row in rows if row["state"] in DUE_STATES)),
-            all=format_bytes(sum(row["log_bytes"] for row in rows)),
+            due=sum(row["log_bytes"] for row in rows if row["state"] in DUE_STATES),
+            all=sum(row["log_bytes"] for row in rows),
         ),
         lambda row: say(
             "questions.retention_tail",
-            size=format_bytes(row["log_bytes"]),
+            size=row["log_bytes"],
             segments=say_count("common.n_segments", row["segments"]),
             why=retention_text.held_text(row["state"])
             if row["state"] in KEPT_STATES

@@ -58,10 +58,7 @@ COMPOSED = {
         "because cause file files interval offset_entries segment step time_entries what_happens"
     ),
 }
-# and one slot, which is named where several are counted
-SEVERAL_KEYS = {f"{begin}{end}" for begin, ends in COMPOSED.items() for end in ends.split()} | {
-    "segment.slots_1"
-}
+SEVERAL_KEYS = {f"{begin}{end}" for begin, ends in COMPOSED.items() for end in ends.split()}
 PYTHON_FORMAT = re.compile(r"[,0-9.]*[dfgxX%]?")
 
 

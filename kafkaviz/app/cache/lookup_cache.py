@@ -49,7 +49,6 @@ from kafkaviz.search.log_view import LogView, SegmentView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.simulate import lesson_logs
 from kafkaviz.simulate.lesson_logs import PracticeLog
-from kafkaviz.units import format_count
 from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
@@ -214,11 +213,7 @@ def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str
         return say("lookup.place", name=name, entries=entries)
     stem = units.file_stem(segment_view.base_offset)
     return say(
-        "lookup.place_among",
-        name=name,
-        entries=entries,
-        segment=stem,
-        count=format_count(len(log.segments)),
+        "lookup.place_among", name=name, entries=entries, segment=stem, count=len(log.segments)
     )
 
 

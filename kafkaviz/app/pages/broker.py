@@ -188,12 +188,7 @@ def _choose_page(foot: DeltaGenerator, count: int) -> int:
     page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1
     first = page * ROWS_PER_PAGE + 1
     last = min((page + 1) * ROWS_PER_PAGE, count)
-    rows_text = say(
-        "broker.rows_of",
-        first=units.format_count(first),
-        last=units.format_count(last),
-        count=units.format_count(count),
-    )
+    rows_text = say("broker.rows_of", first=first, last=last, count=units.format_count(count))
     foot.html(tag("div", rows_text, class_="kv-sm kv-fnt"))
     return page
 
@@ -208,7 +203,7 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     if total.index_bytes is None:
         title = say("broker.title_unread", **values)
     else:
-        title = say("broker.title", **values, index=units.format_bytes(total.index_bytes))
+        title = say("broker.title", **values, index=total.index_bytes)
     directories = len(snapshot.broker.log_directories)
     if directories > 1:
         title = say("broker.title_directories", title=title, n=directories)
@@ -301,8 +296,8 @@ def _render_details(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     is_sparse = total.allocated_bytes < total.length_bytes
     space = say(
         "broker.on_disk_sparse" if is_sparse else "broker.on_disk",
-        size=units.format_bytes(total.allocated_bytes),
-        length=units.format_bytes(total.length_bytes),
+        size=total.allocated_bytes,
+        length=total.length_bytes,
     )
     unused_text = included_text(tuple(inactive_segments(broker.partitions)))
     elements.paragraph(join_sentences([space, unused_text]), is_faint=True)

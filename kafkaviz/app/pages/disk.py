@@ -28,7 +28,6 @@ from kafkaviz.figures.disk.disk_map import DiskMapView, DiskTable
 from kafkaviz.html import tag
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import format_bytes
 
 MAP, RETENTION, COMPACTION = PAGES["Disk"].tabs
 CONTROLS = {RETENTION: disk_retention.CONTROLS, COMPACTION: disk_compaction.CONTROLS}
@@ -89,8 +88,8 @@ def _lead(snapshot: BrokerSnapshot) -> str:
         "disk.lead_directories" if directories > 1 else "disk.lead",
         n=directories,
         files=say_count("disk.n_files", sum(share.files for share in shares)),
-        allocated=format_bytes(sum(share.allocated_bytes for share in shares)),
-        length=format_bytes(sum(share.length_bytes for share in shares)),
+        allocated=sum(share.allocated_bytes for share in shares),
+        length=sum(share.length_bytes for share in shares),
     )
 
 

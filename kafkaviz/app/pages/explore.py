@@ -303,7 +303,7 @@ def _count_text(answer: "QueryResult") -> str:
     if answer.all_rows is None:
         return say_count("explore.first_of_more", row_count)
     if answer.is_cut:
-        return say_count("explore.first_of", row_count, all=format_count(answer.all_rows))
+        return say_count("explore.first_of", row_count, all=answer.all_rows)
     return say_count("explore.rows", row_count)
 
 

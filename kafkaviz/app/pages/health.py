@@ -359,7 +359,7 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
     )
     if same_bytes < min(len(disk_data), len(data)):
-        return say("health.from_byte_on", byte=units.format_count(same_bytes))
+        return say("health.from_byte_on", byte=same_bytes)
     if disk_bytes == len(data):
         return ""
     return say_count(

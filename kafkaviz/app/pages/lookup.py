@@ -224,9 +224,9 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
     record = cast(ConsumerRecord, context.result.record)
     label = say(
         "lookup.onward",
-        offset=units.format_count(record.offset),
+        offset=record.offset,
         segment=units.file_stem(record.segment_base_offset),
-        position=units.format_count(record.batch_position),
+        position=record.batch_position,
     )
     address = page_state.address(
         location.directory, location.partition_name, record.segment_base_offset, record.offset

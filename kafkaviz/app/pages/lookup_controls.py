@@ -168,15 +168,11 @@ def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
 
 def _target_label(source: LookupSource, target_kind: str) -> str:
     if target_kind == OFFSET:
-        return say(
-            "lookup.target_offset",
-            first=units.format_count(source.first_offset),
-            last=units.format_count(source.last_offset),
-        )
+        return say("lookup.target_offset", first=source.first_offset, last=source.last_offset)
     target = _typed_target(target_kind)
     if target is None or by_time.name_of(target):
         return say("lookup.target_none" if target is None else "lookup.target_named")
-    return say("lookup.target_ms", time=units.clock(target))
+    return say("lookup.target_ms", time=target)
 
 
 def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
@@ -322,8 +318,8 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
         "lookup.past_end" if offset > nearest else "lookup.before_start",
-        offset=units.format_count(offset),
-        near=units.format_count(nearest),
+        offset=offset,
+        near=nearest,
     )
     ends = {"first": source.first_offset, "last": source.last_offset}
     reason = join_sentences([str(error), say("lookup.outside")])
@@ -360,12 +356,7 @@ def _render_other_unit(target: int) -> None:
     suggestion = units.other_unit(target)
     if suggestion:
         unit = say(f"lookup.unit_{suggestion.unit}")
-        detail = say(
-            "lookup.unit_below",
-            time=units.moment(target),
-            unit=unit,
-            would=units.moment(suggestion.timestamp_ms),
-        )
+        detail = say("lookup.unit_below", time=target, unit=unit, would=suggestion.timestamp_ms)
         finding = say("lookup.unit", target=target, unit=unit)
         label = say("lookup.unit_use", ms=suggestion.timestamp_ms)
         arguments = (suggestion.timestamp_ms, TIMESTAMP)
@@ -424,7 +415,7 @@ def parse_keys(text: str) -> list[int]:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
             raise ValueError(say("lookup.no_key", text=part[:20]))
     if len(parts) > MAX_KEYS:
-        raise ValueError(say_count("lookup.many_keys", len(parts), most=format_count(MAX_KEYS)))
+        raise ValueError(say_count("lookup.many_keys", len(parts), most=MAX_KEYS))
     return [int(part) for part in parts]
 
 

@@ -31,7 +31,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import log_config
-from kafkaviz.units import MISSING, format_count
+from kafkaviz.units import MISSING
 
 CHART, GROWTH, LIMITS = PAGES["Rolls"].tabs
 CONTROLS = {GROWTH: (page_state.STORY, page_state.STEP)}
@@ -239,7 +239,7 @@ def _load_on_disk(partition: Partition) -> WriteLoad:
 def _origin_text(rolls: RollsOnDisk, name: str) -> str:
     bounds = rolls.history.inferred_limits.get(name)
     if bounds:
-        return say("rolls.inferred", low=format_count(bounds.low), high=format_count(bounds.high))
+        return say("rolls.inferred", low=bounds.low, high=bounds.high)
     origin = rolls.origins.get(name)
     if origin is Origin.UNKNOWN:
         return say("setting_source.metadata_log_elsewhere")

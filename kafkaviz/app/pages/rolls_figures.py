@@ -67,9 +67,7 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
         _render_note("toy_size", "info", say("rolls.toy_size"), reason)
     if run.is_cut:
         finding = say(
-            "rolls.cut",
-            batches=units.format_count(len(run.appended_batches)),
-            segments=units.format_count(len(run.history.segments)),
+            "rolls.cut", batches=len(run.appended_batches), segments=len(run.history.segments)
         )
         _render_note("cut", "info", finding, say("rolls.cut_below"))
 
@@ -138,9 +136,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
             elements.open_page("Broker", page_state.address(path))
         count = len(run.history.segments)
         text = say(
-            "rolls.take_words",
-            size=units.format_bytes(size_bytes),
-            segments=say_count("common.n_segments", count),
+            "rolls.take_words", size=size_bytes, segments=say_count("common.n_segments", count)
         )
         st.html(tag("span", text, class_="kv-sm kv-fnt"))
 
@@ -290,11 +286,11 @@ def _safe_size_text(history: RollHistory, load: WriteLoad) -> str:
     is_safe = config.segment_index_bytes >= safe
     text = say(
         "rolls.safe" if is_safe else "rolls.unsafe",
-        batch=units.format_bytes(round(load.batch_bytes)),
-        gap=units.format_count(round(gap)),
+        batch=round(load.batch_bytes),
+        gap=round(gap),
         share=units.format_percent(share, 1),
-        safe=units.format_count(safe),
-        now=units.format_count(config.segment_index_bytes),
+        safe=safe,
+        now=config.segment_index_bytes,
     )
     return text if is_safe else join_sentences((text, _size_roll_text(history)))
 
@@ -305,12 +301,12 @@ def _size_roll_text(history: RollHistory) -> str:
             open_ms = max(1, segment.ended_ms - segment.opened_ms)
             return say(
                 "rolls.size_all_the_same",
-                segment=units.format_count(segment.base_offset),
-                speed=units.rate(1000 * segment.log_bytes / open_ms),
-                gap=units.format_count(round(segment.log_bytes / segment.time_entries)),
-                size=units.format_bytes(history.config.segment_bytes),
-                entries=units.format_count(segment.time_entries),
-                slots=units.format_count(history.config.usable_time_slots),
+                segment=segment.base_offset,
+                speed=1000 * segment.log_bytes / open_ms,
+                gap=round(segment.log_bytes / segment.time_entries),
+                size=history.config.segment_bytes,
+                entries=segment.time_entries,
+                slots=history.config.usable_time_slots,
             )
     return ""
 

@@ -127,7 +127,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
             label = say(
                 "segment.offered",
                 name=f"`{segment.name}`",
-                size=units.format_bytes(segment.log.size_bytes),
+                size=segment.log.size_bytes,
                 state=say(f"common.kind_{segment.state}"),
             )
             if st.button(
@@ -298,7 +298,7 @@ def render_title(partition: Partition | None, segment: Segment | None = None) ->
 def _title_html(partition: Partition | None, segment: Segment | None) -> Html:
     title = html(partition.label if partition else elements.page_name("Segment"))
     if segment:
-        base_text = say("segment.from_offset", offset=units.format_count(segment.base_offset))
+        base_text = say("segment.from_offset", offset=segment.base_offset)
         base = tag("span", base_text, class_="kv-fnt", style="font-weight:500")
         title = join((title, " ", base))
     if partition and segment and segment.base_offset in partition.remote_bases:

@@ -144,7 +144,7 @@ def _lead(context: TuningContext) -> str:
         subject=subject,
         batches=say_count("common.n_batches", sums.batches),
         bytes=bytes_text,
-        log=units.format_bytes(sums.log_bytes),
+        log=sums.log_bytes,
         segments=say_count("common.n_segments", measurement.segments),
     )
 
@@ -153,7 +153,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
     key = "kv_tuning_report"
     size_bytes = sum(partition.live_log_bytes for partition in snapshot.broker.partitions)
     if size_bytes > REPORTED_BYTES:
-        text = say("tuning.report_large", size=units.format_bytes(size_bytes))
+        text = say("tuning.report_large", size=size_bytes)
         icon = ":material/download:"
         st.download_button(say("common.report"), "", key=key, help=text, icon=icon, disabled=True)
         return

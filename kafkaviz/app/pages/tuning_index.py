@@ -444,9 +444,7 @@ def _render_segment_size(context: TuningContext) -> None:
 
 
 def _is_replay_requested(context: TuningContext) -> bool:
-    text = say(
-        "tuning.write_once_more", size=units.format_bytes(context.case.measurement.log_bytes)
-    )
+    text = say("tuning.write_once_more", size=context.case.measurement.log_bytes)
     return st.button(text, icon=":material/replay:", key="kv_replay")
 
 
@@ -519,14 +517,8 @@ def _render_footprint(context: TuningContext) -> None:
     }
     segments_text = say_count("common.n_segments", footprint["segments"])
     text = say(
-        "tuning.footprint",
-        segments=segments_text,
-        most=units.format_count(MAX_MAP_COUNT),
-        own=units.format_count(JVM_MAPS),
-        **texts,
+        "tuning.footprint", segments=segments_text, most=MAX_MAP_COUNT, own=JVM_MAPS, **texts
     )
     if footprint["stale_maps"]:
-        text = join_sentences(
-            [text, say("tuning.footprint_stale", stale=units.format_count(footprint["stale_maps"]))]
-        )
+        text = join_sentences([text, say("tuning.footprint_stale", stale=footprint["stale_maps"])])
     elements.paragraph(text, above_px=10)

@@ -300,9 +300,7 @@ def render_progress(job: MeasureJob | BatchingJob) -> None:
     if isinstance(job, BatchingJob):
         text = say("batching.reading")
     elif total:
-        text = say(
-            "tuning.measured", done=units.format_bytes(done), total=units.format_bytes(total)
-        )
+        text = say("tuning.measured", done=done, total=total)
         aside = _speed(done, total, job.seconds) or aside
     else:
         text = say("tuning.being_written")
@@ -319,7 +317,7 @@ def _speed(done: int, total: int, seconds: float) -> str:
     if not done:
         return ""
     remaining = units.duration(1000 * math.ceil((total - done) * seconds / done))
-    return say("tuning.speed", speed=units.rate(done / seconds), left=remaining)
+    return say("tuning.speed", speed=done / seconds, left=remaining)
 
 
 def render_fault(

@@ -165,7 +165,7 @@ def partial(readable: int, total: int, directory: Path, problems: Sequence[Probl
     finding = say("faults.partial_directory")
     if readable < total:
         count = units.format_count(readable)
-        finding = say("faults.partial", shown_count=count, total=units.format_count(total))
+        finding = say("faults.partial", shown_count=count, total=total)
     reason = say_count("faults.partial_why", len(problems))
     evidence = functools.partial(problem_table, directory, problems)
     with elements.state("partial", "warning", finding, reason, evidence):

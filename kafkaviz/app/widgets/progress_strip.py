@@ -193,7 +193,7 @@ def ingest_text(progress: "Progress") -> str:
     if progress.state == "reading" and not progress.done_bytes:
         return say("progress.reading", size=size)
     if progress.state == "reading":
-        return say("progress.part_read", done=units.format_bytes(progress.done_bytes), size=size)
+        return say("progress.part_read", done=progress.done_bytes, size=size)
     return say("progress.starting")
 
 
@@ -295,7 +295,7 @@ class _Strip:
         if self._slot is None:
             self._slot = st.empty()
             self._draw(self._slot)
-        text = say("progress.unpacked", size=units.format_bytes(bytes_read))
+        text = say("progress.unpacked", size=bytes_read)
         self._line.html(tag("div", text, class_="kv-sm kv-fnt"))
 
     def _draw(self, slot: DeltaGenerator) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafkaviz import units
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.segment.segment_facts import Fact
@@ -54,12 +53,12 @@ def _checksum(is_new: set[bool]) -> str:
 
 def _batch(row: BatchRow) -> tuple[str, ...]:
     if row.slot != NONE:
-        text = say("segment.own_slot", slot=units.format_count(row.slot))
+        text = say("segment.own_slot", slot=row.slot)
         entry = tag("span", text, style="color:var(--kv-offset-text);font-weight:600")
     else:
         text = say("segment.via_start")
         if row.found_from_slot != NONE:
-            text = say("segment.via_slot", slot=units.format_count(row.found_from_slot))
+            text = say("segment.via_slot", slot=row.found_from_slot)
         entry = tag("span", text, class_="kv-fnt")
     if row.fault:
         entry = join((entry, ";", _fault(row.fault)))

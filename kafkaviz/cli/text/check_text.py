@@ -122,7 +122,7 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
             "cli_check.topic_size",
             topic=size.topic,
             log=units.format_bytes(size.log_bytes),
-            indexes=units.format_bytes(size.index_bytes),
+            indexes=size.index_bytes,
             partitions=say_count("common.n_topic_partitions", size.partitions),
         )
         yield from _wrap("", detail, f"  {total}  ")
@@ -136,8 +136,8 @@ def _render_disk(shares: Sequence[DiskShare]) -> Iterator[str]:
     uses = disk_text.sorted_uses(total_uses(shares))
     title = say(
         "cli_check.disk",
-        length=units.format_bytes(sum(share.length_bytes for share in shares)),
-        allocated=units.format_bytes(sum(share.allocated_bytes for share in shares)),
+        length=sum(share.length_bytes for share in shares),
+        allocated=sum(share.allocated_bytes for share in shares),
     )
     yield from ("", title)
     width = max((len(units.format_bytes(size)) for _, size in uses), default=0)

@@ -190,8 +190,8 @@ def _heading_row(overview: BrokerOverview, log_directory: str) -> MapRow:
     heading = say(
         "broker.directory_heading",
         partitions=say_count("common.n_topic_partitions", count),
-        log=units.format_bytes(sums.log_bytes),
-        index=units.format_bytes(sums.index_bytes),
+        log=sums.log_bytes,
+        index=sums.index_bytes,
     )
     return MapRow(name=log_directory, heading=heading)
 
@@ -297,7 +297,7 @@ def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> Segment
     head = say(
         "common.comma", first=f"<b>{escape(partition.label, quote=False)}</b>", next=segments_text
     )
-    hover = f"{head}<br>{say('broker.hover_many_below', size=units.format_bytes(log_bytes))}"
+    hover = f"{head}<br>{say('broker.hover_many_below', size=log_bytes)}"
     return SegmentBar(
         row=row,
         start_byte=0,
@@ -319,7 +319,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
     head = f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}"
     lines = [
         say("common.comma", first=head, next=say(f"common.kind_{KINDS[segment['kind']]}")),
-        say("broker.hover_batches", size=units.format_count(int(segment["log_bytes"])), **counts),
+        say("broker.hover_batches", size=int(segment["log_bytes"]), **counts),
         say(
             "broker.entries",
             offset=units.format_count(count["offset_entries"]),
@@ -403,8 +403,8 @@ def _title(overview: BrokerOverview) -> str:
     return say(
         "broker.large_title",
         name=row.label,
-        size=units.format_bytes(row.sums.log_bytes),
-        total=units.format_bytes(overview.total.log_bytes),
+        size=row.sums.log_bytes,
+        total=overview.total.log_bytes,
     )
 
 
@@ -430,7 +430,7 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
 def tail_text(tail: Tail) -> str:
     """Describes the bytes after the last complete batch in a few words."""
     if tail.size_bytes > READ_TAIL_BYTES:
-        return say("broker.tail_long", size=units.format_bytes(tail.size_bytes))
+        return say("broker.tail_long", size=tail.size_bytes)
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes)
 
 

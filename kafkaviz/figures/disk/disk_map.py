@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from kafkaviz import units
 from kafkaviz.analysis.disk import DiskShare, Use, total_uses
 from kafkaviz.analysis.freeing import SAFE_KINDS, FreeingStep, IndexPrice
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
@@ -117,26 +116,21 @@ def directories_view(shares: Sequence[DiskShare], names: Mapping[str, str]) -> D
         title = say(
             "disk.map_title_directories",
             n=len(bars),
-            size=format_bytes(total_bytes),
+            size=total_bytes,
             name=fullest.name,
-            most=format_bytes(fullest.allocated_bytes),
+            most=fullest.allocated_bytes,
         )
     elif groups and is_read:
         group = max(groups, key=lambda name: groups[name])
-        title = say(
-            "disk.map_title",
-            size=format_bytes(total_bytes),
-            group=group_text(group),
-            most=format_bytes(groups[group]),
-        )
+        title = say("disk.map_title", size=total_bytes, group=group_text(group), most=groups[group])
     else:
-        title = say("disk.map_title_unread", size=format_bytes(total_bytes))
+        title = say("disk.map_title_unread", size=total_bytes)
     return DiskMapView(
         title=title,
         caption=say("disk.map_below" if is_read else "disk.map_below_unread"),
         bars=tuple(bars),
         legend=tuple(
-            (group, say("disk.legend", name=group_text(group), size=format_bytes(size)))
+            (group, say("disk.legend", name=group_text(group), size=size))
             for group, size in groups.items()
         ),
     )
@@ -157,10 +151,7 @@ def topics_view(shares: Sequence[DiskShare]) -> DiskMapView:
     title = say("disk.topics_title_none")
     if topics:
         title = say_count(
-            "disk.topics_title",
-            len(topics),
-            name=topics[0][0],
-            size=format_bytes(bars[0].allocated_bytes),
+            "disk.topics_title", len(topics), name=topics[0][0], size=bars[0].allocated_bytes
         )
     return DiskMapView(title=title, caption=say("disk.topics_below"), bars=tuple(bars))
 
@@ -384,15 +375,15 @@ def price_title(prices: Sequence[IndexPrice]) -> str:
     """Says what deleting all .index files frees, and what broker start-up then reads."""
     return say(
         "disk.price_title",
-        size=format_bytes(sum(price.allocated_bytes for price in prices)),
-        read=format_bytes(sum(price.reads.log_bytes for price in prices)),
+        size=sum(price.allocated_bytes for price in prices),
+        read=sum(price.reads.log_bytes for price in prices),
     )
 
 
 def price_caption(prices: Sequence[IndexPrice]) -> str:
     """Says for which read rate and how many threads the times are computed."""
     threads = disk_text.threads_text(prices[0].reads.threads)
-    return say("disk.price_below", rate=units.rate(ASSUMED_RATE), threads=threads)
+    return say("disk.price_below", rate=ASSUMED_RATE, threads=threads)
 
 
 def price_table(
@@ -423,5 +414,5 @@ def _reads_cells(reads: RecoveryReads | None, no_reads: str) -> tuple[str, str]:
     if reads is None:
         return no_reads, MISSING
     segments = say_count("common.n_segments", reads.segments)
-    size = say("disk.reads", size=format_bytes(reads.log_bytes), segments=segments)
+    size = say("disk.reads", size=reads.log_bytes, segments=segments)
     return size, disk_text.reading_time(reads, ASSUMED_RATE)

@@ -252,7 +252,7 @@ def _hint_text(search_view: SearchView) -> str:
     return say(
         "index_search.hint_warm",
         n=format_count(search_view.warm_slots),
-        first=format_count(first_slot),
+        first=first_slot,
         last=format_count(slot_search.entries - 1),
     )
 

@@ -19,7 +19,7 @@ from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.units import format_bytes, format_count, format_megabytes, format_us
+from kafkaviz.units import format_bytes, format_count, format_megabytes
 from kafkaviz.versions import PLAIN, WARM
 
 # of more pages, only those that are read and the warm section are drawn
@@ -147,10 +147,10 @@ def _model_text(race: SearchRace) -> str:
     note = say(
         "search_race.note",
         cold=format_megabytes(COLD_AFTER_BYTES),
-        search=format_us(SEARCH_US.typical),
+        search=SEARCH_US.typical,
         probe=f"{PROBE_US.typical * 1000:.0f} ns",
         read="{read}",
-        size=format_bytes(race.page_bytes),
+        size=race.page_bytes,
     )
     if race.page_bytes == PAGE_BYTES:
         return note
@@ -164,7 +164,7 @@ def disks_payload() -> dict:
     for disk in DISKS:
         read_us = disk.read_us.typical
         name = say(f"search_race.disk_{disk.name.replace('-', '_')}")
-        label = say("search_race.disk_read", disk=name, read=format_us(read_us))
+        label = say("search_race.disk_read", disk=name, read=read_us)
         disks.append({"name": disk.name, "read_us": read_us, "label": label})
     return {
         "disks": disks,

@@ -130,10 +130,10 @@ def _records_title(records_view: RecordsView, context: LookupContext, *, is_read
     record = cast(ConsumerRecord, context.result.record)
     return say(
         "stepper_figures.answer",
-        offset=format_count(records_view.hit_offset),
-        number=format_count(number),
-        count=format_count(records_view.count),
-        position=format_count(record.batch_position),
+        offset=records_view.hit_offset,
+        number=number,
+        count=records_view.count,
+        position=record.batch_position,
     )
 
 
@@ -502,5 +502,5 @@ def _entry_text(context: LookupContext, segment: int) -> str:
         if (search.kind, search.base_offset) == (OFFSET, segment)
     )
     if entry:
-        return say("stepper_figures.entry", position=format_count(entry[1]))
+        return say("stepper_figures.entry", position=entry[1])
     return say("stepper_figures.log_start")

@@ -82,7 +82,7 @@ class TailGrowthView:
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
     """Returns the view of a growing index. `steps` has the lookups at 1, 2, 3 … pages."""
     cold = format_megabytes(memory.cold_after_bytes)
-    note = say("tail_growth.note", cold=cold, gap=format_count(IndexGrowth(0).gap_bytes))
+    note = say("tail_growth.note", cold=cold, gap=IndexGrowth(0).gap_bytes)
     sizes = map(_size, [None, *steps[:-1]], steps)
     return TailGrowthView(say("tail_growth.below"), note, tuple(sizes))
 
@@ -128,7 +128,7 @@ def _lookups(now: TailLookups) -> str:
         n=len(lookups),
         before=now.pages - 1,
         now=now.pages,
-        entries=format_count(now.entries),
+        entries=now.entries,
         pages=join_and(map(str, last_pages)),
     )
 

@@ -203,8 +203,8 @@ def _title(explanation: OffsetExplanation) -> str:
     later_by_ms = explanation.answer.timestamp_ms - explanation.target_ms
     return say(
         "why_offset.later" if later_by_ms else "why_offset.exactly",
-        offset=format_count(explanation.answer.offset),
-        span=units.duration(later_by_ms),
+        offset=explanation.answer.offset,
+        span=later_by_ms,
     )
 
 
@@ -239,7 +239,7 @@ def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
     span = f"{units.moment(known_ms[0])} – {units.moment(known_ms[1])}" if known_ms else "–"
     largest_text = say(
         "why_offset.by_file" if segment.is_file_time else "why_offset.by_entry",
-        moment=units.moment(segment.largest_ms),
+        moment=segment.largest_ms,
     )
     last_offset = max(segment.base_offset, segment.end_offset - 1)
     offsets = f"{format_count(segment.base_offset)}–{format_count(last_offset)}"

@@ -111,12 +111,7 @@ def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     values |= {"offset": format_count(offset), "position": format_count(position)}
     if step.has_time_entry:
         timestamp_ms, time_offset = segment.times[step.after.time_entries - 1]
-        return say(
-            "growth.entry_in_both",
-            **values,
-            time=clock(timestamp_ms),
-            time_offset=format_count(time_offset),
-        )
+        return say("growth.entry_in_both", **values, time=timestamp_ms, time_offset=time_offset)
     # the maximum never falls, so here it equals the maximum of the last entry
     is_known = step.after.max_timestamp_ms >= 0
     return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **values)
@@ -142,7 +137,7 @@ def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
     if not step.has_time_entry:
         return say("growth.no_last_entry")
     timestamp_ms, offset = growth.segments[step.segment].times[step.after.time_entries - 1]
-    return say("growth.last_entry", time=clock(timestamp_ms), offset=format_count(offset))
+    return say("growth.last_entry", time=timestamp_ms, offset=offset)
 
 
 def _change_text(step: GrowthStep, field: str) -> str:
@@ -159,7 +154,7 @@ def _truncate_sentence(step: GrowthStep) -> str:
         key = "offsets"
     entries = say(f"growth.gone_{key}", offsets=format_count(offsets), times=format_count(times))
     log = f"{_change_text(step, 'log_bytes')} B"
-    return say("growth.truncated", offset=format_count(step.offset), log=log, entries=entries)
+    return say("growth.truncated", offset=step.offset, log=log, entries=entries)
 
 
 def _code_lines(step: GrowthStep) -> tuple[int, ...]:

@@ -196,7 +196,7 @@ def _drawable(times: np.ndarray, min_s: float) -> list[float | None]:
 
 
 def _log_point_trace(speed: float, span_s: float, min_s: float, colours: dict[str, str]) -> dict:
-    hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=rate(speed))
+    hover_text = say("rolls.here_hover", span=_span_text(span_s), speed=speed)
     outline = {"color": colours["raised"], "width": 2}
     return {
         "type": "scatter",
@@ -213,7 +213,7 @@ def _log_point_trace(speed: float, span_s: float, min_s: float, colours: dict[st
 def _log_point_name(speed: float, colours: dict[str, str]) -> dict:
     is_left = speed < 300
     return theme.note(
-        f"<b>{say('rolls.here', speed=rate(speed))}</b>",
+        f"<b>{say('rolls.here', speed=speed)}</b>",
         colours["ink"],
         x=float(np.log10(speed)),
         xanchor="left" if is_left else "right",

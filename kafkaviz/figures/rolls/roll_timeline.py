@@ -15,7 +15,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.theme import PlainFigure
 from kafkaviz.messages import say
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate
+from kafkaviz.units import file_stem, format_bytes, format_count, format_percent, rate
 
 ROWS_PER_PAGE = 10  # most segments drawn at once
 ROW_PX = 26
@@ -123,13 +123,8 @@ def _caption(first_row: int, row_count: int, count: int) -> str:
     if row_count >= count:
         return say("rolls.below")
     if not first_row:
-        return say("rolls.below_first", drawn=row_count, count=format_count(count))
-    return say(
-        "rolls.below_some",
-        first=format_count(first_row + 1),
-        last=format_count(first_row + row_count),
-        count=format_count(count),
-    )
+        return say("rolls.below_first", drawn=row_count, count=count)
+    return say("rolls.below_some", first=first_row + 1, last=first_row + row_count, count=count)
 
 
 def _row(segment: SegmentHistory, history: RollHistory, begin_ms: int) -> RollRow:
@@ -170,15 +165,15 @@ def _hover_lines(segment: SegmentHistory, history: RollHistory) -> tuple[str, ..
     share = format_percent(segment.log_bytes, config.segment_bytes)
     return (
         f"<b>{file_stem(segment.base_offset)}</b>",
-        say("rolls.hover_bytes", bytes=format_count(segment.log_bytes), share=share),
+        say("rolls.hover_bytes", bytes=segment.log_bytes, share=share),
         say(
             "rolls.hover_slots",
-            offsets=format_count(segment.offset_entries),
-            offset_slots=format_count(config.offset_slots),
-            times=format_count(segment.time_entries),
-            time_slots=format_count(config.time_slots),
+            offsets=segment.offset_entries,
+            offset_slots=config.offset_slots,
+            times=segment.time_entries,
+            time_slots=config.time_slots,
         ),
-        say("rolls.hover_open", span=duration(segment.ended_ms - segment.opened_ms)),
+        say("rolls.hover_open", span=segment.ended_ms - segment.opened_ms),
     )
 
 
@@ -369,7 +364,7 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
         if width_px <= 110 or not span.bytes_per_s:
             continue
         speed = rate(span.bytes_per_s)
-        text = say("rolls.written_in", speed=speed, batch=format_bytes(round(span.batch_bytes)))
+        text = say("rolls.written_in", speed=speed, batch=round(span.batch_bytes))
         if width_px <= _width_px(text) + 10:
             text = speed
         place = {"x": span.first_ms, "xanchor": "left", "xshift": 5, "yanchor": "middle"}

@@ -101,7 +101,7 @@ def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
 
 
 def _utc_text(ms: int) -> str:
-    return say("segment.utc", moment=units.moment(ms)) if ms >= 0 else say("segment.no_timestamp")
+    return say("segment.utc", moment=ms) if ms >= 0 else say("segment.no_timestamp")
 
 
 def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> Fact:
@@ -128,7 +128,7 @@ def _retention_fact(log: LogRetention, segment: SegmentRetention) -> Fact:
         until_text = say("common.unknown")
         aside = say("segment.kept_unknown_why")
     elif segment.state == "bytes":
-        until_text = say("segment.kept_more", size=units.format_bytes(segment.more_bytes))
+        until_text = say("segment.kept_more", size=segment.more_bytes)
     elif segment.state == "unlimited":
         until_text = say("retention.no_limit")
     else:
@@ -240,4 +240,4 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
 
 
 def _slots_text(slots: np.ndarray) -> str:
-    return say_count("segment.slots", len(slots), slot=units.format_count(int(slots[0])))
+    return say_count("segment.slots", len(slots), slot=int(slots[0]))

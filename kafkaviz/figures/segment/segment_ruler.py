@@ -50,9 +50,9 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
     low, high = value_range
     if shade == "Size" and low < high:
         low_text = units.format_count(low)
-        shade_text = say("ruler.by_size", low=low_text, high=units.format_count(high))
+        shade_text = say("ruler.by_size", low=low_text, high=high)
     elif shade == "Size":
-        shade_text = say("ruler.all_of_size", size=units.format_count(low))
+        shade_text = say("ruler.all_of_size", size=low)
     elif shade == "Age":
         format_time = units.moment if high - low >= DAY_MS else units.clock
         shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))

@@ -5,12 +5,11 @@ A read rate is the bytes per second that one thread reads.
 
 from collections.abc import Mapping, Sequence
 
-from kafkaviz import units
 from kafkaviz.analysis.disk import Use
 from kafkaviz.analysis.freeing import FreeingKind, IndexPrice
 from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import duration, format_bytes
+from kafkaviz.units import duration
 
 ASSUMED_RATE = 100_000_000  # bytes per second per thread; about what a spinning disk reads
 
@@ -40,11 +39,11 @@ def index_price_text(price: IndexPrice, rate: int = ASSUMED_RATE) -> str:
     return say_count(
         "disk.index_price",
         price.files,
-        freed=format_bytes(price.allocated_bytes),
-        size=format_bytes(price.reads.log_bytes),
+        freed=price.allocated_bytes,
+        size=price.reads.log_bytes,
         segments=say_count("common.n_segments", price.reads.segments),
         time=reading_time(price.reads, rate),
-        rate=units.rate(rate),
+        rate=rate,
     )
 
 
@@ -68,7 +67,7 @@ def recovery_text(reads: RecoveryReads, rate: int) -> str:
     return say_count(
         "disk.recovery" if shortest == longest else "disk.recovery_range",
         reads.segments,
-        size=format_bytes(reads.log_bytes),
+        size=reads.log_bytes,
         logs=say_count("common.n_logs", reads.logs),
         shortest=shortest,
         longest=longest,
@@ -87,10 +86,10 @@ def recovery_sentence(recovery: Sequence[RecoveryReads]) -> str:
     return say_count(
         "disk.recovery_total" if shortest == longest else "disk.recovery_total_range",
         sum(reads.segments for reads in recovery),
-        size=format_bytes(sum(reads.log_bytes for reads in recovery)),
+        size=sum(reads.log_bytes for reads in recovery),
         shortest=shortest,
         longest=longest,
-        rate=units.rate(ASSUMED_RATE),
+        rate=ASSUMED_RATE,
     )
 
 
@@ -98,7 +97,7 @@ def rate_text(rate: int, threads: int | None, *, is_assumed: bool) -> str:
     """Says for which read rate and how many threads the recovery time was computed."""
     return say(
         "disk.rate_assumed" if is_assumed else "disk.rate_given",
-        rate=units.rate(rate),
+        rate=rate,
         threads=threads_text(threads),
     )
 

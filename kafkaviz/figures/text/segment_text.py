@@ -135,11 +135,11 @@ def _wrong_entries_text(anatomy: Anatomy) -> str:
         return ""
     slot = int(wrong_slots[0])
     if len(wrong_slots) > 1:
-        return say_count("segment.astray", len(wrong_slots), slot=units.format_count(slot))
+        return say_count("segment.astray", len(wrong_slots), slot=slot)
     missed_offsets = anatomy.missed_offsets(slot)
     if missed_offsets:
         first, last = map(units.format_count, missed_offsets)
-        return say("segment.points_past", slot=units.format_count(slot), first=first, last=last)
+        return say("segment.points_past", slot=slot, first=first, last=last)
     key_by_aim = {
         Aim.INSIDE: "segment.points_inside",
         Aim.BEYOND: "segment.points_beyond",

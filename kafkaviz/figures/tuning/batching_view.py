@@ -49,7 +49,7 @@ def batch_verdict(answer: BatchingAnswer) -> PartVerdict:
     today = say(
         "batching.today",
         records=f"{total.records_per_batch_mean:.1f}",
-        size=format_bytes(round(total.batch_bytes_mean)),
+        size=round(total.batch_bytes_mean),
         share=format_percent(total.header_share, 1),
     )
     texts = [today]

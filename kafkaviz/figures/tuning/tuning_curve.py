@@ -126,7 +126,7 @@ def view(
     if _is_drawn(budget, most_headers(columns["headers_p99"])):
         texts.append(say("curves.below_budget"))
     if least_batch_bytes is not None and least_batch_bytes > MIN_X:
-        texts.append(say("curves.plateau", bytes=format_count(least_batch_bytes)))
+        texts.append(say("curves.plateau", bytes=least_batch_bytes))
     return TuningCurveView(
         title=headline or comparison,
         caption=join_sentences(texts),
@@ -225,18 +225,16 @@ def _hover_text(interval_cost: IntervalCost) -> str:
     headers = say(
         "curves.told_headers",
         headers=headers_text(row["headers_mean"]),
-        p99=format_count(int(row["headers_p99"])),
+        p99=int(row["headers_p99"]),
     )
     entries = say(
         "curves.hover_entries",
-        offsets=format_count(int(row["entries"])),
-        times=format_count(interval_cost.time_entries),
-        size=format_bytes(int(row["index_bytes"])),
+        offsets=int(row["entries"]),
+        times=interval_cost.time_entries,
+        size=int(row["index_bytes"]),
     )
     times = say(
-        "curves.told_time",
-        mean=format_us(interval_cost.mean_us.typical),
-        p99=format_us(interval_cost.p99_us.typical),
+        "curves.told_time", mean=interval_cost.mean_us.typical, p99=interval_cost.p99_us.typical
     )
     name = f"<b>{format_count(interval_cost.interval_bytes)} B</b>"
     return "<br>".join((name, headers, entries, times))

@@ -82,9 +82,9 @@ def figure_headline(recommendation: Recommendation) -> str:
         return text
     other = say(
         "verdict.too_little",
-        to=format_count(recommendation.considered_bytes),
-        saved=format_us(recommendation.gain.p99_us.typical),
-        size=format_bytes(more_bytes),
+        to=recommendation.considered_bytes,
+        saved=recommendation.gain.p99_us.typical,
+        size=more_bytes,
     )
     return join_sentences([end_sentence(text), other])
 

@@ -21,7 +21,6 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma, join_semicolon
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import NONE
-from kafkaviz.units import format_count
 from kafkaviz.workshop.figures.figure import (
     UNKNOWN,
     Chart,
@@ -302,7 +301,7 @@ def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
     is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
     if is_there and case.answer_slot >= NONE:
         return slot_text(case.answer_slot)
-    return say("ceiling_cases.no_such_slot", slot=format_count(case.answer_slot))
+    return say("ceiling_cases.no_such_slot", slot=case.answer_slot)
 
 
 def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:

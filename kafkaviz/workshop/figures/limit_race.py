@@ -19,7 +19,7 @@ from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import duration, format_bytes, format_count, format_percent
+from kafkaviz.units import duration, format_percent
 from kafkaviz.workshop.figures.figure import Destination, drawn_figure, note
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -129,11 +129,11 @@ def view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView
         title=say(
             "limit_race.title",
             cause=roll_text.cause_name(cause),
-            span=duration(roll_ms),
-            size=format_bytes(int(limit_race.log_bytes[roll])),
+            span=roll_ms,
+            size=int(limit_race.log_bytes[roll]),
         ),
         question=say("limit_race.question"),
-        caption=say("limit_race.below", offset=format_count(base_offset), workload=workload_title),
+        caption=say("limit_race.below", offset=base_offset, workload=workload_title),
         lines=lines,
         cause=cause,
         roll_ms=roll_ms,
@@ -208,7 +208,7 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
     start = go.Scatter(
         x=[0], y=[0], mode="markers", marker=marker, cliponaxis=False, hoverinfo="skip"
     )
-    early = say("limit_race.early", span=duration(race_view.early_ms))
+    early = say("limit_race.early", span=race_view.early_ms)
     rows = [("", say("limit_race.head_most"), early, colours["ink_3"])]
     for line in race_view.lines:
         colour = _text_colour(line.cause, colours)

@@ -21,7 +21,7 @@ from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.writer.roll_reason import RollCause
-from kafkaviz.units import clock, duration, file_stem, format_count
+from kafkaviz.units import duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import (
     PAPER_ROWS,
@@ -95,13 +95,13 @@ def view(
     jitter_ms = config.segment_jitter_ms
     limit_key = "roll_clock.limit" if jitter_ms else "roll_clock.limit_without_jitter"
     return RollClockView(
-        title=say("roll_clock.title", waited=duration(waited_ms), limit=duration(segment_ms)),
+        title=say("roll_clock.title", waited=waited_ms, limit=segment_ms),
         caption=caption,
         batches=batches,
         incoming=(int(incoming["base_timestamp_ms"]) - first_ms, waited_ms),
         segment_ms=segment_ms,
-        first_text=say("roll_clock.first", time=clock(first_ms)),
-        incoming_text=say("roll_clock.incoming", time=clock(incoming_ms)),
+        first_text=say("roll_clock.first", time=first_ms),
+        incoming_text=say("roll_clock.incoming", time=incoming_ms),
         limit_text=say(limit_key, limit=segment_ms, jitter=jitter_ms),
         between=say("roll_clock.between", waited=waited_ms, limit=segment_ms),
         start_ms=min(0, *batches) - 0.02 * end_ms,

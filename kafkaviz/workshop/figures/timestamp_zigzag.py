@@ -12,7 +12,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
-from kafkaviz.units import clock, duration, file_stem, format_count
+from kafkaviz.units import clock, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure, note
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
@@ -159,7 +159,7 @@ def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
     ticks = _ticks(zigzag.lowest_ms, top_ms)
     plain = theme.PLAIN_AXIS | {"ticks": "", "title": None}
     target_line = {"color": colours["ink"], "width": 1.2, "dash": "6px,4px"}
-    target_text = f"<b>{say('zigzag.target', target=clock(target_ms))}</b>"
+    target_text = f"<b>{say('zigzag.target', target=target_ms)}</b>"
     target_note = note(0, target_ms, target_text, colours["ink"], xanchor="left", xshift=4)
     traces = [
         _record_trace(zigzag, colours),
@@ -233,8 +233,7 @@ def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scat
     if not older:
         return []
     texts = [
-        say("zigzag.hover_older", offset=format_count(record.offset), span=duration(late_ms))
-        for record, late_ms in older
+        say("zigzag.hover_older", offset=record.offset, span=late_ms) for record, late_ms in older
     ]
     return [
         go.Scatter(

@@ -18,7 +18,7 @@ from kafkaviz.app.widgets import elements, tables
 from kafkaviz.errors import CannotOpen
 from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
-from kafkaviz.units import format_count, moment
+from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.lab import FAULTS, Client, LogCopy, copy_log, start_trial, views
 from kafkaviz.workshop.lab.start_trial import (
@@ -225,7 +225,7 @@ def _question_text(question: str, trial: StartTrial) -> str:
     if trial.client is Client.ALL_OFFSETS:
         return say("break_it.ask_all")
     offset = format_count(trial.expected_reading.answer)
-    return say("break_it.ask_time", time=moment(trial.timestamp_ms), offset=offset)
+    return say("break_it.ask_time", time=trial.timestamp_ms, offset=offset)
 
 
 def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:

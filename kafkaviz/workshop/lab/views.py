@@ -93,7 +93,7 @@ def place_label(fault: str) -> str:
 def describe_stop(copy: LogCopy) -> str:
     if copy.is_clean:
         return say("broker.stopped_cleanly")
-    return say("break_it.killed", offset=format_count(copy.log.recovery_point))
+    return say("break_it.killed", offset=copy.log.recovery_point)
 
 
 def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
@@ -315,7 +315,7 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
         yield _step_text(step, has_reason=number == 0 or step.why != steps[number - 1].why)
     if len(steps) > MAX_STEPS:
         rest = len(steps) - MAX_STEPS
-        yield say_count("break_it.more_steps", rest, count=format_count(rest))
+        yield say_count("break_it.more_steps", rest, count=rest)
 
 
 def _step_text(step: StartupStep, *, has_reason: bool) -> str:
@@ -454,8 +454,8 @@ def _strip_text(after: OffsetBar, scale: _Scale) -> str:
         texts.append(after.mark[1])
     return say(
         "break_it.strip_alt",
-        first=format_count(scale.first),
-        last=format_count(scale.stop - 1),
+        first=scale.first,
+        last=scale.stop - 1,
         parts=join_semicolon(texts) or say("break_it.no_answer"),
     )
 

@@ -22,7 +22,6 @@ from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.slots import NONE
-from kafkaviz.units import format_count
 
 BASE = -2  # the result (base offset, position 0), which is not an entry of the index
 NO_ANSWER = -3  # the result of a rule that reads the key of a slot that does not exist
@@ -185,7 +184,7 @@ def describe_failures(result: RuleCheck) -> str:
     """Returns the kinds of targets for which a rule fails; "" if the rule is right."""
     counts = [(say(f"exercise.{kind}"), *result.counts(kind)) for kind in KINDS]
     group_texts = [
-        say_count("exercise.of_kind", n, wrong=format_count(wrong), kind=name)
+        say_count("exercise.of_kind", n, wrong=wrong, kind=name)
         for name, n, wrong in counts
         if wrong and n > 1
     ]
