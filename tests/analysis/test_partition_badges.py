@@ -9,19 +9,14 @@ from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.finding_rows import Badge
 from kafkaviz.analysis.findings import CODES, INFO
 from kafkaviz.log.broker import open_broker
+from tests.support.brokers import copy_partitions
+from tests.support.findings import checked
 
 # never of a topic-partition
 OF_BROKER = {
-    "checkpoint-empty",
-    "checkpoint-unreadable",
-    "log-directory-empty",
-    "log-directory-lost",
-    "log-directory-missing",
-    "maps-near-limit",
-    "meta-properties-bad",
-    "metadata-log-missing",
-    "topic-diskless",
-    "unclean-shutdown",
+    *("checkpoint-empty", "checkpoint-unreadable", "log-directory-empty", "log-directory-lost"),
+    *("log-directory-missing", "maps-near-limit", "meta-properties-bad", "metadata-log-missing"),
+    *("topic-diskless", "unclean-shutdown"),
 }
 
 
@@ -47,22 +42,17 @@ def test_the_worst_comes_first(clean):
 
 
 def test_what_the_next_start_does_is_no_badge(killed):
-    health = check(killed)
+    health = checked(killed)
     badges = finding_rows.badges_from_findings(health.findings, health.broker)
-    assert {
-        name: badges_of_partition[0].code
-        for name, badges_of_partition in badges.items()
-        if badges_of_partition[0].severity == "error"
-    } == {
+    worst = {name: badges_of_partition[0] for name, badges_of_partition in badges.items()}
+    assert {name: badge.code for name, badge in worst.items() if badge.severity == "error"} == {
         "append-time-0": "log-garbage-tail",
         "clicks-zstd-0": "log-torn-tail",
         "weblogs-0": "log-zero-tail",
     }
-    assert {
-        finding.partition
-        for finding in check(killed).findings
-        if finding.code == "recovery-will-rebuild"
-    } > set(badges)
+    assert set(badges) < {
+        finding.partition for finding in health.findings if finding.code == "recovery-will-rebuild"
+    }
 
 
 def test_every_code_with_a_badge_has_words():
@@ -91,10 +81,7 @@ def test_a_hundred_thousand_findings_take_a_moment(clean):
 
 def test_a_partition_in_two_directories_has_its_own_badges(disks, tmp_path):
     for name in ("disk-a", "disk-b"):
-        (tmp_path / name).mkdir()
-        for path in (disks / name).iterdir():
-            if path.is_file():
-                shutil.copy2(path, tmp_path / name)
+        copy_partitions(disks / name, tmp_path / name, ())
         shutil.copytree(disks / "disk-b" / "audit-1", tmp_path / name / "audit-1")
     log = tmp_path / "disk-a" / "audit-1" / f"{0:020d}.log"
     data = bytearray(log.read_bytes())

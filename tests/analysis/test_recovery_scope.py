@@ -11,9 +11,11 @@ from kafkaviz.analysis.checks.plan import plan_check
 from kafkaviz.analysis.lookup.lookups import needs_recovery
 from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.format import txn_index
-from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.format.names import METADATA_DIRECTORY, METADATA_TOPIC
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from tests.support.brokers import copy_partitions
+from tests.support.findings import codes
 
 IN_2035_S = 2_051_222_400
 
@@ -22,61 +24,41 @@ IN_2035_S = 2_051_222_400
 def test_they_are_those_that_the_steps_name(request, sample):
     """Every partition of the samples; segments deleted after a cut were to be read as well."""
     planned = plan_check(open_broker(request.getfixturevalue(sample)))
-    steps = {
-        log.partition.directory: broker_health.restart_steps(
-            log, clean=planned.is_clean, release=planned.assumed_release.release
-        )
-        for log in planned.logs()
-    }
+    how = {"clean": planned.is_clean, "release": planned.assumed_release.release}
+    causes = (*RECOVERY_CAUSES, "after-truncation")
     count = 0
-    for partition in planned.partitions:
-        restart_steps = steps[partition.directory]
-        if (
-            partition.state == "delete"
-            or partition.topic == METADATA_TOPIC
-            or any(step.action == "fail" for step in restart_steps)
-        ):
+    for log in planned.logs():
+        partition = log.partition
+        steps = broker_health.restart_steps(log, **how)
+        is_skipped = partition.state == "delete" or partition.topic == METADATA_TOPIC
+        if is_skipped or any(step.action == "fail" for step in steps):
             continue
-        named_segments = {
-            step.segment
-            for step in restart_steps
-            if step.cause in (*RECOVERY_CAUSES, "after-truncation")
-        }
-        assert (
-            recovered_bases(
-                partition.live,
-                clean=planned.is_clean,
-                recovery_point=partition.recovery_point,
-                release=planned.assumed_release.release,
-            )
-            == named_segments
-        ), partition.directory
-        count += len(named_segments)
+        bases = recovered_bases(partition.live, recovery_point=partition.recovery_point, **how)
+        named_segments = {step.segment for step in steps if step.cause in causes}
+        assert bases == named_segments, partition.directory
+        count += len(bases)
     assert count >= (0 if sample == "clean" else 1)
 
 
 def test_a_segment_without_indexes_is_kept_by_its_records(clean, tmp_path):
     """The predicted start rebuilds its time index, so the .log's modification time is ignored."""
-    shutil.copytree(clean, tmp_path / "kafka")
-    log = tmp_path / "kafka" / "orders-0" / f"{0:020}.log"
+    directory = copy_partitions(clean, tmp_path / "kafka", [METADATA_DIRECTORY, "orders-0"])
+    (healthy,) = broker_health.check(directory).retention
+    log = directory / "orders-0" / f"{0:020}.log"
     for kind in (".index", ".timeindex"):
         log.with_suffix(kind).unlink()
     os.utime(log, (IN_2035_S, IN_2035_S))
-    checked = broker_health.check(tmp_path / "kafka")
+    health = broker_health.check(directory)
     assert any(
         step.segment == 0 and step.cause == "index-missing" and step.file.endswith("timeindex")
-        for step in checked.restart.steps
+        for step in health.restart.steps
     )
-    codes = {finding.code for finding in checked.findings if finding.partition == "orders-0"}
-    assert "retention-by-mtime" not in codes
-    segments = next(log for log in checked.retention if log.partition == "orders-0").segments
-    healthy_segments = next(
-        log for log in broker_health.check(clean).retention if log.partition == "orders-0"
-    ).segments
-    assert [segment.age for segment in segments] == [
-        segment.age for segment in healthy_segments
-    ] and segments[0].age.counted_by == "record"
-    assert not any(segment.state == "behind" for segment in segments)
+    assert "retention-by-mtime" not in codes(health)
+    (retention,) = health.retention
+    ages = [segment.age for segment in retention.segments]
+    assert ages == [segment.age for segment in healthy.segments]
+    assert ages[0].counted_by == "record"
+    assert not any(segment.state == "behind" for segment in retention.segments)
 
 
 def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
@@ -85,18 +67,16 @@ def test_up_to_2_2_so_is_one_whose_index_fails_its_check(clean, tmp_path):
     index = tmp_path / "orders-0" / f"{0:020}.index"
     index.write_bytes(index.read_bytes()[:13])
     live = open_broker(tmp_path / "orders-0").partitions[0].live
-    assert [
-        recovered_bases(live, clean=clean, recovery_point=0, release=release)
-        for clean, release in ((None, (2, 2)), (None, ()), (False, ()))
-    ] == [
-        {0},
-        frozenset(),
-        {segment.base_offset for segment in live},
-    ]
+    for clean, release, bases in (
+        (None, (2, 2), {0}),
+        (None, (), frozenset()),
+        (False, (), {segment.base_offset for segment in live}),
+    ):
+        assert recovered_bases(live, clean=clean, recovery_point=0, release=release) == bases
 
 
 def test_an_index_at_which_the_start_fails_is_not_recovered_but_a_lookup_says_so(clean, tmp_path):
-    directory = shutil.copytree(clean, tmp_path / "kafka")
+    directory = copy_partitions(clean, tmp_path / "kafka", ["orders-0"])
     segment = open_broker(directory).partition("orders-0").live[0]
     entry = np.zeros(1, txn_index.ENTRY)
     entry["version"] = (txn_index.VERSION + 1) << 8  # one byte up to 4.3

@@ -2,7 +2,6 @@
 
 import random
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from tests.analysis.lab import Lab
 from tests.kafka.damages import DAMAGES
 from tests.kafka.starts import BASES, FIELD_CASES, unpack
 from tests.support.cases import all_cases
+from tests.support.findings import only
 
 PLAIN = "clicks-none-0"
 SECOND_DAMAGES = (
@@ -49,24 +49,20 @@ def test_the_index_of_an_emptied_log_is_rebuilt_after_a_kill(clean, tmp_path):
     health = check(lab.path)
     assert contradictions(health) == []
     texts = _texts(health, f"{PLAIN}/{index.name}")
-    assert texts["index-position-beyond-log"] == (
-        "consequence.start_rewrites",
-        "next_step.let_start_rebuild",
-    )
+    rewritten = ("consequence.start_rewrites", "next_step.let_start_rebuild")
+    assert texts["index-position-beyond-log"] == rewritten
     texts = _texts(check(files), f"{PLAIN}/{index.name}")
     assert texts["index-position-beyond-log"][1] == "next_step.rebuild_indexes"
 
 
 def test_a_name_that_ends_the_start_is_one_finding(tmp_path):
-    with tarfile.open(FIELD_CASES / "appledouble-log-name.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    health = check(tmp_path / "broker")
+    (disk,) = unpack(FIELD_CASES / "appledouble-log-name.tar.gz", tmp_path)
+    health = check(disk)
     (failure,) = health.restart.failures
     (finding,) = (finding for finding in health.findings if finding.file == failure.file)
     assert (finding.code, finding.severity) == ("recovery-will-fail", "error")
 
 
-@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
 @pytest.mark.parametrize(
     ("code", "damage"),
     [
@@ -75,14 +71,16 @@ def test_a_name_that_ends_the_start_is_one_finding(tmp_path):
     ],
 )
 @pytest.mark.parametrize(
-    ("recovery_point", "outcome", "next_step"),
+    ("is_clean", "recovery_point", "outcome", "next_step"),
     [
-        (None, "damage_stays", "restore_closed_segment"),
-        (0, "damage_unnoticed", "restore_closed_segment"),
+        (True, None, "damage_stays", "restore_closed_segment"),
+        (True, 0, "damage_unnoticed", "restore_closed_segment"),
+        (False, None, "damage_stays", "restore_closed_segment"),
+        (False, 0, "damage_cut", "restore_before_cut"),
     ],
 )
 def test_a_damaged_batch_is_cut_only_by_a_recovery_that_reaches_it(
-    recovery_point, outcome, next_step, code, damage, is_clean, clean, tmp_path
+    is_clean, recovery_point, outcome, next_step, code, damage, clean, tmp_path
 ):
     """LogLoader recovers the segments from the recovery point on, after an unclean stop."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
@@ -91,11 +89,8 @@ def test_a_damaged_batch_is_cut_only_by_a_recovery_that_reaches_it(
         lab.checkpoint("recovery-point-offset-checkpoint", "clicks-none", 0, recovery_point)
     if not is_clean:
         lab.unclean()
-        if recovery_point == 0:
-            outcome = "damage_cut"
-            next_step = "restore_before_cut"
     health = check(lab.path)
-    (finding,) = (finding for finding in health.findings if finding.code == code)
+    finding = only(health, code)
     assert finding.consequence["outcome"].key == f"consequence.{outcome}"
     assert finding.next_step.key == f"next_step.{next_step}"
     assert contradictions(health) == []

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from kafkaviz.analysis import broker_health
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.checks import aborted_transactions, summary
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.checks.segment import check
+from kafkaviz.analysis.checks.segment import check as check_segment
 from kafkaviz.analysis.checks.summary import TransactionTracker
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.control import ControlType
@@ -16,6 +16,7 @@ from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from tests.analysis.lab import Lab
+from tests.support.findings import codes
 
 
 def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int | None]]:
@@ -41,7 +42,7 @@ def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int 
 def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     segments = open_broker(clean).partition(partition).live
     summaries = [
-        check(segment, PartitionFacts(partition=partition)).summary for segment in segments
+        check_segment(segment, PartitionFacts(partition=partition)).summary for segment in segments
     ]
     open_ = OpenTransactions()
     aborts = [
@@ -52,11 +53,8 @@ def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     ]
     assert aborts == list(plainly(segments))
     producers = len({producer for summary in summaries for _, producer, _ in summary.steps})
-    assert (
-        len(aborts)
-        <= sum(len(summary.steps) for summary in summaries)
-        <= 2 * len(aborts) + 2 * producers * len(segments)
-    )
+    steps = sum(len(summary.steps) for summary in summaries)
+    assert len(aborts) <= steps <= 2 * len(aborts) + 2 * producers * len(segments)
 
 
 @pytest.mark.parametrize("kind", [ControlType.ABORT, ControlType.COMMIT])
@@ -91,11 +89,9 @@ def test_a_transaction_whose_first_batches_retention_deleted(clean, tmp_path):
         path.unlink()
     [segment] = open_broker(lab.path).partition("refunds-1").live
     assert segment.txn_index["first_offset"].min() < segment.base_offset
-    codes = {finding.code for finding in broker_health.check(lab.path).findings}
-    assert "txnindex-mismatch" not in codes
+    assert "txnindex-mismatch" not in codes(check(lab.path))
     slot = int(np.argmax(segment.txn_index["first_offset"] > segment.base_offset))
     entries = segment.txn_index.copy()
     entries["first_offset"][slot] = 3  # of a producer's second transaction here
     lab.write(segment.txnindex.path, entries.tobytes())
-    codes = {finding.code for finding in broker_health.check(lab.path).findings}
-    assert "txnindex-mismatch" in codes
+    assert "txnindex-mismatch" in codes(check(lab.path))

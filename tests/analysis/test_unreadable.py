@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.broker_health import Health, check
-from kafkaviz.log.broker import open_broker
+from kafkaviz.analysis.broker_health import check
+from kafkaviz.format.walk import walk
 from kafkaviz.messages import message
 from tests.analysis.lab import Lab
+from tests.support.findings import alarms, codes, only
 
 PARTITIONS = ("__cluster_metadata-0", "payments-0")
 NOT_OPENED = (".lock",)  # its content has no meaning
@@ -46,12 +47,6 @@ def refuse(monkeypatch):
     return refusing
 
 
-def alarms(health: Health) -> set[tuple[str, str]]:
-    return {
-        (finding.code, finding.file) for finding in health.findings if finding.severity != "info"
-    }
-
-
 @pytest.mark.slow
 def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, refuse, monkeypatch):
     """The check finishes with one more finding, and predicts a start where possible."""
@@ -64,34 +59,21 @@ def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, ref
         for path in sorted(healthy.rglob("*"))
         if path.is_file() and path.name not in NOT_OPENED
     ]
-    assert len(files) > 15 and {path.suffix for path in files} >= {
-        ".log",
-        ".index",
-        ".timeindex",
-        ".txnindex",
-        ".snapshot",
-        ".checkpoint",
-    }
+    indexes = {".index", ".timeindex", ".txnindex"}
+    assert len(files) > 15
+    assert {path.suffix for path in files} >= {".log", ".snapshot", ".checkpoint"} | indexes
     for path in files:
         name = str(path.relative_to(healthy))
         refuse(path)
         health = check(healthy)
         monkeypatch.undo()
-        findings = [
-            finding
-            for finding in health.findings
-            if finding.file == name and finding.code == "unreadable-file"
-        ]
-        assert len(findings) == 1, (
-            name,
-            [(finding.code, finding.file, finding.message) for finding in health.findings],
-        )
-        assert findings[0].message["problem"] == message("errors.may_not_be_read"), name
-        assert findings[0].next_step == message("next_step.read_as_other_user"), name
+        finding = only(health, "unreadable-file")
+        assert finding.file == name
+        assert finding.message["problem"] == message("errors.may_not_be_read"), name
+        assert finding.next_step == message("next_step.read_as_other_user"), name
         assert alarms(health) - alarms(sound) <= {("unreadable-file", name)}, name
-        assert health.restart in (None, sound.restart) and (health.restart is None) == (
-            name not in (*NOT_NEEDED, *older)
-        ), name
+        is_predicted = name in (*NOT_NEEDED, *older)
+        assert health.restart == (sound.restart if is_predicted else None), name
 
 
 @pytest.mark.parametrize(
@@ -112,51 +94,36 @@ def test_its_severity_is_what_a_broker_in_our_place_would_suffer(
     """A broker may be allowed to read what we are not, so no start is predicted from it."""
     refuse(healthy / name)
     health = check(healthy)
-    (finding,) = [finding for finding in health.findings if finding.code == "unreadable-file"]
-    assert (finding.file, finding.severity, finding.consequence) == (
-        name,
-        severity,
-        message(consequence),
-    )
+    finding = only(health, "unreadable-file")
+    assert (finding.file, finding.severity) == (name, severity)
+    assert finding.consequence == message(consequence)
     assert (health.restart is None) == (name not in NOT_NEEDED)
 
 
 def test_a_partition_directory_that_may_not_be_read(healthy, refuse):
     refuse(healthy / "payments-0")
-    health = check(open_broker(healthy))
-    (finding,) = [finding for finding in health.findings if finding.code == "unreadable-file"]
-    assert (finding.partition, finding.file, finding.severity, health.restart) == (
-        "payments-0",
-        "payments-0",
-        "error",
-        None,
-    )
+    health = check(healthy)
+    finding = only(health, "unreadable-file")
+    assert finding.partition == finding.file == "payments-0"
+    assert finding.severity == "error" and health.restart is None
 
 
 def test_no_transaction_hangs_after_a_log_that_may_not_be_read(clean, tmp_path, refuse):
     """An earlier transaction may have ended in it, and a later one may have begun in it."""
-    from kafkaviz.format.walk import walk
-
     lab = Lab(clean, tmp_path / "kafka", ["payments-0"])
     log = lab.files("payments-0", ".log")[0]
     data, batches = log.read_bytes(), walk(log.read_bytes())[0]
-    control = [int(row["position"]) for row in batches[1:] if row["attributes"] & 0x20]
-    at = control[0]  # the segment is cut in front of the first marker
+    marker = next(row for row in batches[1:] if row["attributes"] & 0x20)
     for file in (*lab.files("payments-0", "index"), *lab.files("payments-0", ".snapshot")):
         file.unlink()
-    row = batches[batches["position"] == at][0]
-    later = log.with_name(f"{int(row['base_offset']):020}.log")
-    lab.write(log, data[:at])
-    lab.write(later, data[at:])
+    later = log.with_name(f"{int(marker['base_offset']):020}.log")
+    lab.write(log, data[: marker["position"]])  # the segment is cut in front of the first marker
+    lab.write(later, data[marker["position"] :])
     now_ms = int(batches["max_timestamp_ms"].max()) + 10**9
     refuse(later)
-    hanging = {
-        (finding.code, finding.file)
-        for finding in check(lab.path, now_ms=now_ms).findings
-        if finding.severity != "info"
-    }
-    assert {code for code, _ in hanging} & {"hanging-transaction", "txnindex-mismatch"} == set()
-    assert ("unreadable-file", f"payments-0/{later.name}") in hanging
+    health = check(lab.path, now_ms=now_ms)
+    assert not codes(health) & {"hanging-transaction", "txnindex-mismatch"}
+    assert ("unreadable-file", f"payments-0/{later.name}") in alarms(health)
 
 
 def test_an_unreadable_index_leaves_the_log_to_be_checked(clean, tmp_path, refuse):
