@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import checkpoint, offset_index, time_index
+from kafkaviz.format import checkpoint, offset_index, time_index, txn_index
 from kafkaviz.format.batch import CRC_START, HEADER
 from kafkaviz.format.names import OFFSET_CHECKPOINTS
 from kafkaviz.format.walk import walk
@@ -22,6 +22,7 @@ PARTITIONS = (
     "payments-0",
     "sensors-late-0",
 )
+LAYOUTS = {".index": offset_index, ".timeindex": time_index, ".txnindex": txn_index}
 CRC_AT = HEADER.fields["crc"][1]
 
 
@@ -66,7 +67,7 @@ class Lab:
         self.write(path, bytes(data))
 
     def entries(self, path: Path, change: Callable[[np.ndarray], np.ndarray | None]) -> None:
-        layout = offset_index if path.suffix == ".index" else time_index
+        layout = LAYOUTS[path.suffix]
         table = layout.parse(path.read_bytes()).copy()
         changed = change(table)
         self.write(path, layout.build(table if changed is None else changed))

@@ -9,43 +9,39 @@ from random import Random
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.broker_health import Health, check
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.checks import plan as check_plan
 from kafkaviz.analysis.checks import settings
-from kafkaviz.analysis.findings import CODES, UNCHECKED_CODES
+from kafkaviz.analysis.findings import CODES, UNCHECKED_CODES, Finding
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.varint import read_varint, read_varlong
-from kafkaviz.format import record, txn_index
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.metadata import TOPIC_RESOURCE
-from kafkaviz.format.names import CLEAN_SHUTDOWN
+from kafkaviz.format.names import (
+    CLEAN_SHUTDOWN,
+    CLEANER_CHECKPOINT,
+    HIGH_WATERMARK_CHECKPOINT,
+    LOG_START_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+)
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 from kafkaviz.units import file_stem
 from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import CRC_AT, PARTITIONS, Lab
+from tests.support.findings import codes, only
 from tests.support.legacy_messages import build_message
 
 YEAR_2000_MS = 946_684_800_000
 NO_START = re.compile("not start|refuses to start|offline|cannot be loaded|broker stops before")
-DAY_MS = 86_400_000
-FORETOLD = (
-    "recovery-will-truncate",
-    "recovery-will-rebuild",
-    "recovery-will-delete",
-    "recovery-will-fail",
-)
-APPENDED = "append-time-0"
-PLAIN, LZ4, TXN, LATE, METADATA = (
-    "clicks-none-0",
-    "orders-0",
-    "payments-0",
-    "sensors-late-0",
-    "__cluster_metadata-0",
-)
+PREDICTED = tuple(f"recovery-will-{end}" for end in ("truncate", "rebuild", "delete", "fail"))
+METADATA, APPENDED, PLAIN, LZ4, TXN, LATE = PARTITIONS
+NIGHTLY = pytest.mark.nightly
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,24 @@ def times(lab: Lab, partition: str = PLAIN, segment: int = 0):
     return lab.files(partition, ".timeindex")[segment]
 
 
+def txnindex(lab: Lab):
+    return lab.files(TXN, ".txnindex")[0]
+
+
 def rows(path) -> np.ndarray:
     return walk(path.read_bytes())[0]
+
+
+def written(name: str, data: bytes) -> Callable[[Lab], None]:
+    return lambda lab: lab.write(lab.path / name, data)
+
+
+def resized(find: Callable[[Lab], Path], change: Callable[[bytes], bytes]) -> Callable[[Lab], None]:
+    return lambda lab: lab.write(find(lab), change(find(lab).read_bytes()))
+
+
+def checkpointed(name: str, offset: int, topic: str = "clicks-none") -> Callable[[Lab], None]:
+    return lambda lab: lab.checkpoint(name, topic, 0, offset)
 
 
 # ---- the .log
@@ -89,10 +101,13 @@ def flip(lab: Lab, at: int, number: int = 5, partition: str = PLAIN, segment: in
     lab.change(path, lambda data: data.__setitem__(place, data[place] ^ 0x10))
 
 
-def length(lab: Lab, number: int, value: int | Callable[[np.ndarray], int]) -> None:
-    path = log(lab)
-    value = value if isinstance(value, int) else value(rows(path))
-    lab.batch(path, number, crc=False, batch_length_bytes=value)
+def length(lab: Lab, number: int, value: int) -> None:
+    lab.batch(log(lab), number, crc=False, batch_length_bytes=value)
+
+
+def move_base_timestamp(lab: Lab, by_ms: int) -> None:
+    base_ms = int(rows(log(lab))["base_timestamp_ms"][5])
+    lab.batch(log(lab), 5, base_timestamp_ms=base_ms + by_ms)
 
 
 def change_summed(lab: Lab, path: Path, change: Callable[[bytearray], None]) -> None:
@@ -183,8 +198,9 @@ def garbled(lab: Lab) -> None:
 
 
 def rebased(lab: Lab, number: int, change: Callable[[np.ndarray], int], segment: int = 0) -> None:
+    """Changes the base offset of a batch; `change` is given those of all batches."""
     path = log(lab, PLAIN, segment)
-    lab.batch(path, number, crc=False, base_offset=change(rows(path)))
+    lab.batch(path, number, crc=False, base_offset=int(change(rows(path)["base_offset"])))
 
 
 def hole(lab: Lab) -> None:
@@ -198,13 +214,8 @@ def overlap(lab: Lab) -> None:
     """Appends the first batch of the next segment to this one."""
     first, second = lab.files(PLAIN, ".log")
     copied = bytearray(second.read_bytes()[: int(rows(second)["size_bytes"][0])])
-    lab.set(
-        copied,
-        0,
-        len(copied),
-        True,
-        **moved(rows(second)[0], int(rows(first)["max_timestamp_ms"][0])),
-    )
+    times_ms = moved(rows(second)[0], int(rows(first)["max_timestamp_ms"][0]))
+    lab.set(copied, 0, len(copied), True, **times_ms)
     lab.write(first, first.read_bytes() + copied)
 
 
@@ -215,12 +226,8 @@ def compacted(lab: Lab) -> None:
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
     lab.write(path, path.read_bytes()[:start] + path.read_bytes()[end:])
     lab.reindex(path)
-    lab.checkpoint(
-        "cleaner-offset-checkpoint",
-        "clicks-none",
-        0,
-        int(rows(log(lab, PLAIN, 1))["base_offset"][0]),
-    )
+    cleaned_to = int(rows(log(lab, PLAIN, 1))["base_offset"][0])
+    lab.checkpoint(CLEANER_CHECKPOINT, "clicks-none", 0, cleaned_to)
 
 
 def removed(lab: Lab, partition: str, segment: int) -> None:
@@ -234,9 +241,9 @@ def tail(lab: Lab, data: bytes) -> None:
     lab.write(path, path.read_bytes() + data)
 
 
-def torn(lab: Lab, cut: int = 10) -> None:
+def torn(lab: Lab) -> None:
     path = log(lab, PLAIN, 1)
-    lab.write(path, path.read_bytes()[:-cut])
+    lab.write(path, path.read_bytes()[:-10])
 
 
 # ---- indexes
@@ -246,12 +253,22 @@ def swapped(table: np.ndarray) -> np.ndarray:
     return table[[0, 1, 3, 2, *range(4, len(table))]]
 
 
-def slot(number: int, **changes: Callable[[np.ndarray], int]) -> Callable[[np.ndarray], None]:
+def edited(
+    find: Callable[[Lab], Path], change: Callable[[np.ndarray], np.ndarray | None]
+) -> Callable[[Lab], None]:
+    return lambda lab: lab.entries(find(lab), change)
+
+
+def slot(
+    find: Callable[[Lab], Path], number: int, **changes: Callable[[np.ndarray], int]
+) -> Callable[[Lab], None]:
+    """Changes fields of one entry; each change is given the column."""
+
     def change(table: np.ndarray) -> None:
         for field, value in changes.items():
-            table[field][number] = value(table)
+            table[field][number] = value(table[field])
 
-    return change
+    return edited(find, change)
 
 
 def coarse(lab: Lab) -> None:
@@ -312,10 +329,8 @@ def after_a_newer_one(lab: Lab) -> None:
             )
             for batch, newest in zip(batches[low:high], running[low:high], strict=True):
                 if table["timestamp_ms"][number - 1] < batch["max_timestamp_ms"] < newest:
-                    table["timestamp_ms"][number], table["relative_offset"][number] = (
-                        batch["max_timestamp_ms"],
-                        batch["last_offset"],
-                    )
+                    table["timestamp_ms"][number] = batch["max_timestamp_ms"]
+                    table["relative_offset"][number] = batch["last_offset"]
                     return
         raise AssertionError("no batch that is older than one before it")
 
@@ -341,27 +356,12 @@ def unwritten(lab: Lab) -> None:
 # ---- other files
 
 
-def aborted(lab: Lab, change: Callable[[np.ndarray], np.ndarray | None]) -> None:
-    path = lab.files(TXN, ".txnindex")[0]
-    table = txn_index.parse(path.read_bytes()).copy()
-    changed = change(table)
-    lab.write(path, txn_index.build(table if changed is None else changed))
-
-
 def snapshot(lab: Lab):
     return lab.files(TXN, ".snapshot")[-1]
 
 
 def flipped_end(data: bytearray) -> None:
     data[-9] ^= 4
-
-
-def epochs(lab: Lab, text: str) -> None:
-    lab.write(lab.path / PLAIN / "leader-epoch-checkpoint", text.encode())
-
-
-def quorum(lab: Lab, data: bytes) -> None:
-    lab.write(lab.path / METADATA / "quorum-state", data)
 
 
 def renamed(lab: Lab, suffix: str) -> None:
@@ -378,7 +378,7 @@ def unfinished(lab: Lab) -> None:
     lab.reindex(path)
     end = int(batches["last_offset"][np.searchsorted(batches["position"], marker) - 1]) + 1
     snapshot(lab).unlink()
-    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+    for name in (RECOVERY_POINT_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT):
         lab.checkpoint(name, "payments", 0, end)
 
 
@@ -391,11 +391,16 @@ def moved(row: np.void, newest_ms: int) -> dict[str, int]:
     return {"max_timestamp_ms": newest_ms, "base_timestamp_ms": newest_ms - span_ms}
 
 
-def timed(lab: Lab, change: Callable[[np.void], int], segment: int = 0) -> None:
-    """Moves every batch of a segment to another time, and both indexes with it."""
+def timed(lab: Lab, change: Callable[[int], int], segment: int = 0, from_position: int = 0) -> None:
+    """Moves the batches of a segment to another time, and both indexes with it."""
     path = log(lab, PLAIN, segment)
 
-    lab.batches(path, lambda row: moved(row, change(row)))
+    def moved_row(row: np.void) -> dict[str, int]:
+        if row["position"] < from_position:
+            return {}
+        return moved(row, change(int(row["max_timestamp_ms"])))
+
+    lab.batches(path, moved_row)
     lab.reindex(path)
 
 
@@ -409,18 +414,15 @@ def split(lab: Lab, pieces: int, interval_bytes: int, grow: bool) -> None:
         file.unlink()
     each = len(batches) // (pieces + 1)
     for piece in range(pieces + 1):
-        part = (
-            batches[piece * each : (piece + 1) * each]
-            if piece < pieces
-            else batches[piece * each : piece * each + 3]
-        )
+        count = each if piece < pieces else 3
+        part = batches[piece * each : piece * each + count]
         start, end = int(part["position"][0]), int(part["position"][-1] + part["size_bytes"][-1])
         part_path = path.with_name(f"{file_stem(int(part['base_offset'][0]))}.log")
         lab.write(part_path, data[start:end])
         if not grow:
             lab.batches(part_path, lambda row: moved(row, 1_790_000_000_000))
         lab.reindex(part_path, interval_bytes)
-    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+    for name in (RECOVERY_POINT_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT):
         lab.checkpoint(name, "clicks-none", 0, int(part["last_offset"][-1]) + 1)
 
 
@@ -433,500 +435,228 @@ def waste(lab: Lab) -> None:
         file.write(b"\0")
 
 
+LOG = f"{PLAIN}/{file_stem(0)}.log"
+INDEX = f"{PLAIN}/{file_stem(0)}.index"
+TIMES = f"{PLAIN}/{file_stem(0)}.timeindex"
+TXNINDEX = f"{TXN}/{file_stem(0)}.txnindex"
+LATE_TIMES = f"{LATE}/{file_stem(0)}.timeindex"
+IN_PLAIN = f"{PLAIN}/"
+EPOCHS = f"{PLAIN}/leader-epoch-checkpoint"
+TOPIC_ID = f"{PLAIN}/partition.metadata"
+QUORUM = f"{METADATA}/quorum-state"
+BOOTSTRAP = "bootstrap.checkpoint"
+PROPERTIES = "meta.properties"
+
 FAULTS = [
-    Fault(
-        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 100)
-    ),
+    Fault("batch-crc-mismatch", LOG, lambda lab: flip(lab, 100)),
     # in the largest timestamp
-    Fault(
-        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 36)
-    ),
+    Fault("batch-crc-mismatch", LOG, lambda lab: flip(lab, 36)),
     # in the last offset delta
-    Fault(
-        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 25)
-    ),
+    Fault("batch-crc-mismatch", LOG, lambda lab: flip(lab, 25)),
     # in the checksum
-    Fault(
-        "batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 18)
-    ),
-    Fault(
-        "batch-crc-mismatch",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: flip(lab, 100, 0),
-    ),
-    Fault("batch-crc-mismatch", "clicks-none-0/", lambda lab: flip(lab, 100, -1, segment=1)),
-    Fault(
-        "batch-bad-length",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: length(lab, 5, 2_000_000_000),
-    ),
-    Fault(
-        "batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, 3)
-    ),
-    Fault(
-        "batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, -1)
-    ),
+    Fault("batch-crc-mismatch", LOG, lambda lab: flip(lab, 18)),
+    Fault("batch-crc-mismatch", LOG, lambda lab: flip(lab, 100, 0)),
+    Fault("batch-crc-mismatch", IN_PLAIN, lambda lab: flip(lab, 100, -1, segment=1)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, 5, 2_000_000_000)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, 5, 3)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, 5, -1)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, 5, 200)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, 0, 0)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, -1, 100)),
+    Fault("batch-bad-length", LOG, lambda lab: length(lab, -1, 100_000)),
+    # over the next one
     Fault(
         "batch-bad-length",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: length(lab, 5, 200),
+        LOG,
+        lambda lab: length(lab, 5, int(rows(log(lab))["size_bytes"][5:7].sum()) - 12),
     ),
-    Fault(
-        "batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 0, 0)
-    ),
-    Fault(
-        "batch-bad-length",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: length(lab, -1, 100),
-    ),
-    Fault(
-        "batch-bad-length",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: length(lab, -1, 100_000),
-    ),
-    Fault(
-        "batch-bad-length",
-        "clicks-none-0/00000000000000000000.log",
-        # over the next one
-        lambda lab: length(lab, 5, lambda batches: int(batches["size_bytes"][5:7].sum()) - 12),
-    ),
-    Fault("batch-bad-length", "clicks-none-0/00000000000000000000.log", hole),
-    Fault(
-        "batch-bad-magic",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(log(lab), 5, crc=False, magic=3),
-    ),
-    Fault(
-        "batch-bad-magic",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(log(lab), 5, crc=False, magic=-1),
-    ),
-    Fault(
-        "batch-bad-magic",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(log(lab), 5, crc=False, magic=1),
-    ),
-    Fault(
-        "batch-record-count",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(log(lab), 5, record_count=1),
-    ),
-    Fault(
-        "batch-record-count",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(log(lab), 5, record_count=1000),
-    ),
-    Fault(
-        "batch-record-count",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(log(lab), 5, record_count=-1),
-    ),
-    Fault("message-crc-mismatch", "clicks-none-0/00000000000000000000.log", wrapped),
+    Fault("batch-bad-length", LOG, hole),
+    Fault("batch-bad-magic", LOG, lambda lab: lab.batch(log(lab), 5, crc=False, magic=3)),
+    Fault("batch-bad-magic", LOG, lambda lab: lab.batch(log(lab), 5, crc=False, magic=-1)),
+    Fault("batch-bad-magic", LOG, lambda lab: lab.batch(log(lab), 5, crc=False, magic=1)),
+    Fault("batch-record-count", LOG, lambda lab: lab.batch(log(lab), 5, record_count=1)),
+    Fault("batch-record-count", LOG, lambda lab: lab.batch(log(lab), 5, record_count=1000)),
+    Fault("batch-record-count", LOG, lambda lab: lab.batch(log(lab), 5, record_count=-1)),
+    Fault("message-crc-mismatch", LOG, wrapped),
     # all records are earlier than the header says
-    Fault(
-        "batch-timestamp-mismatch",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(
-            log(lab), 5, base_timestamp_ms=int(rows(log(lab))["base_timestamp_ms"][5]) - 1
-        ),
-    ),
+    Fault("batch-timestamp-mismatch", LOG, lambda lab: move_base_timestamp(lab, -1)),
     # or one is later
-    Fault(
-        "batch-timestamp-mismatch",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.batch(
-            log(lab), 5, base_timestamp_ms=int(rows(log(lab))["base_timestamp_ms"][5]) + 1
-        ),
-    ),
-    Fault(
-        "record-offsets-not-increasing",
-        "clicks-none-0/00000000000000000000.log",
-        repeated_offset,
-    ),
+    Fault("batch-timestamp-mismatch", LOG, lambda lab: move_base_timestamp(lab, 1)),
+    Fault("record-offsets-not-increasing", LOG, repeated_offset),
     Fault(
         "producer-out-of-order",
-        "clicks-none-0/00000000000000000000.log",
+        LOG,
         lambda lab: (producer(lab, 5, 1, 500), producer(lab, 7, 1, 490)),
     ),
     Fault(
-        "producer-out-of-order",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: (producer(lab, 5, 1, 0), producer(lab, 7, 0, 0)),
+        "producer-out-of-order", LOG, lambda lab: (producer(lab, 5, 1, 0), producer(lab, 7, 0, 0))
     ),
-    Fault("record-malformed", "clicks-none-0/00000000000000000000.log", malformed),
-    Fault("decompress-failed", "orders-0/00000000000000000000.log", garbled),
+    Fault("record-malformed", LOG, malformed),
+    Fault("decompress-failed", f"{LZ4}/{file_stem(0)}.log", garbled),
+    Fault("offsets-not-increasing", LOG, lambda lab: rebased(lab, 9, lambda offsets: offsets[3])),
     Fault(
         "offsets-not-increasing",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda batches: int(batches["base_offset"][3])),
+        LOG,
+        lambda lab: rebased(lab, 9, lambda offsets: offsets[9] + 100_000),
     ),
     Fault(
-        "offsets-not-increasing",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda batches: int(batches["base_offset"][9]) + 100_000),
+        "offsets-not-increasing", LOG, lambda lab: rebased(lab, 9, lambda offsets: offsets[9] - 1)
     ),
-    Fault(
-        "offsets-not-increasing",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda batches: int(batches["base_offset"][9]) - 1),
-    ),
-    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 9, lambda batches: 5, 1)),
-    Fault("offset-below-base", "clicks-none-0/", lambda lab: rebased(lab, 0, lambda batches: 5, 1)),
-    Fault(
-        "offset-overflow",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: rebased(lab, 9, lambda batches: 2**31 + 500),
-    ),
-    Fault("log-torn-tail", "clicks-none-0/", torn, ("recovery-point-beyond-end",)),
-    Fault("log-zero-tail", "clicks-none-0/", lambda lab: tail(lab, bytes(300))),
-    Fault(
-        "log-garbage-tail",
-        "clicks-none-0/",
-        lambda lab: tail(lab, b"something else, and more of it"),
-    ),
-    Fault("segment-overlap", "clicks-none-0/00000000000000000000.log", overlap),
-    Fault("segment-gap", "orders-0/", lambda lab: removed(lab, LZ4, 1)),
-    Fault("offset-gap-explained", "clicks-none-0", compacted),
-    Fault(
-        "offset-gap-explained",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.checkpoint("log-start-offset-checkpoint", "clicks-none", 0, 50),
-    ),
-    Fault(
-        "index-missing", "clicks-none-0/00000000000000000000.index", lambda lab: index(lab).unlink()
-    ),
-    Fault(
-        "index-size-not-multiple",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.write(index(lab), index(lab).read_bytes()[:-3]),
-    ),
-    Fault(
-        "index-zero-tail",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.write(index(lab), index(lab).read_bytes() + bytes(80)),
-    ),
-    Fault(
-        "index-not-monotonic",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), swapped),
-    ),
-    Fault(
-        "index-position-beyond-log",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), slot(3, position=lambda table: 2**30)),
-    ),
-    Fault(
-        "index-position-beyond-log",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), slot(3, position=lambda table: -4)),
-    ),
+    Fault("offset-below-base", IN_PLAIN, lambda lab: rebased(lab, 9, lambda offsets: 5, 1)),
+    Fault("offset-below-base", IN_PLAIN, lambda lab: rebased(lab, 0, lambda offsets: 5, 1)),
+    Fault("offset-overflow", LOG, lambda lab: rebased(lab, 9, lambda offsets: 2**31 + 500)),
+    Fault("log-torn-tail", IN_PLAIN, torn, ("recovery-point-beyond-end",)),
+    Fault("log-zero-tail", IN_PLAIN, lambda lab: tail(lab, bytes(300))),
+    Fault("log-garbage-tail", IN_PLAIN, lambda lab: tail(lab, b"something else, and more of it")),
+    Fault("segment-overlap", LOG, overlap),
+    Fault("segment-gap", f"{LZ4}/", lambda lab: removed(lab, LZ4, 1)),
+    Fault("offset-gap-explained", PLAIN, compacted),
+    Fault("offset-gap-explained", LOG, checkpointed(LOG_START_CHECKPOINT, 50)),
+    Fault("index-missing", INDEX, lambda lab: index(lab).unlink()),
+    Fault("index-size-not-multiple", INDEX, resized(index, lambda data: data[:-3])),
+    Fault("index-zero-tail", INDEX, resized(index, lambda data: data + bytes(80))),
+    Fault("index-not-monotonic", INDEX, edited(index, swapped)),
+    Fault("index-position-beyond-log", INDEX, slot(index, 3, position=lambda column: 2**30)),
+    Fault("index-position-beyond-log", INDEX, slot(index, 3, position=lambda column: -4)),
     Fault(
         "index-position-not-batch-start",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(
-            index(lab), slot(3, position=lambda table: table["position"][3] + 1)
-        ),
+        INDEX,
+        slot(index, 3, position=lambda column: column[3] + 1),
     ),
-    Fault(
-        "index-offset-mismatch",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), slot(3, position=lambda table: table["position"][6])),
-    ),
+    Fault("index-offset-mismatch", INDEX, slot(index, 3, position=lambda column: column[6])),
+    Fault("index-differs-from-rebuild", INDEX, slot(index, 6, position=lambda column: column[3])),
     Fault(
         "index-differs-from-rebuild",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), slot(6, position=lambda table: table["position"][3])),
+        INDEX,
+        slot(index, 6, relative_offset=lambda column: column[6] - 1),
     ),
+    Fault("index-offset-mismatch", INDEX, slot(index, 6, relative_offset=lambda column: 0)),
+    Fault("index-coarse", INDEX, coarse),
+    Fault("index-first-offset-keys", INDEX, first_keys),
     Fault(
         "index-differs-from-rebuild",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(
-            index(lab), slot(6, relative_offset=lambda table: table["relative_offset"][6] - 1)
-        ),
+        INDEX,
+        edited(index, lambda table: np.delete(table, range(10, 16))),
+    ),
+    Fault("index-unwritten-slots", IN_PLAIN, unwritten, ("unclean-shutdown",)),
+    Fault("timeindex-missing", TIMES, lambda lab: times(lab).unlink(), ("retention-by-mtime",)),
+    Fault("timeindex-size-not-multiple", TIMES, resized(times, lambda data: data[:-5])),
+    Fault("timeindex-zero-tail", TIMES, resized(times, lambda data: data + bytes(120))),
+    Fault("timeindex-not-monotonic", TIMES, edited(times, swapped)),
+    Fault(
+        "timeindex-offset-mismatch", TIMES, slot(times, 3, relative_offset=lambda column: column[5])
     ),
     Fault(
-        "index-offset-mismatch",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), slot(6, relative_offset=lambda table: 0)),
+        "timeindex-offset-mismatch", TIMES, slot(times, -1, relative_offset=lambda column: 2**30)
     ),
-    Fault("index-coarse", "clicks-none-0/00000000000000000000.index", coarse),
-    Fault("index-first-offset-keys", "clicks-none-0/00000000000000000000.index", first_keys),
-    Fault(
-        "index-differs-from-rebuild",
-        "clicks-none-0/00000000000000000000.index",
-        lambda lab: lab.entries(index(lab), lambda table: np.delete(table, range(10, 16))),
-    ),
-    Fault("index-unwritten-slots", "clicks-none-0/", unwritten, ("unclean-shutdown",)),
-    Fault(
-        "timeindex-missing",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: times(lab).unlink(),
-        ("retention-by-mtime",),
-    ),
-    Fault(
-        "timeindex-size-not-multiple",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.write(times(lab), times(lab).read_bytes()[:-5]),
-    ),
-    Fault(
-        "timeindex-zero-tail",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.write(times(lab), times(lab).read_bytes() + bytes(120)),
-    ),
-    Fault(
-        "timeindex-not-monotonic",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(times(lab), swapped),
-    ),
+    Fault("timeindex-offset-mismatch", TIMES, inside_batch),
     Fault(
         "timeindex-offset-mismatch",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(
-            times(lab), slot(3, relative_offset=lambda table: table["relative_offset"][5])
-        ),
-    ),
-    Fault(
-        "timeindex-offset-mismatch",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(times(lab), slot(-1, relative_offset=lambda table: 2**30)),
-    ),
-    Fault(
-        "timeindex-offset-mismatch", "clicks-none-0/00000000000000000000.timeindex", inside_batch
-    ),
-    Fault(
-        "timeindex-offset-mismatch",
-        "append-time-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(
-            times(lab, APPENDED),
-            slot(3, relative_offset=lambda table: table["relative_offset"][3] - 1),
-        ),
+        f"{APPENDED}/{file_stem(0)}.timeindex",
+        slot(lambda lab: times(lab, APPENDED), 3, relative_offset=lambda column: column[3] - 1),
     ),
     Fault(
         "timeindex-timestamp-mismatch",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(
-            times(lab), slot(3, timestamp_ms=lambda table: table["timestamp_ms"][3] + DAY_MS)
-        ),
+        TIMES,
+        slot(times, 3, timestamp_ms=lambda column: column[3] + DAY_MS),
     ),
     Fault(
         "timeindex-timestamp-mismatch",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(
-            times(lab), slot(-1, timestamp_ms=lambda table: table["timestamp_ms"][-1] + 1)
-        ),
+        TIMES,
+        slot(times, -1, timestamp_ms=lambda column: column[-1] + 1),
     ),
-    Fault("timeindex-deep-offset", "sensors-late-0/00000000000000000000.timeindex", deep),
+    Fault("timeindex-deep-offset", LATE_TIMES, deep),
+    Fault("timeindex-max-missed", TIMES, edited(times, lambda table: table[:-1])),
+    Fault("timeindex-max-missed", LATE_TIMES, after_a_newer_one),
+    Fault("timeindex-empty", TIMES, resized(times, lambda data: b""), ("retention-by-mtime",)),
+    Fault("txnindex-mismatch", TXNINDEX, edited(txnindex, lambda table: np.delete(table, 3))),
+    Fault("txnindex-mismatch", TXNINDEX, slot(txnindex, 3, producer_id=lambda column: 77)),
     Fault(
-        "timeindex-max-missed",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.entries(times(lab), lambda table: table[:-1]),
+        "txnindex-mismatch", TXNINDEX, slot(txnindex, 3, first_offset=lambda column: column[3] - 1)
     ),
-    Fault(
-        "timeindex-max-missed", "sensors-late-0/00000000000000000000.timeindex", after_a_newer_one
-    ),
-    Fault(
-        "timeindex-empty",
-        "clicks-none-0/00000000000000000000.timeindex",
-        lambda lab: lab.write(times(lab), b""),
-        ("retention-by-mtime",),
-    ),
-    Fault(
-        "txnindex-mismatch",
-        "payments-0/00000000000000000000.txnindex",
-        lambda lab: aborted(lab, lambda table: np.delete(table, 3)),
-    ),
-    Fault(
-        "txnindex-mismatch",
-        "payments-0/00000000000000000000.txnindex",
-        lambda lab: aborted(lab, slot(3, producer_id=lambda table: 77)),
-    ),
-    Fault(
-        "txnindex-mismatch",
-        "payments-0/00000000000000000000.txnindex",
-        lambda lab: aborted(lab, slot(3, first_offset=lambda table: table["first_offset"][3] - 1)),
-    ),
-    Fault(
-        "txnindex-mismatch",
-        "payments-0/00000000000000000000.txnindex",
-        lambda lab: lab.files(TXN, ".txnindex")[0].unlink(),
-    ),
-    Fault(
-        "txnindex-torn",
-        "payments-0/00000000000000000000.txnindex",
-        lambda lab: lab.write(
-            lab.files(TXN, ".txnindex")[0], lab.files(TXN, ".txnindex")[0].read_bytes()[:-4]
-        ),
-    ),
+    Fault("txnindex-mismatch", TXNINDEX, lambda lab: txnindex(lab).unlink()),
+    Fault("txnindex-torn", TXNINDEX, resized(txnindex, lambda data: data[:-4])),
     Fault(
         "snapshot-bad-crc",
-        "payments-0/",
+        f"{TXN}/",
         lambda lab: lab.change(snapshot(lab), lambda data: data.__setitem__(20, data[20] ^ 1)),
     ),
-    Fault("snapshot-bad-crc", "payments-0/", lambda lab: lab.write(snapshot(lab), b"\0\1\0")),
+    Fault("snapshot-bad-crc", f"{TXN}/", resized(snapshot, lambda data: b"\0\1\0")),
     Fault(
         "snapshot-stray",
-        "payments-0/00000000000000000077.snapshot",
+        f"{TXN}/{file_stem(77)}.snapshot",
         lambda lab: lab.write(
             snapshot(lab).with_name(f"{file_stem(77)}.snapshot"), snapshot(lab).read_bytes()
         ),
     ),
     Fault(
-        "snapshot-missing",
-        "payments-0",
-        lambda lab: [file.unlink() for file in lab.files(TXN, ".snapshot")],
+        "snapshot-missing", TXN, lambda lab: [file.unlink() for file in lab.files(TXN, ".snapshot")]
     ),
-    Fault(
-        "leader-epoch-bad",
-        "clicks-none-0/leader-epoch-checkpoint",
-        lambda lab: epochs(lab, "nothing"),
-    ),
-    Fault(
-        "leader-epoch-bad",
-        "clicks-none-0/leader-epoch-checkpoint",
-        lambda lab: epochs(lab, "0\n2\n0 0\n0 50\n"),
-    ),
-    Fault(
-        "leader-epoch-bad",
-        "clicks-none-0/leader-epoch-checkpoint",
-        lambda lab: epochs(lab, "0\n2\n0 0\n1 99999999\n"),
-    ),
-    Fault(
-        "leader-epoch-bad",
-        "clicks-none-0/leader-epoch-checkpoint",
-        lambda lab: epochs(lab, "0\n1\n7 0\n"),
-    ),
-    Fault(
-        "partition-metadata-bad",
-        "clicks-none-0/partition.metadata",
-        lambda lab: lab.write(
-            lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: short"
-        ),
-    ),
+    Fault("leader-epoch-bad", EPOCHS, written(EPOCHS, b"nothing")),
+    Fault("leader-epoch-bad", EPOCHS, written(EPOCHS, b"0\n2\n0 0\n0 50\n")),
+    Fault("leader-epoch-bad", EPOCHS, written(EPOCHS, b"0\n2\n0 0\n1 99999999\n")),
+    Fault("leader-epoch-bad", EPOCHS, written(EPOCHS, b"0\n1\n7 0\n")),
+    Fault("partition-metadata-bad", TOPIC_ID, written(TOPIC_ID, b"version: 0\ntopic_id: short")),
     Fault(
         "becomes-stray",
-        "clicks-none-0",
-        lambda lab: lab.write(
-            lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
-        ),
+        PLAIN,
+        written(TOPIC_ID, b"version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"),
         beside=METADATA,
     ),
     Fault(
         "checkpoint-unreadable",
-        "replication-offset-checkpoint",
-        lambda lab: lab.write(
-            lab.path / "replication-offset-checkpoint", b"0\n7\nclicks-none 0 1\n"
-        ),
+        HIGH_WATERMARK_CHECKPOINT,
+        written(HIGH_WATERMARK_CHECKPOINT, b"0\n7\nclicks-none 0 1\n"),
     ),
     Fault(
         "checkpoint-unreadable",
-        "bootstrap.checkpoint",
-        lambda lab: lab.change(lab.path / "bootstrap.checkpoint", flipped_end),
+        BOOTSTRAP,
+        lambda lab: lab.change(lab.path / BOOTSTRAP, flipped_end),
     ),
     Fault(
         "checkpoint-unreadable",
-        "__cluster_metadata-0/",
+        f"{METADATA}/",
         lambda lab: lab.change(lab.files(METADATA, ".checkpoint")[-1], flipped_end),
     ),
+    Fault("checkpoint-empty", RECOVERY_POINT_CHECKPOINT, written(RECOVERY_POINT_CHECKPOINT, b"")),
     Fault(
-        "checkpoint-empty",
-        "recovery-point-offset-checkpoint",
-        lambda lab: lab.write(lab.path / "recovery-point-offset-checkpoint", b""),
+        "checkpoint-empty", HIGH_WATERMARK_CHECKPOINT, written(HIGH_WATERMARK_CHECKPOINT, b"0\n0\n")
     ),
-    Fault(
-        "checkpoint-empty",
-        "replication-offset-checkpoint",
-        lambda lab: lab.write(lab.path / "replication-offset-checkpoint", b"0\n0\n"),
-    ),
-    Fault(
-        "meta-properties-bad",
-        "meta.properties",
-        lambda lab: lab.write(lab.path / "meta.properties", b"version=1\nnode.id=1\n"),
-    ),
-    Fault(
-        "meta-properties-bad",
-        "meta.properties",
-        lambda lab: lab.write(lab.path / "meta.properties", b"junk\n"),
-    ),
-    Fault(
-        "meta-properties-bad",
-        "meta.properties",
-        lambda lab: lab.write(lab.path / "meta.properties", b"\\u00x"),
-    ),
-    Fault(
-        "meta-properties-bad",
-        "meta.properties",
-        lambda lab: (lab.path / "meta.properties").unlink(),
-    ),
-    Fault(
-        "checkpoint-unreadable",
-        "bootstrap.checkpoint",
-        lambda lab: lab.write(lab.path / "bootstrap.checkpoint", b"x"),
-    ),
-    Fault(
-        "checkpoint-unreadable",
-        "bootstrap.checkpoint",
-        lambda lab: lab.write(lab.path / "bootstrap.checkpoint", b""),
-    ),
-    Fault(
-        "checkpoint-unreadable", "__cluster_metadata-0/quorum-state", lambda lab: quorum(lab, b"")
-    ),
-    Fault(
-        "checkpoint-unreadable", "__cluster_metadata-0/quorum-state", lambda lab: quorum(lab, b"{}")
-    ),
-    Fault(
-        "checkpoint-unreadable",
-        "__cluster_metadata-0/quorum-state",
-        lambda lab: quorum(lab, b'{"data_version":9}'),
-    ),
+    Fault("meta-properties-bad", PROPERTIES, written(PROPERTIES, b"version=1\nnode.id=1\n")),
+    Fault("meta-properties-bad", PROPERTIES, written(PROPERTIES, b"junk\n")),
+    Fault("meta-properties-bad", PROPERTIES, written(PROPERTIES, b"\\u00x")),
+    Fault("meta-properties-bad", PROPERTIES, lambda lab: (lab.path / PROPERTIES).unlink()),
+    Fault("checkpoint-unreadable", BOOTSTRAP, written(BOOTSTRAP, b"x")),
+    Fault("checkpoint-unreadable", BOOTSTRAP, written(BOOTSTRAP, b"")),
+    Fault("checkpoint-unreadable", QUORUM, written(QUORUM, b"")),
+    Fault("checkpoint-unreadable", QUORUM, written(QUORUM, b"{}")),
+    Fault("checkpoint-unreadable", QUORUM, written(QUORUM, b'{"data_version":9}')),
     Fault(
         "orphan-index",
-        "clicks-none-0/00000000000000999999.index",
-        lambda lab: lab.write(lab.path / PLAIN / f"{file_stem(999999)}.index", bytes(24)),
+        f"{PLAIN}/{file_stem(999_999)}.index",
+        written(f"{PLAIN}/{file_stem(999_999)}.index", bytes(24)),
     ),
-    Fault(
-        "leftover-deleted",
-        "clicks-none-0/00000000000000000000.log.deleted",
-        lambda lab: renamed(lab, ".deleted"),
-    ),
-    Fault(
-        "leftover-cleaned",
-        "clicks-none-0/00000000000000000000.log.cleaned",
-        lambda lab: renamed(lab, ".cleaned"),
-    ),
-    Fault(
-        "leftover-swap",
-        "clicks-none-0/00000000000000000000.log.swap",
-        lambda lab: renamed(lab, ".swap"),
-    ),
+    Fault("leftover-deleted", f"{LOG}.deleted", lambda lab: renamed(lab, ".deleted")),
+    Fault("leftover-cleaned", f"{LOG}.cleaned", lambda lab: renamed(lab, ".cleaned")),
+    Fault("leftover-swap", f"{LOG}.swap", lambda lab: renamed(lab, ".swap")),
     Fault("directory-name-bad", "backup", lambda lab: (lab.path / "backup").mkdir()),
-    Fault(
-        "unknown-file",
-        "clicks-none-0/notes.txt",
-        lambda lab: lab.write(lab.path / PLAIN / "notes.txt", b"do not delete"),
-    ),
-    Fault(
-        "unknown-file", "notes.txt", lambda lab: lab.write(lab.path / "notes.txt", b"do not delete")
-    ),
-    Fault("unclean-shutdown", ".kafka_cleanshutdown", Lab.unclean),
+    Fault("unknown-file", f"{PLAIN}/notes.txt", written(f"{PLAIN}/notes.txt", b"do not delete")),
+    Fault("unknown-file", "notes.txt", written("notes.txt", b"do not delete")),
+    Fault("unclean-shutdown", CLEAN_SHUTDOWN, Lab.unclean),
     Fault(
         "recovery-will-truncate",
-        "clicks-none-0/",
+        IN_PLAIN,
         lambda lab: (lab.unclean(), torn(lab)),
         ("log-torn-tail", "unclean-shutdown", "recovery-point-beyond-end"),
     ),
-    Fault(
-        "recovery-will-rebuild",
-        "clicks-none-0/",
-        lambda lab: index(lab).unlink(),
-        ("index-missing",),
-    ),
+    Fault("recovery-will-rebuild", IN_PLAIN, lambda lab: index(lab).unlink(), ("index-missing",)),
     Fault(
         "recovery-will-delete",
-        "clicks-none-0/",
+        IN_PLAIN,
         lambda lab: (
             lab.unclean(),
             flip(lab, 100),
-            lab.checkpoint("recovery-point-offset-checkpoint", "clicks-none", 0, 0),
+            lab.checkpoint(RECOVERY_POINT_CHECKPOINT, "clicks-none", 0, 0),
         ),
         ("batch-crc-mismatch", "unclean-shutdown"),
     ),
@@ -936,121 +666,92 @@ FAULTS = [
         lambda lab: (lab.path / "backup").mkdir(),
         ("directory-name-bad",),
     ),
-    Fault(
-        "log-start-beyond-end",
-        "clicks-none-0",
-        lambda lab: lab.checkpoint("log-start-offset-checkpoint", "clicks-none", 0, 99_999_999),
-    ),
-    Fault(
-        "recovery-point-beyond-end",
-        "clicks-none-0",
-        lambda lab: lab.checkpoint(
-            "recovery-point-offset-checkpoint", "clicks-none", 0, 99_999_999
-        ),
-    ),
-    Fault(
-        "high-watermark-beyond-end",
-        "clicks-none-0",
-        lambda lab: lab.checkpoint("replication-offset-checkpoint", "clicks-none", 0, 99_999_999),
-    ),
-    Fault(
-        "partition-missing",
-        "gone-0",
-        lambda lab: lab.checkpoint("replication-offset-checkpoint", "gone", 0, 7),
-    ),
+    Fault("log-start-beyond-end", PLAIN, checkpointed(LOG_START_CHECKPOINT, 99_999_999)),
+    Fault("recovery-point-beyond-end", PLAIN, checkpointed(RECOVERY_POINT_CHECKPOINT, 99_999_999)),
+    Fault("high-watermark-beyond-end", PLAIN, checkpointed(HIGH_WATERMARK_CHECKPOINT, 99_999_999)),
+    Fault("partition-missing", "gone-0", checkpointed(HIGH_WATERMARK_CHECKPOINT, 7, "gone")),
     Fault(
         "hanging-transaction",
-        "payments-0/",
+        f"{TXN}/",
         unfinished,
         ("timestamp-in-future",),
         now_ms=1_797_000_000_000,
     ),
-    Fault("open-transaction", "payments-0/", unfinished),
-    Fault(
-        "timestamp-in-future",
-        "clicks-none-0/",
-        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) + 400 * DAY_MS, 1),
-    ),
+    Fault("open-transaction", f"{TXN}/", unfinished),
+    Fault("timestamp-in-future", IN_PLAIN, lambda lab: timed(lab, lambda ms: ms + 400 * DAY_MS, 1)),
     Fault(
         "timestamp-unit-suspect",
-        "clicks-none-0/",
-        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) // 1000),
+        IN_PLAIN,
+        lambda lab: timed(lab, lambda ms: ms // 1000),
         ("timestamps-out-of-order",),
     ),
     Fault(
         "timestamp-unit-suspect",
-        "clicks-none-0/",
-        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) * 1000),
+        IN_PLAIN,
+        lambda lab: timed(lab, lambda ms: ms * 1000),
         ("retention-blocked",),
     ),
     Fault(
         "timestamp-unit-suspect",
-        "clicks-none-0/",
-        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) * 1_000_000),
+        IN_PLAIN,
+        lambda lab: timed(lab, lambda ms: ms * 1_000_000),
         ("retention-blocked",),
     ),
     Fault(
         "timestamps-out-of-order",
-        "clicks-none-0/",
-        lambda lab: timed(
-            lab,
-            lambda row: int(row["max_timestamp_ms"]) - (row["position"] > 100_000) * 30 * DAY_MS,
-        ),
+        IN_PLAIN,
+        lambda lab: timed(lab, lambda ms: ms - 30 * DAY_MS, from_position=100_001),
     ),
     Fault(
         "timestamps-missing",
-        "clicks-none-0/",
-        lambda lab: timed(lab, lambda row: -1),
+        IN_PLAIN,
+        lambda lab: timed(lab, lambda ms: -1),
         ("retention-by-mtime",),
     ),
     Fault(
         "retention-blocked",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: timed(lab, lambda row: int(row["max_timestamp_ms"]) + 40 * DAY_MS),
+        LOG,
+        lambda lab: timed(lab, lambda ms: ms + 40 * DAY_MS),
         ("timestamps-out-of-order",),
     ),
-    Fault(
-        "retention-by-mtime",
-        "clicks-none-0/00000000000000000000.log",
-        lambda lab: lab.write(times(lab), b""),
-        ("timeindex-empty",),
-    ),
+    Fault("retention-by-mtime", LOG, resized(times, lambda data: b""), ("timeindex-empty",)),
     Fault(
         "interval-without-effect",
-        "clicks-none-0",
+        PLAIN,
         lambda lab: [lab.reindex(file, 0) for file in lab.files(PLAIN, ".log")],
     ),
     Fault(
         "index-limit-rolls",
-        "clicks-none-0/",
+        IN_PLAIN,
         lambda lab: split(lab, 6, 0, grow=False),
         ("interval-without-effect",),
     ),
     Fault(
         "time-index-limit-binds",
-        "clicks-none-0/",
+        IN_PLAIN,
         lambda lab: split(lab, 6, 0, grow=True),
         ("interval-without-effect",),
     ),
-    Fault(
-        "preallocation-waste",
-        "clicks-none-0/",
-        waste,
-        ("unclean-shutdown", "index-unwritten-slots"),
-    ),
+    Fault("preallocation-waste", IN_PLAIN, waste, ("unclean-shutdown", "index-unwritten-slots")),
     Fault(
         "maps-near-limit",
         "",
         lambda lab: None,
         most_maps=settings.MAPS_OF_JVM + settings.MAPS_PER_SEGMENT * 2,
     ),
-    Fault("segments-tiny", "clicks-none-0", lambda lab: split(lab, 24, 4096, grow=True)),
+    Fault("segments-tiny", PLAIN, lambda lab: split(lab, 24, 4096, grow=True)),
     Fault(
         "topic-diskless",
-        "__cluster_metadata-0/00000000000000000000.log",
+        f"{METADATA}/{file_stem(0)}.log",
         lambda lab: set_topic(lab, "clicks-none", settings.DISKLESS, "true"),
         beside=PLAIN,
     ),
+]
+# the faults whose code an earlier one has
+REPEATS = [
+    fault
+    for number, fault in enumerate(FAULTS)
+    if fault.code in {earlier.code for earlier in FAULTS[:number]}
 ]
 
 
@@ -1058,7 +759,7 @@ FAULTS = [
 def baseline(clean, tmp_path_factory) -> set[tuple]:
     health = check(open_broker(Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka").path))
     assert health.counts["error"] == 0
-    return identities(health)
+    return {identity(finding) for finding in health.findings}
 
 
 def damaged_lab(fault, clean, folder, monkeypatch) -> Lab:
@@ -1073,23 +774,19 @@ def damaged_lab(fault, clean, folder, monkeypatch) -> Lab:
     return lab
 
 
-def identities(health: Health) -> set[tuple]:
-    return {(finding.code, finding.file, finding.message) for finding in health.findings}
+def identity(finding: Finding) -> tuple:
+    return finding.code, finding.file, finding.message
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
 def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
     """Every other new finding follows from the damage."""
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
-    health = check(open_broker(lab.path), now_ms=fault.now_ms)
+    health = check(lab.path, now_ms=fault.now_ms)
     assert contradictions(health) == []
-    new = [
-        finding
-        for finding in health.findings
-        if (finding.code, finding.file, finding.message) not in baseline
-    ]
+    new = [finding for finding in health.findings if identity(finding) not in baseline]
     fault_findings = [finding for finding in new if finding.code == fault.code]
-    assert fault_findings, [(finding.code, finding.file, finding.message) for finding in new]
+    assert fault_findings, [identity(finding) for finding in new]
     assert all(fault.file in (finding.file or "") for finding in fault_findings)
     assert all(finding.severity == CODES[fault.code].severity for finding in fault_findings)
     assert all(
@@ -1102,65 +799,67 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
             for finding in health.findings
             if NO_START.search(str(finding.consequence))
         ] == []
-    others = [
-        finding
+    expected_codes = (fault.code, *fault.also, *PREDICTED)
+    assert [
+        identity(finding)
         for finding in new
-        if finding.code not in (fault.code, *fault.also, *FORETOLD) and finding.severity != "info"
-    ]
-    assert [(finding.code, finding.file, finding.message) for finding in others] == []
+        if finding.code not in expected_codes and finding.severity != "info"
+    ] == []
 
 
 def test_a_topic_that_is_not_diskless_has_no_finding(clean, tmp_path):
     lab = Lab(clean, tmp_path / "kafka")
     set_topic(lab, "clicks-none", settings.DISKLESS, "false")
-    assert "topic-diskless" not in {one.code for one in check(open_broker(lab.path)).findings}
+    assert "topic-diskless" not in codes(check(lab.path))
 
 
 @pytest.mark.parametrize(
-    ("version", "is_named"),
-    [("3.9", True), ("4.0", True), ("4.0.1", False), ("4.3.1", False)],
+    ("version", "is_named"), [("3.9", True), ("4.0", True), ("4.0.1", False), ("4.3.1", False)]
 )
 def test_offsets_that_an_old_release_gives_twice(clean, tmp_path, version, is_named):
     """KAFKA-19407: the finding names the fault for the releases that have it."""
     code = "offsets-not-increasing"
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
-    rebased(lab, 9, lambda batches: int(batches["base_offset"][8]))
-    findings = check(open_broker(lab.path), version=version).findings
-    (problem,) = [one.message["problem"] for one in findings if one.code == code]
+    rebased(lab, 9, lambda offsets: offsets[8])
+    problem = only(check(lab.path, version), code).message["problem"]
     assert (problem.key == "finding.with_cause") == is_named
     assert not is_named or problem["cause"] == CODES[code].cause
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, id=fault.code, marks=[NIGHTLY] if fault in REPEATS else [])
+        for fault in FAULTS
+    ],
+)
 def test_no_finding_contradicts_the_start_after_a_kill(fault, clean, tmp_path, monkeypatch):
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     (lab.path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
-    assert contradictions(check(open_broker(lab.path), now_ms=fault.now_ms)) == []
+    assert contradictions(check(lab.path, now_ms=fault.now_ms)) == []
+
+
+def marks_of_levels(fault: Fault) -> list[pytest.MarkDecorator]:
+    if fault in REPEATS:
+        return [NIGHTLY]
+    return [] if CODES[fault.code].family == "log" else [pytest.mark.slow]
 
 
 @pytest.mark.parametrize("level", ["headers", "crc"])
 @pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(
-            fault,
-            id=fault.code,
-            marks=[] if CODES[fault.code].family == "log" else pytest.mark.slow,
-        )
-        for fault in FAULTS
-    ],
+    "fault", [pytest.param(fault, id=fault.code, marks=marks_of_levels(fault)) for fault in FAULTS]
 )
 def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
     """No code outside the level is reported and every code inside it is; two are found in part."""
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
-    health = check(open_broker(lab.path), now_ms=fault.now_ms, level=CheckLevel(level))
-    codes = {finding.code for finding in health.findings if fault.file in (finding.file or "")}
+    health = check(lab.path, now_ms=fault.now_ms, level=CheckLevel(level))
+    is_found = fault.code in {
+        finding.code for finding in health.findings if fault.file in (finding.file or "")
+    }
     is_unchecked = fault.code in UNCHECKED_CODES[CheckLevel(level)]
-    assert (fault.code in codes) != is_unchecked or (
-        is_unchecked and fault.code in ("batch-crc-mismatch", "batch-record-count")
-    )
-    (partial,) = (finding for finding in health.findings if finding.code == "checks-partial")
-    assert partial.message["codes"] == UNCHECKED_CODES[CheckLevel(level)]
+    is_found_in_part = fault.code in ("batch-crc-mismatch", "batch-record-count")
+    assert is_found != is_unchecked or (is_unchecked and is_found_in_part)
+    assert only(health, "checks-partial").message["codes"] == UNCHECKED_CODES[CheckLevel(level)]
 
 
 @pytest.mark.parametrize(
@@ -1180,29 +879,27 @@ def test_a_torn_closed_segment_is_cut_only_by_a_recovery_that_reaches_it(
     batches = rows(log(lab))
     lab.write(log(lab), log(lab).read_bytes()[:-10])
     if recovery_point is not None:
-        lab.checkpoint("recovery-point-offset-checkpoint", "clicks-none", 0, recovery_point)
+        lab.checkpoint(RECOVERY_POINT_CHECKPOINT, "clicks-none", 0, recovery_point)
     if not is_clean:
         lab.unclean()
-    health = check(open_broker(lab.path))
-    (torn_tail,) = (finding for finding in health.findings if finding.code == "log-torn-tail")
+    health = check(lab.path)
+    torn_tail = only(health, "log-torn-tail")
     assert torn_tail.consequence["outcome"].key == f"consequence.{outcome}"
     assert torn_tail.next_step.key == f"next_step.{next_step}"
     assert torn_tail.needs_replica
     cuts = [step.segment for step in health.restart.steps if step.action == "truncate"]
     assert cuts == ([0] if outcome == "damage_cut" else [])
-    (gap,) = (finding for finding in health.findings if finding.code == "segment-gap")
-    assert (gap.message["first"], gap.message["last"]) == (
-        int(batches["base_offset"][-1]),
-        int(batches["last_offset"][-1]),
-    )
+    gap = only(health, "segment-gap").message
+    lost = batches[-1]
+    assert (gap["first"], gap["last"]) == (lost["base_offset"], lost["last_offset"])
 
 
 def test_a_closed_segment_without_its_index_is_cut_at_every_start(clean, tmp_path):
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
     lab.write(log(lab), log(lab).read_bytes()[:-10])
     index(lab).unlink()
-    health = check(open_broker(lab.path))
-    (torn_tail,) = (finding for finding in health.findings if finding.code == "log-torn-tail")
+    health = check(lab.path)
+    torn_tail = only(health, "log-torn-tail")
     assert torn_tail.consequence == message("consequence.recovery_cuts_tail")
     assert [step.segment for step in health.restart.steps if step.action == "truncate"] == [0]
 
@@ -1213,30 +910,23 @@ def test_an_emptied_checkpoint_is_not_the_time_of_the_last_write(clean, tmp_path
     lab.unclean()
     (lab.path / ".lock").touch()
     newest_ms = check_plan.newest_ms(open_broker(lab.path))
-    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+    for name in (RECOVERY_POINT_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT):
         path = lab.path / name
         path.unlink()
         path.touch()
     broker = open_broker(lab.path)
     assert check_plan.newest_ms(broker) <= newest_ms
-    texts = {finding.code: finding.message.key for finding in check(broker).findings}
-    assert texts["unclean-shutdown"] == "finding.no_file"
+    assert only(check(broker), "unclean-shutdown").message.key == "finding.no_file"
 
 
 def test_no_time_is_no_newest_record(clean, tmp_path):
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
-    timed(lab, lambda row: -1)
+    timed(lab, lambda ms: -1)
     times(lab).unlink()
-    (missing,) = (
-        finding
-        for finding in check(open_broker(lab.path)).findings
-        if finding.code == "timeindex-missing"
-    )
-    assert (missing.message.key, missing.message["file"]) == (
-        "finding.no_timeindex_no_times",
-        "00000000000000000000.log",
-    )
-    assert missing.message["written"] > YEAR_2000_MS
+    missing = only(check(lab.path), "timeindex-missing").message
+    assert missing.key == "finding.no_timeindex_no_times"
+    assert missing["file"] == "00000000000000000000.log"
+    assert missing["written"] > YEAR_2000_MS
 
 
 @pytest.mark.parametrize(
@@ -1252,12 +942,8 @@ def test_what_kafka_does_with_a_small_file(name, data, consequence, clean, tmp_p
     """Some faults take the log directory offline, others end the start."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])
     lab.write(lab.path / PLAIN / name, data)
-    consequences = {
-        finding.consequence
-        for finding in check(open_broker(lab.path)).findings
-        if finding.code in ("leader-epoch-bad", "partition-metadata-bad")
-    }
-    assert consequences == {message(consequence)}
+    code = "partition-metadata-bad" if name == "partition.metadata" else "leader-epoch-bad"
+    assert only(check(lab.path), code).consequence == message(consequence)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -1272,15 +958,13 @@ def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
     )
     place = random.randrange(path.stat().st_size)
     lab.change(path, lambda data: data.__setitem__(place, data[place] ^ (1 << random.randrange(8))))
-    findings = check(open_broker(lab.path)).findings
     new = [
         finding
-        for finding in findings
-        if (finding.code, finding.file, finding.message) not in baseline
-        and finding.severity != "info"
+        for finding in check(lab.path).findings
+        if identity(finding) not in baseline and finding.severity != "info"
     ]
     assert [finding.file for finding in new] == [f"{partition}/{path.name}"], [
-        (finding.code, finding.file, finding.message) for finding in new
+        identity(finding) for finding in new
     ]
     assert new[0].position <= place < new[0].position + new[0].length
 
@@ -1289,13 +973,8 @@ def test_the_list_is_complete():
     """Every code has its fault, here or in test_unreadable, test_tiered_storage,
     test_log_directory_checks or the test of levels above.
     """
-    elsewhere = ("tiered-storage", "log-directories")
-    of_a_store = {code.name for code in CODES.values() if code.family in elsewhere}
-    assert (
-        set(CODES) - {fault.code for fault in FAULTS}
-        == {
-            "unreadable-file",
-            "checks-partial",
-        }
-        | of_a_store
-    )
+    elsewhere = {
+        code.name for code in CODES.values() if code.family in ("tiered-storage", "log-directories")
+    }
+    missing = set(CODES) - {fault.code for fault in FAULTS}
+    assert missing == {"unreadable-file", "checks-partial"} | elsewhere
