@@ -5,23 +5,21 @@ where a directory or a .log was missing, created it empty and reported nothing.
 """
 
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.analysis.broker_health import check
+from tests.kafka.starts import BASES, unpack
 
-STARTS = Path(__file__).parents[1] / "data" / "starts"
 CODES = ("partition-missing", "high-watermark-beyond-end", "recovery-point-beyond-end")
 
 
 @pytest.fixture(params=["clean", "killed"])
 def disk(request, tmp_path) -> Path:
     """Returns the log directory of a broker that has only one."""
-    with tarfile.open(STARTS / f"one-{request.param}.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="fully_trusted")
-    return tmp_path / f"one-{request.param}" / "disk-0"
+    (disk,) = unpack(BASES / f"one-{request.param}.tar.xz", tmp_path)
+    return disk
 
 
 def losses(directory: Path) -> dict[str | None, tuple[str, str]]:
