@@ -1,7 +1,7 @@
 """The uses of the bytes of a log directory, compared with `du` and with a plain account."""
 
-import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,21 +19,20 @@ from kafkaviz.analysis.disk import (
     with_summaries,
 )
 from kafkaviz.format.batch import HEADER_BYTES, is_control, is_transactional
-from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.broker import open_broker
 from tests.analysis.lab import Lab
 from tests.conftest import SAMPLES
 
 SAMPLE_NAMES = (
-    "kafka-4.3.1-clean",
-    "kafka-4.3.1-damaged",
-    "kafka-4.3.1-killed-selection",
-    "kafka-4.4.0-replica-1",
-    "kafka-4.4.0-replica-2",
+    *("kafka-4.3.1-clean", "kafka-4.3.1-damaged", "kafka-4.3.1-killed-selection"),
+    *("kafka-4.4.0-replica-1", "kafka-4.4.0-replica-2"),
 )
 
 
-def read_shares(broker: Broker) -> list[DiskShare]:
+@cache
+def read_shares(directory: Path) -> list[DiskShare]:
     """Returns the shares of a broker's partitions and other files, divided by a check."""
+    broker = open_broker(directory)
     plan = plan_check(broker)
     shares = []
     for share in disk_shares(broker):
@@ -47,14 +46,6 @@ def read_shares(broker: Broker) -> list[DiskShare]:
     return shares
 
 
-def file_lengths(root: Path) -> list[int]:
-    return [
-        os.stat(os.path.join(folder, name)).st_size
-        for folder, _, names in os.walk(root)
-        for name in names
-    ]
-
-
 def allocated_kib(root: Path) -> int:
     """Returns the disk space of all files in units of 1024 bytes, as du counts it."""
     lines = subprocess.run(
@@ -66,10 +57,9 @@ def allocated_kib(root: Path) -> int:
 
 @pytest.mark.parametrize("sample", SAMPLE_NAMES)
 def test_the_uses_add_up_to_the_byte(sample, cache):
-    broker = open_broker(SAMPLES / f"{sample}.tar.gz")
-    root = broker.path
-    shares = read_shares(broker)
-    lengths = file_lengths(root)
+    root = open_broker(SAMPLES / f"{sample}.tar.gz").path
+    shares = read_shares(root)
+    lengths = [path.stat().st_size for path in root.rglob("*") if path.is_file()]
     assert sum(total_uses(shares).values()) == sum(lengths)
     assert sum(share.files for share in shares) == len(lengths)
     assert sum(share.allocated_bytes for share in shares) == allocated_kib(root) * 1024
@@ -80,7 +70,7 @@ def test_the_uses_add_up_to_the_byte(sample, cache):
 def test_the_batches_of_a_log_are_divided_as_a_plain_account_divides_them(clean):
     broker = open_broker(clean)
     aborted_total = 0
-    for share in read_shares(broker):
+    for share in read_shares(clean):
         if share.partition is None or broker.partition(share.partition).state != "current":
             continue
         expected = dict.fromkeys(Use, 0)
@@ -137,10 +127,8 @@ def test_files_that_are_not_in_use(clean, tmp_path):
         Use.REMOTE_INDEX_CACHE: [f"remote-log-index-cache/{5}_xyz.index"],
         Use.BROKER_FILES: ["recovery-point-offset-checkpoint.tmp"],
         Use.FOREIGN: [
-            "backup.tar",
-            "lost+found/a/b",
-            "orders-0/notes/todo.txt",
-            "orders-0/.DS_Store",
+            *("backup.tar", "lost+found/a/b"),
+            *("orders-0/notes/todo.txt", "orders-0/.DS_Store"),
         ],
     }
     for place, (use, file_names) in enumerate(files.items(), 1):
@@ -154,11 +142,10 @@ def test_files_that_are_not_in_use(clean, tmp_path):
 
 
 def test_an_unread_log_is_unread(damaged):
-    shares = list(disk_shares(open_broker(damaged)))
-    live = [segment for partition in open_broker(damaged).partitions for segment in partition.live]
-    assert total_uses(shares)[Use.UNREAD] == sum(
-        info.size_bytes for segment in live for info in segment.files
-    )
+    broker = open_broker(damaged)
+    live = [segment for partition in broker.partitions for segment in partition.live]
+    log_bytes = sum(info.size_bytes for segment in live for info in segment.files)
+    assert total_uses(list(disk_shares(broker)))[Use.UNREAD] == log_bytes
 
 
 def test_a_folder_that_vanished_after_the_listing_is_named(clean, tmp_path):
@@ -176,7 +163,7 @@ def test_a_folder_that_vanished_after_the_listing_is_named(clean, tmp_path):
 
 
 def test_superseded_records_are_a_part_of_the_records(clean):
-    share = next(share for share in read_shares(open_broker(clean)) if share.topic == "orders")
+    share = next(share for share in read_shares(clean) if share.topic == "orders")
     records = share.uses[Use.RECORDS]
     divided = with_cleaning(share, 10)
     assert divided.uses[Use.SUPERSEDED] == 10 and divided.uses[Use.RECORDS] == records - 10

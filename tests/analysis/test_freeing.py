@@ -21,9 +21,23 @@ from tests.analysis.lab import Lab
 SUFFIX = "0" * 32
 KINDS = FreeingKind
 NOW_MS = 1_798_761_600_000  # 2027-01-01, later than all files of the samples
-
-
 QUIET = Restart(clean=True, starts=True, steps=())
+
+
+@pytest.fixture
+def lab(clean, tmp_path) -> Lab:
+    """Returns a broker with its metadata log and one partition."""
+    return Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
+
+
+@pytest.fixture
+def lone(clean, tmp_path) -> Lab:
+    """Returns a broker with one partition and no metadata log."""
+    return Lab(clean, tmp_path / "lone", ["orders-0"])
+
+
+def bases_of(lab: Lab) -> list[int]:
+    return [int(path.stem) for path in lab.files("orders-0", ".log")]
 
 
 def write(root: Path, *names: str) -> None:
@@ -40,8 +54,7 @@ def found(root: Path, restart: Restart | None = QUIET) -> dict[FreeingKind, list
     return {step.kind: sorted(str(path.relative_to(root)) for path in step.paths) for step in steps}
 
 
-def test_the_safe_order_and_what_is_deleted_as_a_whole(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
+def test_the_safe_order_and_what_is_deleted_as_a_whole(lab):
     assert found(lab.path) == {}
     write(lab.path, "server.properties", "lost+found/a")
     expected = {
@@ -60,17 +73,15 @@ def test_the_safe_order_and_what_is_deleted_as_a_whole(clean, tmp_path):
     assert list(found(lab.path)) == list(expected)
 
 
-def test_a_swap_file_keeps_the_leftovers(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
-    write(lab.path, f"orders-0/{7:020d}.log.swap", f"orders-0/{9:020d}.log.cleaned")
-    write(lab.path, f"orders-0/{0:020d}.log.deleted")
-    assert found(lab.path) == {KINDS.WAITING: [f"orders-0/{0:020d}.log.deleted"]}
+def test_a_swap_file_keeps_the_leftovers(lone):
+    write(lone.path, f"orders-0/{7:020d}.log.swap", f"orders-0/{9:020d}.log.cleaned")
+    write(lone.path, f"orders-0/{0:020d}.log.deleted")
+    assert found(lone.path) == {KINDS.WAITING: [f"orders-0/{0:020d}.log.deleted"]}
 
 
 @pytest.mark.parametrize("cause", ["becomes-current", "becomes-stray", "replaced-by-future", ""])
-def test_a_moving_replica_stays_if_the_other_one_may_not_last(clean, tmp_path, cause):
+def test_a_moving_replica_stays_if_the_other_one_may_not_last(lab, cause):
     """Nor is it listed if the replica in use is missing, or the start is not predicted."""
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
     write(lab.path, f"other-0.{SUFFIX}-future/{0:020d}.log")
     assert found(lab.path) == {}
     replica = f"orders-0.{SUFFIX}-future"
@@ -105,9 +116,8 @@ def due_segments(root: Path, clock_ms: int | None = None, **options: object) -> 
     ]
 
 
-def test_a_segment_is_listed_only_under_a_limit_that_a_file_has(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
-    bases = sorted(int(path.stem) for path in (lab.path / "orders-0").glob("*.log"))
+def test_a_segment_is_listed_only_under_a_limit_that_a_file_has(lab):
+    bases = bases_of(lab)
     assert due_segments(lab.path) == []  # Kafka's default is 7 days
     properties = lab.path / "server.properties"
     for lines, expected in (
@@ -121,9 +131,8 @@ def test_a_segment_is_listed_only_under_a_limit_that_a_file_has(clean, tmp_path)
         assert due_segments(lab.path) == expected, lines
 
 
-def test_a_typed_limit_lists_no_segment(clean, tmp_path):
+def test_a_typed_limit_lists_no_segment(lab):
     """It is for trying."""
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
     broker = open_broker(lab.path)
     typed = open_settings(broker, overrides={"log.retention.ms": "86400000"})
     assert due_segments(lab.path, settings=typed) == []
@@ -135,17 +144,15 @@ def test_a_typed_limit_lists_no_segment(clean, tmp_path):
         assert due_segments(lab.path, settings=typed) == []
 
 
-def test_topics_whose_own_settings_are_unknown_keep_their_segments(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+def test_topics_whose_own_settings_are_unknown_keep_their_segments(lone):
     lines = (LIMIT, "log.cleanup.policy=delete", "log.retention.bytes=-1", "")
-    (lab.path / "server.properties").write_text("\n".join(lines))
-    health = check(lab.path, now_ms=NOW_MS)
+    (lone.path / "server.properties").write_text("\n".join(lines))
+    health = check(lone.path, now_ms=NOW_MS)
     assert health.retention[0].due_bytes
-    assert due_segments(lab.path) == []
+    assert due_segments(lone.path) == []
 
 
-def test_a_clock_in_the_future_lists_no_segment(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
+def test_a_clock_in_the_future_lists_no_segment(lab):
     (lab.path / "server.properties").write_text(f"{LIMIT}\n")
     newest_ms = max(
         segment.until_ms
@@ -157,34 +164,30 @@ def test_a_clock_in_the_future_lists_no_segment(clean, tmp_path):
     assert due_segments(lab.path, newest_ms - 30 * DAY_MS) == []
 
 
-def test_a_log_without_a_high_watermark_keeps_its_segments(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
+def test_a_log_without_a_high_watermark_keeps_its_segments(lab):
     (lab.path / "server.properties").write_text(f"{LIMIT}\n")
     assert due_segments(lab.path)
     (lab.path / HIGH_WATERMARK_CHECKPOINT).unlink()
     assert due_segments(lab.path) == []
 
 
-def test_what_is_before_the_log_start_is_listed_under_any_settings(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
-    bases = sorted(int(path.stem) for path in (lab.path / "orders-0").glob("*.log"))
+def test_what_is_before_the_log_start_is_listed_under_any_settings(lab):
+    bases = bases_of(lab)
     path = lab.path / LOG_START_CHECKPOINT
     lab.write(path, checkpoint.build_offsets({("orders", 0): bases[1]}))
     assert due_segments(lab.path) == bases[:1]
 
 
-def test_a_partition_that_was_created_after_the_listing_stays(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
-    broker = open_broker(lab.path)
-    write(lab.path, f"new-topic-0/{0:020d}.log", "notes/todo.txt")
+def test_a_partition_that_was_created_after_the_listing_stays(lone):
+    broker = open_broker(lone.path)
+    write(lone.path, f"new-topic-0/{0:020d}.log", "notes/todo.txt")
     shares = list(disk_shares(broker))
     [step] = freeing_steps(broker, shares)
-    assert step.paths == (lab.path / "notes",)
+    assert step.paths == (lone.path / "notes",)
     assert total_uses(shares[-1:])[Use.UNREAD] == 100
 
 
-def test_the_metadata_log_stays(clean, tmp_path):
-    lab = Lab(clean, tmp_path / "kafka", ["__cluster_metadata-0", "orders-0"])
+def test_the_metadata_log_stays(lab):
     write(lab.path, f"__cluster_metadata-0/{0:020d}-{1:010d}.checkpoint.deleted")
     assert found(lab.path) == {}
 
@@ -194,8 +197,8 @@ def test_after_all_of_it_was_deleted_a_start_is_predicted(clean, tmp_path, monke
 
     The starts of real brokers are in tests/kafka/freed_starts.py.
     """
-    root = tmp_path / "kafka"
-    shutil.copytree(clean, root)
+    partitions = ("__cluster_metadata-0", "orders-0", "weblogs-0")  # weblogs has a .deleted segment
+    root = Lab(clean, tmp_path / "kafka", partitions).path
     (root / "server.properties").write_text(f"{LIMIT}\n")
     monkeypatch.setattr("time.time", lambda: NOW_MS / 1000)
     before = check(root)
@@ -216,7 +219,7 @@ def test_after_all_of_it_was_deleted_a_start_is_predicted(clean, tmp_path, monke
     assert size_before - size_after == freed_bytes
 
 
-@pytest.mark.parametrize("directory", ["clean", "killed"])
+@pytest.mark.parametrize("directory", ["some_partitions", "killed"])
 def test_the_price_of_all_index_files_is_what_the_start_then_reads(directory, request, tmp_path):
     root = tmp_path / "kafka"
     shutil.copytree(request.getfixturevalue(directory), root)

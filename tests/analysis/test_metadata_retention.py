@@ -1,5 +1,6 @@
 """What KRaft deletes of the metadata log, by the rules of KafkaMetadataLog (3.9)."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ def metadata_log(clean) -> Partition:
     partition = find_partition(open_broker(clean))
     assert partition is not None
     return partition
+
+
+def copy_of(metadata_log: Partition, tmp_path: Path) -> Path:
+    folder = tmp_path / "kafka" / metadata_log.path.name
+    return shutil.copytree(metadata_log.path, folder, copy_function=shutil.copyfile)
 
 
 def pass_over(partition: Partition, *, max_bytes: int = NO_LIMIT, max_ms: int = NO_LIMIT, now_ms=0):
@@ -67,10 +73,7 @@ def test_snapshots_go_by_the_time_of_their_newest_record(metadata_log):
 def test_segments_go_with_the_snapshots_that_cover_them(clean, metadata_log, tmp_path):
     """A segment is deleted once the next one begins at or below the new log start."""
     ends = [snapshot.end_offset for snapshot in pass_over(metadata_log).snapshots]
-    folder = tmp_path / "kafka" / metadata_log.path.name
-    folder.mkdir(parents=True)
-    for path in metadata_log.path.iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
+    folder = copy_of(metadata_log, tmp_path)
     for base in (ends[2], ends[2] + 1):
         (folder / f"{base:020d}.log").write_bytes(b"x" * 100)
     partition = open_broker(folder).partitions[0]
@@ -83,10 +86,7 @@ def test_segments_go_with_the_snapshots_that_cover_them(clean, metadata_log, tmp
 
 
 def test_a_snapshot_with_an_unreadable_header_does_not_go_by_time(metadata_log, tmp_path):
-    folder = tmp_path / "kafka" / metadata_log.path.name
-    folder.mkdir(parents=True)
-    for path in metadata_log.path.iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
+    folder = copy_of(metadata_log, tmp_path)
     oldest = pass_over(metadata_log).snapshots[0].name
     (folder / oldest).write_bytes(b"")
     retention = pass_over(open_broker(folder).partitions[0], max_ms=0, now_ms=2**62)

@@ -3,98 +3,67 @@
 import pytest
 
 from kafkaviz.analysis.broker_health import check
-from kafkaviz.analysis.findings import Finding
 from kafkaviz.analysis.restart import restart_forecast
-from kafkaviz.analysis.restart.restart_forecast import RecoveryReads
+from kafkaviz.analysis.restart.restart_forecast import RecoveryReads, RestartForecast
 from kafkaviz.cli.text.check_text import render
 from kafkaviz.figures import health_view
 from kafkaviz.figures.text import startup_text
-from kafkaviz.messages import verbatim
+from kafkaviz.messages import Message, verbatim
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED_CAUSES, RECOVERY_CAUSES, StartupStep
 
 NO_REASON = verbatim("")
-CUT = StartupStep(
-    partition="a-0",
-    segment=0,
-    action="truncate",
-    cause="tail",
-    why=NO_REASON,
-    file="a-0/0.log",
-    from_position=100,
-    size_bytes=1500,
-)
-EMPTIED = StartupStep(
-    partition="a-0",
-    segment=0,
-    action="truncate",
-    cause="invalid-offset",
-    why=NO_REASON,
-    file="a-0/0.log",
-    from_position=0,
-    size_bytes=100,
-)
-BUILT = [
-    StartupStep(
-        partition="a-0",
-        segment=base,
-        action="rebuild",
-        cause="unflushed",
-        why=NO_REASON,
-        file=f"a-0/{base}.{kind}",
+
+
+def step(
+    action: str,
+    cause: str,
+    file: str | None,
+    partition: str | None = "a-0",
+    segment: int | None = 0,
+    why: Message = NO_REASON,
+    **fields: object,
+) -> StartupStep:
+    return StartupStep(
+        action=action,
+        cause=cause,
+        file=file,
+        partition=partition,
+        segment=segment,
+        why=why,
+        **fields,
     )
+
+
+CUT = step("truncate", "tail", "a-0/0.log", from_position=100, size_bytes=1500)
+EMPTIED = step("truncate", "invalid-offset", "a-0/0.log", from_position=0, size_bytes=100)
+BUILT = [
+    step("rebuild", "unflushed", f"a-0/{base}.{kind}", segment=base)
     for base in (0, 9)
     for kind in ("index", "timeindex")
 ]
-BUILT_B = StartupStep(
-    partition="b-0",
-    segment=0,
-    action="rebuild",
-    cause="index-missing",
-    why=NO_REASON,
-    file="b-0/0.index",
-)
-SNAPSHOT = StartupStep(
-    partition="a-0",
-    segment=None,
-    action="rebuild",
-    cause="producer-state",
-    why=NO_REASON,
-    file="a-0/9.snapshot",
-)
+BUILT_B = step("rebuild", "index-missing", "b-0/0.index", partition="b-0")
+SNAPSHOT = step("rebuild", "producer-state", "a-0/9.snapshot", segment=None)
 DELETIONS = [
-    StartupStep(
-        partition="b-0",
-        segment=5,
-        action="delete",
-        cause="orphan-index",
-        why=NO_REASON,
-        file="b-0/5.index",
-    ),
-    StartupStep(
-        partition="b-0",
-        segment=5,
-        action="delete",
-        cause="leftover-deleted",
-        why=NO_REASON,
-        file="b-0/5.log.deleted",
-    ),
+    step("delete", "orphan-index", "b-0/5.index", partition="b-0", segment=5),
+    step("delete", "leftover-deleted", "b-0/5.log.deleted", partition="b-0", segment=5),
 ]
-TOPIC = StartupStep(
-    partition="c-0.1f-delete",
-    segment=None,
-    action="delete",
-    cause="directory-deleted",
-    why=NO_REASON,
-)
+TOPIC = step("delete", "directory-deleted", None, partition="c-0.1f-delete", segment=None)
+
+
+FULL = step("fail", "index-full", "a-0/0.index", why=verbatim("it is full"), error="E: full")
+STRANGE = step("fail", "directory-name", None, partition="lost+found", segment=None)
+
+
+def forecast(*steps: StartupStep, is_clean: bool = True) -> RestartForecast:
+    return restart_forecast.forecast(Restart(is_clean, True, steps), 7)
 
 
 def test_each_thing_is_counted_once():
     """Logs, not segments or files. Steps that every start may take are left out."""
-    forecast = restart_forecast.forecast(
-        Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *DELETIONS, TOPIC)), 7
-    )
-    assert forecast == restart_forecast.RestartForecast(
+    steps = (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *DELETIONS, TOPIC)
+    counted = forecast(*steps, is_clean=False)
+    assert counted == RestartForecast(
         is_clean=False,
         starts=True,
         logs=7,
@@ -107,7 +76,7 @@ def test_each_thing_is_counted_once():
         waiting_files=1,
         snapshots=1,
     )
-    assert startup_text.change_texts(forecast) == (
+    assert startup_text.change_texts(counted) == (
         "cut 1\u202f600 bytes off one log",
         "delete one file",
         "delete one directory of deleted topics",
@@ -116,41 +85,22 @@ def test_each_thing_is_counted_once():
 
 
 def test_an_empty_replica_is_announced_first():
-    created = StartupStep(
-        partition="d-0", segment=None, action="create", cause="replica-created", why=NO_REASON
-    )
-    only_created = restart_forecast.forecast(Restart(True, True, (created,)), 7)
-    assert startup_text.describe(only_created) == (
-        "create one empty replica where a directory is missing"
-    )
-    forecast = restart_forecast.forecast(Restart(False, True, (CUT, created)), 7)
-    assert startup_text.change_texts(forecast) == (
-        "create one empty replica where a directory is missing",
-        "cut 1\u202f500 bytes off one log",
-    )
+    created = step("create", "replica-created", None, partition="d-0", segment=None)
+    text = "create one empty replica where a directory is missing"
+    assert startup_text.describe(forecast(created)) == text
+    changes = startup_text.change_texts(forecast(CUT, created, is_clean=False))
+    assert changes == (text, "cut 1\u202f500 bytes off one log")
 
 
 def test_a_start_that_does_what_every_start_may_changes_nothing():
-    epochs = StartupStep(
-        partition="a-0",
-        segment=None,
-        action="rebuild",
-        cause="leader-epochs",
-        why=NO_REASON,
-        file="a-0/leader-epoch-checkpoint",
-    )
-    forecast = restart_forecast.forecast(
-        Restart(True, True, (SNAPSHOT, epochs, DELETIONS[1], TOPIC)), 7
-    )
+    epochs = step("rebuild", "leader-epochs", "a-0/leader-epoch-checkpoint", segment=None)
     usual = (
         "delete one directory of deleted topics, delete one file that ends in .deleted, write or "
         "delete one snapshot and rewrite one leader-epoch-checkpoint file"
     )
-    assert startup_text.describe(forecast) == f"do only what every start does: {usual}"
-    assert (
-        startup_text.describe(restart_forecast.forecast(Restart(True, True, ()), 7))
-        == "change nothing"
-    )
+    text = startup_text.describe(forecast(SNAPSHOT, epochs, DELETIONS[1], TOPIC))
+    assert text == f"do only what every start does: {usual}"
+    assert startup_text.describe(forecast()) == "change nothing"
     assert set(EXPECTED_CAUSES) | set(RECOVERY_CAUSES) <= CAUSES.keys()
 
 
@@ -169,48 +119,25 @@ def test_the_page_and_the_command_say_the_same(sample, request):
     assert health.forecast.logs == len(health.broker.partitions)
 
 
-def test_the_other_logs_are_those_of_the_broker():
+@pytest.mark.parametrize(
+    ("steps", "logs", "end"),
+    [
+        ([FULL], 1, "full."),
+        ([FULL], 2, "its one other log is not served either."),
+        ([FULL, *BUILT], 24, "its 23 other logs are not served either."),
+        ([STRANGE], 2, "its two other logs are not served either."),
+    ],
+)
+def test_the_other_logs_are_those_of_the_broker(steps, logs, end):
     """A file of the broker directory belongs to no log."""
-    full = StartupStep(
-        partition="a-0",
-        segment=0,
-        action="fail",
-        cause="index-full",
-        why=verbatim("it is full"),
-        file="a-0/0.index",
-        error="E: full",
-    )
-    none: list[Finding] = []
-    assert health_view.start_verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
-    assert health_view.start_verdict(none, Restart(False, False, (full,)), 2).text.endswith(
-        "its one other log is not served either."
-    )
-    assert health_view.start_verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith(
-        "its 23 other logs are not served either."
-    )
-    strange = StartupStep(
-        partition="lost+found",
-        segment=None,
-        action="fail",
-        cause="directory-name",
-        why=verbatim("no name"),
-    )
-    assert health_view.start_verdict(none, Restart(False, False, (strange,)), 2).text.endswith(
-        "its two other logs are not served either."
-    )
-    own = StartupStep(
-        partition=None,
-        segment=None,
-        action="fail",
-        cause="meta-properties",
-        why=verbatim("there is none"),
-        file="meta.properties",
-        error="E: none",
-    )
-    assert (
-        health_view.start_verdict(none, Restart(False, False, (own,)), 2).title
-        == "This broker will not start: its meta.properties cannot be used"
-    )
+    verdict = health_view.start_verdict([], Restart(False, False, tuple(steps)), logs)
+    assert verdict.text.endswith(end)
+
+
+def test_a_file_of_the_broker_that_ends_the_start_is_named():
+    own = step("fail", "meta-properties", "meta.properties", None, None, error="E: none")
+    verdict = health_view.start_verdict([], Restart(False, False, (own,)), 2)
+    assert verdict.title == "This broker will not start: its meta.properties cannot be used"
 
 
 @pytest.mark.parametrize(

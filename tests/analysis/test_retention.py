@@ -6,20 +6,21 @@ import shutil
 import struct
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.analysis import broker_health
+from kafkaviz.analysis.broker_health import check
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.retention import (
     NO_LIMIT,
+    LogRetention,
     RetentionLimits,
     SegmentAge,
     log_retention,
-    segment_ages,
     segment_retention,
     sort_by_urgency,
     with_limits,
@@ -35,6 +36,7 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from kafkaviz.units import format_bytes
 from tests.analysis.lab import Lab
+from tests.support.findings import checked
 
 PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
 # newest time, size
@@ -46,6 +48,20 @@ def ages_of_rows(rows) -> list[SegmentAge]:
         SegmentAge(10 * number, size, time, "record", 10 * number)
         for number, (time, size) in enumerate(rows)
     ]
+
+
+def due(retention: LogRetention) -> list[tuple[int, str]]:
+    return [
+        (segment.age.base_offset, segment.state) for segment in retention.segments if segment.is_due
+    ]
+
+
+def states(retention: LogRetention) -> list[str]:
+    return [segment.state for segment in retention.segments]
+
+
+def retention_by_partition(directory: Path) -> dict[str, LogRetention]:
+    return {log.partition: log for log in checked(directory).retention}
 
 
 def limits(
@@ -133,9 +149,7 @@ def test_a_pass_deletes_what_the_plain_loop_does(
         high_watermark=high_watermark,
         log_end_offset=10 * len(segments),
     )
-    assert [
-        (segment.age.base_offset, segment.state) for segment in retention.segments if segment.is_due
-    ] == plainly(segments, by, now_ms, log_start, high_watermark)
+    assert due(retention) == plainly(segments, by, now_ms, log_start, high_watermark)
     assert [segment.age for segment in retention.segments] == segments
 
 
@@ -151,11 +165,10 @@ def test_a_tiered_log_keeps_what_is_not_uploaded(rows, ms, size, uploaded, log_s
         "log_end_offset": 10 * len(segments),
     }
     log = log_retention("a-0", segments, by, highest_remote_offset=uploaded, **places)
-    due = [(segment.age.base_offset, segment.state) for segment in log.segments if segment.is_due]
-    assert due == plainly(segments, by, 50, log_start, 75, uploaded)
+    assert due(log) == plainly(segments, by, 50, log_start, 75, uploaded)
     unlimited = plainly(segments, by, 50, log_start, 75)
     kept = [segment.age.base_offset for segment in log.segments if segment.state == "not-uploaded"]
-    assert kept == [base_offset for base_offset, _ in unlimited[len(due) :]]
+    assert kept == [base_offset for base_offset, _ in unlimited[len(due(log)) :]]
     local = [size for number, (_, size) in enumerate(rows, 1) if 10 * number - 1 > uploaded]
     if len(rows) * 10 - 1 <= uploaded:
         local = [rows[-1][1]]  # the active segment is never copied
@@ -170,7 +183,7 @@ def test_a_pass_deletes_what_kafka_did(data, request):
     """
     with gzip.open(data / "retention_passes.jsonl.gz") as file:
         passes = [json.loads(line) for line in file]
-    states, passes_by_log = set(), {}
+    all_states, passes_by_log = set(), {}
     for cleanup in passes:
         segments = [
             SegmentAge(base, size, time, "record") for base, size, time in cleanup["segments"]
@@ -178,33 +191,17 @@ def test_a_pass_deletes_what_kafka_did(data, request):
         by = limits(
             cleanup["retention_ms"], cleanup["retention_bytes"], "delete" in cleanup["policy"]
         )
-        retention = log_retention(
-            cleanup["partition"],
-            segments,
-            by,
-            **{name: cleanup[name] for name in ("now_ms", *PLACES)},
-        )
-        assert [
-            segment.age.base_offset for segment in retention.segments if segment.is_due
-        ] == cleanup["deleted"], cleanup
-        states |= {segment.state for segment in retention.segments}
+        places = {name: cleanup[name] for name in ("now_ms", *PLACES)}
+        retention = log_retention(cleanup["partition"], segments, by, **places)
+        assert [base for base, _ in due(retention)] == cleanup["deleted"], cleanup
+        all_states.update(states(retention))
         passes_by_log[cleanup["of"], cleanup["partition"]] = cleanup["segments"]
-    assert states >= {
-        "log-start",
-        "size",
-        "time",
-        "until",
-        "behind",
-        "bytes",
-        "unlimited",
-        "compacted",
+    assert all_states >= {
+        *("log-start", "size", "time", "until", "behind", "bytes", "unlimited", "compacted"),
         "high-watermark",
     }
     for name in ("clean", "killed", "damaged"):
-        retained = {
-            log.partition: log.segments
-            for log in broker_health.check(request.getfixturevalue(name)).retention
-        }
+        retained = retention_by_partition(request.getfixturevalue(name))
         known = {
             partition: rows
             for (topic, partition), rows in passes_by_log.items()
@@ -212,10 +209,8 @@ def test_a_pass_deletes_what_kafka_did(data, request):
         }
         assert len(known) >= 3
         for partition, rows in known.items():
-            mine = [
-                [segment.age.base_offset, segment.age.size_bytes, segment.age.timestamp_ms]
-                for segment in retained[partition]
-            ]
+            ages = [segment.age for segment in retained[partition].segments]
+            mine = [[age.base_offset, age.size_bytes, age.timestamp_ms] for age in ages]
             assert mine == rows, partition
 
 
@@ -226,35 +221,23 @@ def test_a_segment_is_deleted_at_the_time_forecast(rows, ms):
         for now_ms, is_gone in ((segment.gone_ms, False), (segment.gone_ms + 1, True)):
             deleted = [base for base, _ in plainly(segments, by, now_ms, 0, 10 * len(segments))]
             assert (segment.age.base_offset in deleted) == is_gone
-        assert (
-            (segment.blocked_by is not None)
-            == (segment.gone_ms > segment.until_ms)
-            == (segment.state == "behind")
-        )
+        is_blocked = segment.blocked_by is not None
+        assert is_blocked == (segment.gone_ms > segment.until_ms) == (segment.state == "behind")
 
 
 @given(SEGMENTS, st.integers(0, 200))
 def test_a_segment_is_deleted_once_so_much_more_is_written(rows, most_bytes):
     segments = ages_of_rows([(0, size + 1) for _, size in rows])
-    for at, segment in enumerate(
-        log_retention("a-0", segments, limits(NO_LIMIT, most_bytes), now_ms=0).segments
-    ):
-        for more_bytes, is_gone in (
-            (segment.more_bytes, True),
-            ((segment.more_bytes or 0) - 1, False),
-        ):
-            if more_bytes is None or more_bytes < 0 or at == len(segments) - 1:
-                continue  # the last one grows itself: a roll comes first
-            grown = [
-                *segments[:-1],
-                SegmentAge(
-                    segments[-1].base_offset, segments[-1].size_bytes + more_bytes, 0, "record"
-                ),
-            ]
-            deleted = [
-                base
-                for base, _ in plainly(grown, limits(NO_LIMIT, most_bytes), 0, 0, 10 * len(grown))
-            ]
+    by = limits(NO_LIMIT, most_bytes)
+    *closed, active = segments
+    # the last one grows itself: a roll comes first
+    for segment in log_retention("a-0", segments, by, now_ms=0).segments[:-1]:
+        more_bytes = segment.more_bytes
+        for written_bytes, is_gone in ((more_bytes, True), ((more_bytes or 0) - 1, False)):
+            if written_bytes is None or written_bytes < 0:
+                continue
+            grown = [*closed, replace(active, size_bytes=active.size_bytes + written_bytes)]
+            deleted = [base for base, _ in plainly(grown, by, 0, 0, 10 * len(grown))]
             assert (segment.age.base_offset in deleted) == is_gone
 
 
@@ -289,15 +272,11 @@ def test_other_limits_free_the_sums_by_hand(name, retention_ms, retention_bytes,
     Two logs are left out: their damaged time indexes hide the newest time from the broker.
     """
     directory = request.getfixturevalue(name)
-    health = broker_health.check(directory)
+    health = checked(directory)
     watermarks = checkpointed(directory, "replication-offset-checkpoint")
     log_starts = checkpointed(directory, "log-start-offset-checkpoint")
-    logs = [
-        log
-        for log in health.retention
-        if log.limits.deletes
-        and not (name == "damaged" and log.partition in ("metrics-0", "rides-0"))
-    ]
+    left_out = ("metrics-0", "rides-0") if name == "damaged" else ()
+    logs = [log for log in health.retention if log.limits.deletes and log.partition not in left_out]
     expected = {}
     for log in logs:
         paths = sorted((directory / log.partition).glob("*.log"))
@@ -323,81 +302,49 @@ def test_other_limits_free_the_sums_by_hand(name, retention_ms, retention_bytes,
             freed += size
             over -= size
         expected[log.partition] = freed
-    proposed = [
-        with_limits(
-            log,
-            replace(log.limits, retention_ms=retention_ms, retention_bytes=retention_bytes),
-        )
-        for log in logs
-    ]
+    new_limits = {"retention_ms": retention_ms, "retention_bytes": retention_bytes}
+    proposed = [with_limits(log, replace(log.limits, **new_limits)) for log in logs]
     changes = retention_changes(logs, proposed, lambda log: log.partition)
     assert {change.name: change.due_bytes for change in changes} == expected
-    assert [change.current_due_bytes for change in changes] == [
-        next(log for log in logs if log.partition == change.name).due_bytes for change in changes
-    ]
+    current = {log.partition: log.due_bytes for log in logs}
+    assert {change.name: change.current_due_bytes for change in changes} == current
     if name == "clean":
         total = sum(change.log_bytes for change in changes)
         assert 0 < sum(expected.values()) < total
 
 
-def retention_of(directory, name: str, **given_limits):
-    planned = plan_check(open_broker(directory))
-    partition = planned.broker.partition(name)
-    checked = [
-        broker_health.segment.check(segment, planned.facts(partition))
-        for segment in partition.segments
-        if segment.is_in_use
-    ]
-    aged = segment_ages(
-        [retention.summary for retention in checked],
-        clean=planned.is_partition_clean(partition),
-        recovery_point=partition.recovery_point,
-    )
-    return log_retention(
-        name,
-        aged,
-        limits(**given_limits),
-        now_ms=planned.now_ms,
-        log_start_offset=partition.log_start_offset,
-    )
+def before_deletion(clean: Path, name: str) -> list[SegmentAge]:
+    """Returns the segments of a log, with the one that a real broker deleted, as .deleted."""
+    partition = open_broker(clean).partition(name)
+    (deleted,) = [segment for segment in partition.segments if segment.state == "deleted"]
+    left = retention_by_partition(clean)[name].segments
+    age = SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record")
+    return [age, *(segment.age for segment in left)]
 
 
 def test_what_a_real_broker_deleted_by_size(clean):
     """weblogs, retention.bytes 1 500 000: segment 0 waits as .deleted. Without it the log is no
     longer above the limit by more than its size.
     """
-    partition = open_broker(clean).partition("weblogs-0")
-    (deleted,) = [segment for segment in partition.segments if segment.state == "deleted"]
-    left = retention_of(clean, "weblogs-0", retention_bytes=1_500_000)
-    assert [segment.state for segment in left.segments] == [
-        "bytes",
-        "bytes",
-    ] and left.over_bytes == 289_354
+    by = limits(retention_bytes=1_500_000)
+    before = before_deletion(clean, "weblogs-0")
+    left = log_retention("weblogs-0", before[1:], by, now_ms=0)
+    assert states(left) == ["bytes", "bytes"] and left.over_bytes == 289_354
     assert left.segments[0].more_bytes == 1_048_067 - 289_354
-    before = [
-        SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
-        *(segment.age for segment in left.segments),
-    ]
-    retention = log_retention("weblogs-0", before, left.limits, now_ms=left.now_ms)
-    assert [segment.state for segment in retention.segments] == ["size", "bytes", "bytes"]
+    assert states(log_retention("weblogs-0", before, by, now_ms=0)) == ["size", "bytes", "bytes"]
 
 
 def test_what_a_real_broker_deleted_below_the_log_start(clean):
     """device-events.v2: deleteRecords went to 9037. Segment 0 waits as .deleted; the one that holds
     9037 is kept whole.
     """
-    partition = open_broker(clean).partition("device-events.v2-0")
-    (deleted,) = [segment for segment in partition.segments if segment.state == "deleted"]
-    assert partition.log_start_offset == 9037
-    left = retention_of(clean, "device-events.v2-0")
-    before = [
-        SegmentAge(deleted.base_offset, deleted.log.size_bytes, 0, "record"),
-        *(segment.age for segment in left.segments),
-    ]
+    name = "device-events.v2-0"
+    log_start_offset = open_broker(clean).partition(name).log_start_offset
+    assert log_start_offset == 9037
     retention = log_retention(
-        "device-events.v2-0", before, left.limits, now_ms=left.now_ms, log_start_offset=9037
+        name, before_deletion(clean, name), limits(), now_ms=0, log_start_offset=log_start_offset
     )
-    assert [segment.state for segment in retention.segments] == ["log-start", "unlimited"]
+    assert states(retention) == ["log-start", "unlimited"]
 
 
 @pytest.mark.parametrize(
@@ -413,122 +360,83 @@ def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, n
     """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line, so no
     other rule deletes a segment.
     """
-    checked = broker_health.check(shared / "data" / f"{name}.tar.gz")
-    for log in checked.retention:
-        ran = log_retention(
-            log.partition,
-            [segment.age for segment in log.segments],
-            limits(NO_LIMIT, log.limits.retention_bytes),
-            now_ms=log.now_ms,
-        )
-        assert not any(segment.is_due for segment in ran.segments), log.partition
+    for log in check(shared / "data" / f"{name}.tar.gz").retention:
+        by = limits(NO_LIMIT, log.limits.retention_bytes)
+        ages = [segment.age for segment in log.segments]
+        assert due(log_retention(log.partition, ages, by, now_ms=log.now_ms)) == [], log.partition
 
 
 def test_the_record_that_keeps_a_segment(clean):
     """sensors-late: offset 11 000 in the batch of 10 973 to 11 001 has a time 400 days ahead. The
     topic's own settings are shown.
     """
-    (log,) = [log for log in broker_health.check(clean, partition="sensors-late-0").retention]
+    log = retention_by_partition(clean)["sensors-late-0"]
     first, second = log.segments
     assert (second.age.counted_by, second.age.offset) == ("record", 11_000)
-    assert (
-        second.until_ms == second.gone_ms == second.age.timestamp_ms + 7 * DAY_MS
-        and second.blocked_by is None
-    )
-    assert first.gone_ms == first.until_ms and log.limits.ms_source == message(
-        "setting_source.default", release="4.3"
-    )
-    assert newest_text(second.age).startswith("2027-10-26") and newest_text(second.age).endswith(
-        "offset 11\u202f000"
-    )
+    assert second.until_ms == second.gone_ms == second.age.timestamp_ms + 7 * DAY_MS
+    assert second.blocked_by is None and first.gone_ms == first.until_ms
+    assert log.limits.ms_source == message("setting_source.default", release="4.3")
+    newest = newest_text(second.age)
+    assert newest.startswith("2027-10-26") and newest.endswith("offset 11\u202f000")
     assert "if nothing more is written" in reason_text(log, second)
 
 
 def test_settings_are_those_of_the_topic(clean):
     """weblogs has its own retention.bytes; accounts is compacted, and no limit deletes from it."""
-    retention_by_partition = {
-        retention_by_partition.partition: retention_by_partition
-        for retention_by_partition in broker_health.check(clean).retention
-    }
-    assert retention_by_partition["weblogs-0"].limits.retention_bytes == 1_500_000
-    source = retention_by_partition["weblogs-0"].limits.bytes_source
-    assert (source.key, source["name"]) == ("setting_source.named", "retention.bytes")
-    assert source["source"].key == "setting_source.config_record"
-    assert {segment.state for segment in retention_by_partition["accounts-0"].segments} == {
-        "compacted"
-    } and "only compacted" in basis_text(retention_by_partition["accounts-0"].limits)
-    assert "__cluster_metadata-0" not in retention_by_partition
+    logs = retention_by_partition(clean)
+    by = logs["weblogs-0"].limits
+    assert by.retention_bytes == 1_500_000
+    assert by.bytes_source.key == "setting_source.named"
+    assert by.bytes_source["name"] == "retention.bytes"
+    assert by.bytes_source["source"].key == "setting_source.config_record"
+    assert set(states(logs["accounts-0"])) == {"compacted"}
+    assert "only compacted" in basis_text(logs["accounts-0"].limits)
+    assert "__cluster_metadata-0" not in logs
 
 
 def test_a_segment_without_its_time_index_counts_by_its_file(damaged):
     """rides-0: without the .timeindex of 607 the .log's modification time keeps it."""
-    (log,) = broker_health.check(damaged, partition="rides-0").retention
-    segment_by_offset = {
-        segment_by_offset.age.base_offset: segment_by_offset for segment_by_offset in log.segments
-    }
-    assert (
-        segment_by_offset[607].age.counted_by == "mtime"
-        and segment_by_offset[1211].state == "behind"
-        and segment_by_offset[1211].blocked_by == 607
-    )
-    assert "waits for segment 607" in reason_text(log, segment_by_offset[1211])
+    log = retention_by_partition(damaged)["rides-0"]
+    segments = {segment.age.base_offset: segment for segment in log.segments}
+    assert segments[607].age.counted_by == "mtime"
+    assert (segments[1211].state, segments[1211].blocked_by) == ("behind", 607)
+    assert "waits for segment 607" in reason_text(log, segments[1211])
 
 
 def test_slots_never_written_count_as_1970(damaged):
     """metrics-0/1201: the zeroed half of its time index reads 0, so retention.ms deletes it however
     young its records are.
     """
-    (log,) = broker_health.check(damaged, partition="metrics-0").retention
+    log = retention_by_partition(damaged)["metrics-0"]
     (segment,) = [segment for segment in log.segments if segment.age.base_offset == 1201]
-    assert (segment.age.timestamp_ms, segment.age.counted_by, segment.until_ms) == (
-        0,
-        "unwritten",
-        7 * DAY_MS,
-    )
+    assert (segment.age.timestamp_ms, segment.age.counted_by) == (0, "unwritten")
+    assert segment.until_ms == 7 * DAY_MS
 
 
 def test_another_unit_is_remarked(clean):
     """sensors-seconds: as milliseconds they are in January 1970, long expired."""
-    (log,) = broker_health.check(clean, partition="sensors-seconds-0").retention
-    assert log.segments[0].state == "time" and "not milliseconds" in newest_text(
-        log.segments[0].age
-    )
-    far = log_retention(
-        "a-0",
-        [SegmentAge(0, 5, 1_790_000_000_000_000_000, "record", 3)],
-        limits(2**63 - 1),
-        now_ms=0,
-    )
-    assert far.segments[0].gone_ms == 2**63 - 1 and "not milliseconds" in newest_text(
-        far.segments[0].age
-    )
-    assert reason_text(far, far.segments[0]).startswith("until 9")
+    first = retention_by_partition(clean)["sensors-seconds-0"].segments[0]
+    assert first.state == "time" and "not milliseconds" in newest_text(first.age)
+    ages = [SegmentAge(0, 5, 1_790_000_000_000_000_000, "record", 3)]
+    log = log_retention("a-0", ages, limits(2**63 - 1), now_ms=0)
+    (far,) = log.segments
+    assert far.gone_ms == 2**63 - 1 and "not milliseconds" in newest_text(far.age)
+    assert reason_text(log, far).startswith("until 9")
 
 
 def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(killed):
-    for log in broker_health.check(killed).retention:
-        assert all(segment.age.counted_by in ("record", "mtime") for segment in log.segments), (
-            log.partition
-        )
-        assert all(
-            before.age.base_offset < after.age.base_offset
-            for before, after in pairwise(log.segments)
-        )
+    for log in checked(killed).retention:
+        ages = [segment.age for segment in log.segments]
+        assert {age.counted_by for age in ages} <= {"record", "mtime"}, log.partition
+        assert all(before.base_offset < after.base_offset for before, after in pairwise(ages))
 
 
 def test_a_time_index_that_cannot_be_read_leaves_the_rest_unknown():
     """It may be young; the segments before it are deleted anyway."""
-    retention = log_retention(
-        "a-0",
-        [
-            SegmentAge(0, 5, 0, "record"),
-            SegmentAge(10, 5, None, "unknown"),
-            SegmentAge(20, 5, 0, "record"),
-        ],
-        limits(10),
-        now_ms=100,
-    )
-    assert [segment.state for segment in retention.segments] == ["time", "unknown", "unknown"]
+    ages = ages_of_rows([(0, 5), (0, 5), (0, 5)])
+    ages[1] = SegmentAge(10, 5, None, "unknown")
+    retention = log_retention("a-0", ages, limits(10), now_ms=100)
+    assert states(retention) == ["time", "unknown", "unknown"]
 
 
 def test_what_the_high_watermark_holds():
@@ -541,23 +449,14 @@ def test_what_the_high_watermark_holds():
         high_watermark=15,
         log_end_offset=30,
     )
-    assert [segment.state for segment in retention.segments] == ["time", "high-watermark", "until"]
+    assert states(retention) == ["time", "high-watermark", "until"]
 
 
 def test_the_worst_comes_first_and_is_counted():
-    day = DAY_MS
-    log = log_retention(
-        "a-0",
-        ages_of_rows([(0, 5), (50 * day, 5), (3 * day, 5), (55 * day, 5)]),
-        limits(7 * day),
-        now_ms=10 * day,
-    )
-    assert [segment.state for _, segment in sort_by_urgency([log])] == [
-        "time",
-        "behind",
-        "until",
-        "until",
-    ]
+    ages = ages_of_rows([(day * DAY_MS, 5) for day in (0, 50, 3, 55)])
+    log = log_retention("a-0", ages, limits(7 * DAY_MS), now_ms=10 * DAY_MS)
+    sorted_states = [segment.state for _, segment in sort_by_urgency([log])]
+    assert sorted_states == ["time", "behind", "until", "until"]
     size = format_bytes(log.segments[0].age.size_bytes)
     assert headline_text([log]).endswith(
         f"would delete 1 of 4 segments ({size} of .log); 1 more can go only after an older one"
@@ -568,11 +467,11 @@ def test_the_worst_comes_first_and_is_counted():
 def test_a_lone_partition_has_its_retention_too(clean, tmp_path):
     """By Kafka's defaults; without the metadata log the topic's settings are unknown."""
     lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
-    (log,) = broker_health.check(lab.path / "orders-0").retention
+    (log,) = check(lab.path / "orders-0").retention
     assert not log.limits.is_known and log.limits.retention_ms is None
-    assert {segment.state for segment in log.segments} == {"unknown"} and log.over_bytes is None
+    assert set(states(log)) == {"unknown"} and log.over_bytes is None
     shutil.copytree(clean / METADATA_DIRECTORY, lab.path / METADATA_DIRECTORY)
-    (log,) = broker_health.check(lab.path / "orders-0").retention
+    (log,) = check(lab.path / "orders-0").retention
     assert log.partition == "orders-0" and log.limits.retention_ms == 7 * DAY_MS
 
 
@@ -589,22 +488,17 @@ def retention_of_segment(planned: CheckPlan, partition: Partition, segment: LogS
 @pytest.mark.parametrize("sample", ["clean", "killed"])
 def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
     directory = request.getfixturevalue(sample)
-    checked = {log.partition: log for log in broker_health.check(directory).retention}
+    logs = retention_by_partition(directory)
     planned, segment_count = plan_check(open_broker(directory)), 0
+    outcome = attrgetter("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
     for partition in planned.broker.partitions:
         for at, segment in enumerate(partition.live):
             retention = retention_of_segment(planned, partition, segment)
-            if partition.directory not in checked:
+            if partition.directory not in logs:
                 assert retention is None
                 continue
-            mine, real = retention[1], checked[partition.directory].segments[at]
-            assert (mine.state, mine.until_ms, mine.gone_ms, mine.blocked_by, mine.more_bytes) == (
-                real.state,
-                real.until_ms,
-                real.gone_ms,
-                real.blocked_by,
-                real.more_bytes,
-            ), segment.log.path
+            real = logs[partition.directory].segments[at]
+            assert outcome(retention[1]) == outcome(real), segment.log.path
             segment_count += 1
     assert segment_count > 4
 
@@ -635,6 +529,6 @@ def test_a_segment_in_one_of_two_directories_of_which_the_other_was_killed(disks
     planned = plan_check(open_broker(directory))
     partition = planned.broker.partition(path.parent.name)
     _, segment = retention_of_segment(planned, partition, partition.live[-1])
-    checked = {log.partition: log.segments for log in broker_health.check(directory).retention}
+    logs = {log.partition: log.segments for log in check(directory).retention}
     assert segment.age.size_bytes == path.stat().st_size
-    assert segment.age.size_bytes == checked[path.parent.name][-1].age.size_bytes
+    assert segment.age.size_bytes == logs[path.parent.name][-1].age.size_bytes
