@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.inferred_settings import interval_bounds
+from kafkaviz.analysis.inferred_settings import SegmentFacts, interval_bounds
 from kafkaviz.analysis.segment.anatomy import Anatomy, BatchCounter, Tail
 from kafkaviz.analysis.segment.batch_table import table_of_rows
 from kafkaviz.analysis.segment.links import link
@@ -51,17 +51,20 @@ def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:
 
 
 def offset_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.ndarray:
-    table = np.zeros(len(pairs), OFFSET_ENTRY)
-    table["slot"] = np.arange(len(pairs))
-    table["offset"], table["position"] = zip(*pairs, strict=True) if pairs else ((), ())
-    table["relative_offset"] = table["offset"] - base_offset
-    return table
+    return _entries(pairs, OFFSET_ENTRY, ["offset", "position"], base_offset)
 
 
 def time_entries(pairs: Sequence[tuple[int, int]], base_offset: int = 0) -> np.ndarray:
-    table = np.zeros(len(pairs), TIME_ENTRY)
+    return _entries(pairs, TIME_ENTRY, ["timestamp_ms", "offset"], base_offset)
+
+
+def _entries(
+    pairs: Sequence[tuple[int, int]], layout: np.dtype, fields: list[str], base_offset: int
+) -> np.ndarray:
+    table = np.zeros(len(pairs), layout)
     table["slot"] = np.arange(len(pairs))
-    table["timestamp_ms"], table["offset"] = zip(*pairs, strict=True) if pairs else ((), ())
+    for field, column in zip(fields, zip(*pairs, strict=True), strict=False):
+        table[field] = column
     table["relative_offset"] = table["offset"] - base_offset
     return table
 
@@ -147,3 +150,26 @@ def even(count: int, size: int = 100, interval: int = 400, base_offset: int = 0,
     table = batches([size] * count, base_offset=base_offset)
     entries, times = indexed(table, interval, base_offset)
     return anatomy(table, entries, times, base_offset, **more)
+
+
+def segment_facts(
+    log_bytes: int,
+    first_bytes: int,
+    times_ms: tuple[int, int] = (0, 0),
+    entries: tuple[int, int] = (0, 0),
+    base_offset: int = 0,
+    last_offset: int | None = None,
+) -> SegmentFacts:
+    """Returns facts with the newest times of the first batch and of all, the entries of both
+    indexes, and the last offset of the first batch, by default of one record.
+    """
+    return SegmentFacts(
+        base_offset=base_offset,
+        log_bytes=log_bytes,
+        first_batch_bytes=first_bytes,
+        first_batch_max_timestamp_ms=times_ms[0],
+        first_batch_last_offset=base_offset if last_offset is None else last_offset,
+        max_timestamp_ms=times_ms[1],
+        offset_entries=entries[0],
+        time_entries=entries[1],
+    )

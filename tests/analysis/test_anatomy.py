@@ -1,6 +1,7 @@
 """A segment read whole: with every file, without one, with a tail, and while it grows."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from kafkaviz.analysis.segment.links import link
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
 from tests.analysis import arrays
 
 
@@ -22,17 +23,10 @@ def test_a_segment_is_read_whole(clean):
     """The arrays cannot be changed, because they are shared."""
     read = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
     assert (len(read.batches), len(read.index.entries), len(read.times.entries)) == (906, 209, 206)
-    assert (
-        read.end.position == read.segment.log.size_bytes
-        and read.tail is None
-        and read.grown_bytes is None
-    )
-    for array in (
-        read.batches.window(0, 9),
-        read.index.entries,
-        read.times.entries,
-        read.links.entry_home,
-    ):
+    assert read.end.position == read.segment.log.size_bytes
+    assert read.tail is read.grown_bytes is None
+    batches = read.batches.window(0, 9)
+    for array in (batches, read.index.entries, read.times.entries, read.links.entry_home):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = array[0]
 
@@ -51,24 +45,30 @@ def test_what_follows_the_last_batch(killed, directory, base_offset, tail):
     assert anatomy.read(open_broker(killed).partition(directory).segment(base_offset)).tail == tail
 
 
-def test_bytes_that_are_no_batch(tmp_path):
+@pytest.mark.parametrize(
+    ("data", "tail"),
+    [
+        (b"\x01" * 30, Tail("torn", 0, 30)),  # a length of 16 million, of magic 1: cut
+        (b"\x7f" * 30, Tail("garbage", 0, 30)),  # a magic that does not exist
+        (b"\x01" * 8 + b"\0" * 30, Tail("garbage", 0, 38)),
+        (b"\0" * 30, Tail("zeros", 0, 30)),
+        (b"", None),
+    ],
+)
+def test_bytes_that_are_no_batch(tmp_path, data, tail):
     """A length below the minimum, or an impossible header, is garbage; zeros are zeros."""
-    # a length of 16 million, of magic 1: cut
-    assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"
-    # a magic that does not exist
-    assert anatomy.read(segment(tmp_path, b"\x7f" * 30)).tail.kind == "garbage"
-    assert anatomy.read(segment(tmp_path, b"\x01" * 8 + b"\0" * 30)).tail.kind == "garbage"
-    assert anatomy.read(segment(tmp_path, b"\0" * 30)).tail == Tail("zeros", 0, 30)
-    assert anatomy.read(segment(tmp_path, b"")).tail is None
+    assert anatomy.read(segment(tmp_path, data)).tail == tail
 
 
 def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
     opened = segment(tmp_path, b"\0" * 30)
     real = file.info
-    pending = [b"\0" * 5]  # written once, at the first use
-    monkeypatch.setattr(
-        file, "info", lambda path: (pending and append(path, pending.pop()), real(path))[1]
-    )
+
+    def info_of_grown(path: Path) -> file.FileInfo:
+        path.write_bytes(b"\0" * 35)
+        return real(path)
+
+    monkeypatch.setattr(file, "info", info_of_grown)
     assert anatomy.read(opened).grown_bytes == (30, 35)
 
 
@@ -89,11 +89,6 @@ def segment(folder: Path, data: bytes) -> LogSegment:
     path = folder / f"{0:020d}.log"
     path.write_bytes(data)
     return LogSegment(base_offset=0, state="active", log=file.info(path))
-
-
-def append(path: Path, data: bytes) -> None:
-    with open(path, "ab") as log:
-        log.write(data)
 
 
 def test_positions_are_those_of_the_walk(clean):
@@ -123,10 +118,8 @@ def test_entries_of_batches_that_came_later(clean, tmp_path):
     before = open_broker(tmp_path).partition("payments-0").segment(7975)
     log.write_bytes(data)
     read = anatomy.read(before)
-    assert (
-        len(read.links.wrong_entries) == len(read.links.wrong_times) == 0
-        and len(read.batches) == 413
-    )
+    assert len(read.links.wrong_entries) == len(read.links.wrong_times) == 0
+    assert len(read.batches) == 413
     assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(data)))
 
 
@@ -181,28 +174,31 @@ def test_gaps_around_a_wrong_entry_say_nothing():
 
 def test_a_whole_segment_has_its_density(damaged):
     """Slot 3 of this index points 7087 bytes too far, which must not become the largest gap."""
-    segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
-    assert (
-        segment_anatomy.density.gap_p99_bytes
-        < 3000
-        < density(segment_anatomy.index.entries, 1, 1).gap_p99_bytes
-    )
+    read = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    wrong_bytes = density(read.index.entries, 1, 1).gap_p99_bytes
+    assert read.density.gap_p99_bytes < 3000 < wrong_bytes
 
 
-@pytest.fixture(scope="module")
-def log(clean) -> tuple[bytes, int, int]:
-    """Returns the bytes of a log, where its last batch starts, and the last offset before that."""
+@pytest.fixture
+def summary_after(clean, tmp_path):
+    """Returns a function that replaces the last batch of a log, and names what is there then. It is
+    given the bytes of the log and the position of the batch.
+    """
     segment = open_broker(clean).partition("orders-1").active
     batches = segment.batches()
-    return (
-        file.read(segment.log.path),
-        int(batches["position"][-1]),
-        int(batches["last_offset"][-2]),
-    )
+    data = file.read(segment.log.path)
+    position = int(batches["position"][-1])
+
+    def summary(end: Callable[[bytes, int], bytes]) -> Message:
+        path = tmp_path / "changed.log"
+        path.write_bytes(data[:position] + end(data, position))
+        return anatomy.read_tail(file.info(path), position, int(batches["last_offset"][-2])).summary
+
+    return summary
 
 
 @pytest.mark.parametrize(
-    ("behind", "words"),
+    ("end", "words"),
     [
         (bytes(512), "512 zero bytes at the end"),
         (bytes(1), "1 zero byte at the end"),
@@ -212,36 +208,22 @@ def log(clean) -> tuple[bytes, int, int]:
         (b"\x00" * 20 + b"\x01" * 25, "45 bytes that are not a batch"),
     ],
 )
-def test_what_is_no_batch(tmp_path, log, behind, words):
-    data, position, last_offset = log
-    path = tmp_path / "torn.log"
-    path.write_bytes(data[:position] + behind)
-    assert str(anatomy.read_tail(file.info(path), position, last_offset).summary) == words
+def test_what_is_no_batch(summary_after, end, words):
+    assert str(summary_after(lambda data, position: end)) == words
 
 
 @pytest.mark.parametrize("kept_bytes", [17, 61, 100])
-def test_a_batch_cut_short(tmp_path, log, kept_bytes):
-    data, position, last_offset = log
-    path = tmp_path / "cut.log"
-    path.write_bytes(data[: position + kept_bytes])
-    assert anatomy.read_tail(file.info(path), position, last_offset).summary == message("tail.torn")
+def test_a_batch_cut_short(summary_after, kept_bytes):
+    cut = summary_after(lambda data, position: data[position : position + kept_bytes])
+    assert cut == message("tail.torn")
 
 
-def test_a_batch_from_before_does_not_belong(tmp_path, log):
+def test_a_batch_from_before_does_not_belong(summary_after):
     """Its offset is below the last one, so it does not continue the log."""
-    data, position, last_offset = log
-    path = tmp_path / "old.log"
-    path.write_bytes(data[:position] + data[:100])
-    assert anatomy.read_tail(file.info(path), position, last_offset).summary == message(
-        "tail.garbage", n=100
-    )
+    old = summary_after(lambda data, position: data[:100])
+    assert old == message("tail.garbage", n=100)
 
 
-def test_a_long_tail_is_read_in_part(tmp_path, monkeypatch, log):
-    data, position, last_offset = log
-    path = tmp_path / "long.log"
-    path.write_bytes(data[:position] + bytes(4096))
+def test_a_long_tail_is_read_in_part(summary_after, monkeypatch):
     monkeypatch.setattr(anatomy, "READ_TAIL_BYTES", 4095)
-    assert anatomy.read_tail(file.info(path), position, last_offset).summary == message(
-        "tail.long", size=4096
-    )
+    assert summary_after(lambda data, position: bytes(4096)) == message("tail.long", size=4096)

@@ -16,10 +16,8 @@ def lognormal(mean_bytes: float, spread2: float, log_bytes: int = 1 << 28) -> np
     )
     sizes = np.maximum(70, sizes).astype(np.int64)
     batches = np.zeros(int(np.searchsorted(np.cumsum(sizes), log_bytes)), BATCH)
-    batches["size_bytes"], batches["base_offset"] = (
-        sizes[: len(batches)],
-        np.arange(len(batches)) * 5,
-    )
+    batches["size_bytes"] = sizes[: len(batches)]
+    batches["base_offset"] = np.arange(len(batches)) * 5
     batches["last_offset"] = batches["base_offset"] + 4
     return batches
 
@@ -61,8 +59,6 @@ def test_a_batch_that_is_found_by_its_own_entry_is_one_read():
 
 
 def test_sums():
-    small, other = (
-        cold_reads(arrays.batches([16_384] * 3, [2] * 3), [1 << 30]),
-        cold_reads(arrays.batches([16_384] * 5, [2] * 5), [1 << 30]),
-    )
+    small = cold_reads(arrays.batches([16_384] * 3, [2] * 3), [1 << 30])
+    other = cold_reads(arrays.batches([16_384] * 5, [2] * 5), [1 << 30])
     assert (small + other).counts[0].tolist() == [0, 2, 2, 2, 1, 1]

@@ -9,7 +9,7 @@ import pytest
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import lookup_costs
 from kafkaviz.analysis.segment import existing_index
-from kafkaviz.analysis.tuning import tuning_text as tuning_text
+from kafkaviz.analysis.tuning import tuning_text
 from kafkaviz.analysis.tuning.interval_cost import Budgets, compute_cost
 from kafkaviz.analysis.tuning.measurement import CurrentConfig, MeasurementBuilder
 from kafkaviz.analysis.tuning.recommendation import TuningVerdict, recommend
@@ -31,24 +31,16 @@ FOLLOWER = {
 
 def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool = True):
     how = {"by_base_offset": by_base_offset}
-    every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
-    cold = cold_reads(batches, np.array([interval]), by_base_offset=by_base_offset)
     again = existing_index.cost_from_replay(
         sweep.parts(batches, [interval], **how),
-        every,
+        sweep.parts(batches, [interval], targets=sweep.EVERY, **how),
         sweep_times(batches, [interval]),
-        cold,
+        cold_reads(batches, np.array([interval]), **how),
         interval,
     )
-    there, middle = (
-        existing_index.ExistingIndexSweeper(
-            offsets, times, interval, by_base_offset=by_base_offset
-        ),
-        len(batches) // 2,
-    )
-    observe_scan((batches[:middle], batches[middle:]), there)
-    columns = columns_of(batches)
-    return again, there.cost(columns, again) if there.result() else None
+    there = existing_index.ExistingIndexSweeper(offsets, times, interval, **how)
+    observe_scan(np.array_split(batches, 2), there)
+    return again, there.cost(columns_of(batches), again) if there.result() else None
 
 
 def counted(parts) -> list[int]:
@@ -60,27 +52,18 @@ def counted(parts) -> list[int]:
 @pytest.mark.parametrize("seed", range(4))
 def test_an_index_that_the_interval_made_is_its_replay(seed, by_base_offset):
     draw = random.Random(seed)
-    sizes, records = (
-        [draw.randint(70, 6000) for _ in range(300)],
-        [draw.choice([1, 1, 2, 9]) for _ in range(300)],
-    )
+    sizes = [draw.randint(70, 6000) for _ in range(300)]
+    records = [draw.choice([1, 1, 2, 9]) for _ in range(300)]
     batches = arrays.batches(sizes, records)
     again, there = existing(batches, *arrays.indexed(batches, 4096), by_base_offset=by_base_offset)
     for name in ("parts", "every_offset", "timestamps"):
-        replayed_column, other = getattr(again, name), getattr(there, name)
-        assert (
-            counted(replayed_column) == counted(other)
-            and replayed_column.sweep().tolist() == other.sweep().tolist()
-        )
-    assert [count.tolist() for count in again.cold.counts] == [
-        count.tolist() for count in there.cold.counts
-    ]
-    assert (there.gaps.late, there.gaps.early, there.gaps.is_coarse, there.gaps.is_dense) == (
-        0,
-        0,
-        False,
-        False,
-    )
+        replayed, real = getattr(again, name), getattr(there, name)
+        assert counted(replayed) == counted(real)
+        assert replayed.sweep().tolist() == real.sweep().tolist()
+    for replayed, real in zip(again.cold.counts, there.cold.counts, strict=True):
+        assert replayed.tolist() == real.tolist()
+    gaps = there.gaps
+    assert (gaps.late, gaps.early, gaps.is_coarse, gaps.is_dense) == (0, 0, False, False)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -108,10 +91,8 @@ def test_lookups_in_any_index_are_those_of_one_after_the_other(seed):
         for row, batch in enumerate(batches)
         for offset in range(batch["base_offset"], batch["last_offset"] + 1)
     ]
-    assert (
-        counted(there.parts) == np.bincount(bases).tolist()
-        and counted(there.every_offset) == np.bincount(every).tolist()
-    )
+    assert counted(there.parts) == np.bincount(bases).tolist()
+    assert counted(there.every_offset) == np.bincount(every).tolist()
     assert int(there.parts.entries[0]) == len(pairs)
 
 
@@ -121,12 +102,8 @@ def test_the_first_fetch_of_a_follower_has_no_entry():
     offsets, times = arrays.indexed(batches, 4096)
     late = offsets[offsets["position"] > 100_000]
     again, there = existing(batches, late, times)
-    assert (
-        int(there.parts.sweep()[0]["headers_p99"])
-        > 90
-        > 10
-        > int(again.parts.sweep()[0]["headers_p99"])
-    )
+    assert int(there.parts.sweep()[0]["headers_p99"]) > 90
+    assert int(again.parts.sweep()[0]["headers_p99"]) < 10
     assert there.gaps.is_coarse and there.gaps.longest_bytes > 90_000 and there.gaps.late == 1
 
 
@@ -149,20 +126,11 @@ def test_an_index_of_a_shorter_interval_is_too_dense():
     assert there.gaps.is_dense and not there.gaps.is_coarse
 
 
-def test_an_index_that_points_between_batches_says_nothing():
+@pytest.mark.parametrize("pairs", [[(29, 5001)], [(29, 99_000)], [(29, 99_000), (34, 6000)]])
+def test_an_index_that_points_between_batches_says_nothing(pairs):
     batches = arrays.batches([1000] * 20, [5] * 20)
-    assert (
-        existing(batches, arrays.offset_entries([(29, 5001)]), arrays.time_entries([]))[1] is None
-    )
-    assert (
-        existing(batches, arrays.offset_entries([(29, 99_000)]), arrays.time_entries([]))[1] is None
-    )
-    assert (
-        existing(
-            batches, arrays.offset_entries([(29, 99_000), (34, 6000)]), arrays.time_entries([])
-        )[1]
-        is None
-    )
+    _, there = existing(batches, arrays.offset_entries(pairs), arrays.time_entries([]))
+    assert there is None
 
 
 def test_today_is_what_the_index_has():
@@ -173,30 +141,19 @@ def test_today_is_what_the_index_has():
         extra_intervals={4096}, by_base_offset=True, current_interval_bytes=4096
     )
     gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
-    measured, today = (
-        gathering.result(),
-        CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders"),
-    )
-    recommendation = recommend(measured, today, Budgets(), lookup_costs(by_base_offset=True))
-    assert (
-        recommendation.verdict == TuningVerdict.KEEP
-        and recommendation.current_cost.row["headers_p99"] > 900
-    )
-    assert [reason.code for reason in recommendation.reasons] == [
-        "plateau",
-        "over-budget",
-        "coarser",
-    ]
-    on_disk = tuning_text.describe_reason(recommendation.reasons[-1])["on_disk"]
-    assert on_disk.key == "tuning_reason.on-disk" and on_disk["entries"] == 199
-    assert (
-        on_disk["interval"],
-        on_disk["entries_replayed"],
-        on_disk["headers_p99_replayed"],
-    ) == (4096, 399, 6)
-    coarse = recommend(
-        measured, replace(today, is_coarse=True), Budgets(), lookup_costs(by_base_offset=True)
-    )
+    measured = gathering.result()
+    today = CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
+    costs = lookup_costs(by_base_offset=True)
+    recommendation = recommend(measured, today, Budgets(), costs)
+    assert recommendation.verdict == TuningVerdict.KEEP
+    assert recommendation.current_cost.row["headers_p99"] > 900
+    reasons = recommendation.reasons
+    assert [reason.code for reason in reasons] == ["plateau", "over-budget", "coarser"]
+    on_disk = tuning_text.describe_reason(reasons[-1])["on_disk"]
+    assert on_disk.key == "tuning_reason.on-disk"
+    names = ("entries", "interval", "entries_replayed", "headers_p99_replayed")
+    assert [on_disk[name] for name in names] == [199, 4096, 399, 6]
+    coarse = recommend(measured, replace(today, is_coarse=True), Budgets(), costs)
     assert [reason.code for reason in coarse.reasons][-2:] == ["on-disk", "coarse"]
 
 
@@ -206,22 +163,14 @@ def test_today_is_what_the_index_has():
 def test_directories_of_real_brokers(shared, name, topics):
     """p99 of the replay and of the index on disk. Whole appends get no proposed interval."""
     source = open_source(unpack_if_archive(shared / "data" / f"{name}.tar.gz"))
-    for case in source.cases:
-        if case.name in topics:
-            recommendation = recommend(
-                case.measurement, case.today, Budgets(), lookup_costs(by_base_offset=False)
-            )
-            again = compute_cost(
-                case.measurement, lookup_costs(by_base_offset=False), case.today.interval_bytes
-            )
-            replayed_p99, real = (
-                int(again.row["headers_p99"]),
-                int(recommendation.current_cost.row["headers_p99"]),
-            )
-            assert (replayed_p99, real) == topics[case.name], case.name
-            assert case.today.is_coarse == (replayed_p99 != real), case.name
-            assert recommendation.verdict == TuningVerdict.KEEP or replayed_p99 == real
-            assert case.disk_entries == (
-                int(recommendation.current_cost.row["entries"]),
-                recommendation.current_cost.time_entries,
-            )
+    costs = lookup_costs(by_base_offset=False)
+    for case in (case for case in source.cases if case.name in topics):
+        recommendation = recommend(case.measurement, case.today, Budgets(), costs)
+        current = recommendation.current_cost
+        again = compute_cost(case.measurement, costs, case.today.interval_bytes)
+        replayed_p99 = int(again.row["headers_p99"])
+        real_p99 = int(current.row["headers_p99"])
+        assert (replayed_p99, real_p99) == topics[case.name], case.name
+        assert case.today.is_coarse == (replayed_p99 != real_p99), case.name
+        assert recommendation.verdict == TuningVerdict.KEEP or replayed_p99 == real_p99
+        assert case.disk_entries == (int(current.row["entries"]), current.time_entries)

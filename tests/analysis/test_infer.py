@@ -1,7 +1,7 @@
 """Inferred settings, compared with real topics of known configuration and with a plain loop."""
 
 import os
-import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,20 +11,21 @@ from hypothesis import strategies as st
 from kafkaviz import versions
 from kafkaviz.analysis.inferred_release import assume_release, infer_release
 from kafkaviz.analysis.inferred_settings import (
+    IntervalBounds,
     IntervalEvidence,
     SegmentFacts,
     interval_bounds,
     interval_evidence,
     roll_reasons,
 )
-from kafkaviz.format.batch import BATCH
 from kafkaviz.format.walk import walk
 from kafkaviz.log import metadata_log
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.directory.broker_files import bootstrap
-from tests.analysis.metadata_level import raise_level
+from tests.analysis.arrays import batches, offset_entries, segment_facts
+from tests.analysis.metadata_level import METADATA, raise_level
+from tests.support.brokers import copy_partitions
 
 INTERVAL_BYTES = {  # what each topic was configured with
     "orders-0": 4096,
@@ -42,19 +43,15 @@ def written(
     """Returns the batches and entries that LogSegment.append of 4.3.1 writes: an entry when more
     than the interval was appended.
     """
-    batches = np.zeros(len(sizes), BATCH)
-    batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes])[:-1]
-    batches["base_offset"] = batches["last_offset"] = np.arange(len(sizes))
+    rows = batches(sizes)
     entries, counter = [], 0
-    for number, batch in enumerate(batches):
+    for number, batch in enumerate(rows):
         counter = 0 if number == restart_at else counter
         if counter > interval_bytes:
-            entries.append(
-                (len(entries), batch["last_offset"], batch["last_offset"], batch["position"])
-            )
+            entries.append((batch["last_offset"], batch["position"]))
             counter = 0
         counter += batch["size_bytes"]
-    return batches, np.array(entries, OFFSET_ENTRY)
+    return rows, offset_entries(entries)
 
 
 SIZES = st.lists(st.integers(61, 3000), min_size=1, max_size=80)
@@ -62,8 +59,8 @@ SIZES = st.lists(st.integers(61, 3000), min_size=1, max_size=80)
 
 @given(SIZES, st.integers(0, 5000))
 def test_the_interval_is_within_its_bounds(sizes, interval_bytes):
-    batches, entries = written(sizes, interval_bytes)
-    bounds = interval_bounds(batches, entries)
+    rows, entries = written(sizes, interval_bytes)
+    bounds = interval_bounds(rows, entries)
     if len(entries):
         assert (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes
     else:
@@ -72,28 +69,34 @@ def test_the_interval_is_within_its_bounds(sizes, interval_bytes):
 
 @given(SIZES, st.integers(0, 5000), st.data())
 def test_stretches_infer_what_the_segment_does(sizes, interval_bytes, data):
-    batches, entries = written(sizes, interval_bytes)
+    rows, entries = written(sizes, interval_bytes)
     cut = data.draw(st.integers(0, len(entries)))
     at = entries["position"][cut] if cut < len(entries) else 1 << 40
     before = int(entries["position"][cut - 1]) if cut else 0
-    first = interval_evidence(batches[batches["position"] < at], entries[:cut])
-    second = interval_evidence(batches[batches["position"] >= at], entries[cut:], before)
-    assert first.merge(second) == IntervalEvidence().merge(interval_evidence(batches, entries))
+    first = interval_evidence(rows[rows["position"] < at], entries[:cut])
+    second = interval_evidence(rows[rows["position"] >= at], entries[cut:], before)
+    assert first.merge(second) == IntervalEvidence().merge(interval_evidence(rows, entries))
 
 
 def test_a_restart_is_recognised():
     """The counter starts at 0 again, so that gap is longer than any interval and is left out."""
-    batches, entries = written([500] * 60, 4096, restart_at=30)
-    bounds = interval_bounds(batches, entries)
+    rows, entries = written([500] * 60, 4096, restart_at=30)
+    bounds = interval_bounds(rows, entries)
     assert bounds.low_bytes <= 4096 <= bounds.high_bytes and bounds.restarts == 1
 
 
 def test_entries_of_whole_appends_are_recognised():
     """A follower's append of several batches gets one entry: its last key, its first position."""
-    batches, _ = written([1000] * 24, 4096)
-    entries = np.array([(0, 15, 15, 8000), (1, 23, 23, 16000)], OFFSET_ENTRY)
-    bounds = interval_bounds(batches, entries)
+    entries = offset_entries([(15, 8000), (23, 16000)])
+    bounds = interval_bounds(batches([1000] * 24), entries)
     assert bounds.per_append and bounds.high_bytes == 7999
+
+
+def contains(bounds: IntervalBounds, interval_bytes: int) -> bool:
+    """Returns whether the interval is within the bounds, which may say nothing."""
+    if bounds.high_bytes is None:
+        return True
+    return (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes
 
 
 def test_the_interval_of_real_topics(clean):
@@ -102,25 +105,19 @@ def test_the_interval_of_real_topics(clean):
     for name, interval_bytes in INTERVAL_BYTES.items():
         for segment in broker.partition(name).segments:
             bounds = interval_bounds(segment.batches(), segment.offset_index)
-            assert (
-                bounds.high_bytes is None
-                or (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes
-            ), (name, segment.name)
+            assert contains(bounds, interval_bytes), (name, segment.name)
 
 
 def test_the_interval_of_a_follower(shared):
     """The bounds contain the default interval or say nothing: a 3.9.0 follower."""
     broker = open_broker(shared / "data" / "kafka-3.9.0-follower.tar.gz")
-    per_append = [
+    bounds = [
         interval_bounds(segment.batches(), segment.offset_index)
         for name in ("orders-0", "audit-trail-0", "three-parts-0", "server-log-0")
         for segment in broker.partition(name).segments
     ]
-    assert any(bounds.per_append for bounds in per_append)
-    assert all(
-        bounds.high_bytes is None or (bounds.low_bytes or 0) <= 4096 <= bounds.high_bytes
-        for bounds in per_append
-    )
+    assert any(each.per_append for each in bounds)
+    assert all(contains(each, 4096) for each in bounds)
 
 
 @pytest.mark.parametrize(
@@ -143,87 +140,30 @@ def test_the_rolls_of_real_topics(clean, name, reason):
 
 
 def facts(segment) -> SegmentFacts:
-    batches, end = segment.walk()
-    first = batches[0]
-    return SegmentFacts(
-        base_offset=segment.base_offset,
-        log_bytes=end.position,
-        first_batch_bytes=int(first["size_bytes"]),
-        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
-        first_batch_last_offset=int(first["last_offset"]),
-        max_timestamp_ms=int(batches["max_timestamp_ms"].max()),
-        offset_entries=len(segment.offset_index),
-        time_entries=len(segment.time_index),
+    rows, end = segment.walk()
+    first = rows[0]
+    return segment_facts(
+        end.position,
+        int(first["size_bytes"]),
+        (int(first["max_timestamp_ms"]), int(rows["max_timestamp_ms"].max())),
+        (len(segment.offset_index), len(segment.time_index)),
+        segment.base_offset,
+        int(first["last_offset"]),
     )
 
 
 def test_an_offset_that_no_entry_can_hold_rolls():
-    facts = SegmentFacts(
-        base_offset=0,
-        log_bytes=500,
-        first_batch_bytes=100,
-        first_batch_max_timestamp_ms=10,
-        first_batch_last_offset=9,
-        max_timestamp_ms=20,
-        offset_entries=0,
-        time_entries=0,
-    )
-    assert roll_reasons(
-        [
-            facts,
-            SegmentFacts(
-                base_offset=2**31,
-                log_bytes=100,
-                first_batch_bytes=100,
-                first_batch_max_timestamp_ms=30,
-                first_batch_last_offset=2**31,
-                max_timestamp_ms=30,
-                offset_entries=0,
-                time_entries=0,
-            ),
-        ]
-    ) == [
-        "offset-overflow",
-        None,
-    ]
+    before = segment_facts(500, 100, (10, 20), last_offset=9)
+    after = segment_facts(100, 100, (30, 30), base_offset=2**31)
+    assert roll_reasons([before, after]) == ["offset-overflow", None]
 
 
 def test_nothing_is_invented():
-    facts = SegmentFacts(
-        base_offset=0,
-        log_bytes=500,
-        first_batch_bytes=100,
-        first_batch_max_timestamp_ms=10,
-        first_batch_last_offset=9,
-        max_timestamp_ms=20,
-        offset_entries=0,
-        time_entries=0,
-    )
-    assert roll_reasons([]) == [] and roll_reasons([facts]) == [None]
-    small_after_large = [
-        SegmentFacts(
-            base_offset=0,
-            log_bytes=50,
-            first_batch_bytes=10,
-            first_batch_max_timestamp_ms=-1,
-            first_batch_last_offset=9,
-            max_timestamp_ms=-1,
-            offset_entries=0,
-            time_entries=0,
-        ),
-        SegmentFacts(
-            base_offset=10,
-            log_bytes=500,
-            first_batch_bytes=10,
-            first_batch_max_timestamp_ms=-1,
-            first_batch_last_offset=19,
-            max_timestamp_ms=-1,
-            offset_entries=0,
-            time_entries=0,
-        ),
-        facts,
-    ]
-    assert roll_reasons(small_after_large)[0] is None
+    last = segment_facts(500, 100, (10, 20), last_offset=9)
+    assert roll_reasons([]) == [] and roll_reasons([last]) == [None]
+    small = segment_facts(50, 10, (-1, -1), last_offset=9)
+    large = segment_facts(500, 10, (-1, -1), base_offset=10, last_offset=19)
+    assert roll_reasons([small, large, last])[0] is None
 
 
 UP_TO_3_6 = message("release.between", first="0.11", last="3.6")
@@ -233,15 +173,17 @@ def or_later(release: str) -> Message:
     return message("release.or_later", release=release)
 
 
+def metadata_version(file: str, level: int, release: str) -> Message:
+    return message("release.metadata_version", file=file, level=level, release=release)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "trace"),
     [
         (
             "kafka-3.9.0-leader",
             or_later("3.9"),
-            message(
-                "release.metadata_version", file="bootstrap.checkpoint", level=21, release="3.9"
-            ),
+            metadata_version("bootstrap.checkpoint", 21, "3.9"),
         ),
         ("kafka-2.8.2-legacy", UP_TO_3_6, message("release.empty_marker")),
     ],
@@ -252,74 +194,66 @@ def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
 
 
 def test_versions_of_the_samples(clean, killed):
-    assert [infer_release(open_broker(directory)).text for directory in (clean, killed)] == [
-        or_later("4.3")
-    ] * 2
+    for directory in (clean, killed):
+        assert infer_release(open_broker(directory)).text == or_later("4.3")
 
 
-def test_versions_of_real_directories(clean, shared):
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kafka-3.9.0-leader", or_later("3.9")),
+        ("kafka-4.3.1-killed", or_later("4.3")),
+        ("kafka-4.4.0-killed", or_later("4.4")),
+        ("kafka-2.8.2-legacy", UP_TO_3_6),
+    ],
+)
+def test_versions_of_real_directories(shared, name, text):
     """Every directory looks like the version that wrote it, and the trace is named."""
-    assert infer_release(open_broker(clean)).text == or_later("4.3")
-    expected = {
-        "kafka-3.9.0-leader": or_later("3.9"),
-        "kafka-4.3.1-killed": or_later("4.3"),
-        "kafka-4.4.0-killed": or_later("4.4"),
-        "kafka-2.8.2-legacy": UP_TO_3_6,
-    }
-    for name, text in expected.items():
-        looks = infer_release(open_broker(shared / "data" / f"{name}.tar.gz"))
-        assert looks.text == text and looks.traces
+    looks = infer_release(open_broker(shared / "data" / f"{name}.tar.gz"))
+    assert looks.text == text and looks.traces
 
 
 @pytest.fixture
 def upgraded(clean, tmp_path):
     """Returns the metadata log and small files of a 4.3.1 broker, formatted as by Kafka 3.3."""
-    for path in (
-        *clean.glob("*checkpoint"),
-        clean / "meta.properties",
-        clean / ".kafka_cleanshutdown",
-    ):
-        shutil.copy(path, tmp_path)
-    shutil.copytree(clean / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
-    (tmp_path / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
-    return tmp_path
+    directory = copy_partitions(clean, tmp_path / "upgraded", (METADATA,))
+    (directory / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
+    return directory
+
+
+def drop_level(upgraded: Path) -> None:
+    """Empties the metadata log, so that its level is only in snapshots or bootstrap.checkpoint."""
+    (log,) = (upgraded / METADATA).glob("*.log")
+    log.write_bytes(b"")
 
 
 def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
     assumed = assume_release(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
-    assert (assumed.version, assumed.traces) == (
-        "4.3.1",
-        (message("release.metadata_version", file=snapshot, level=30, release="4.3"),),
-    )
+    assert assumed.version == "4.3.1"
+    assert assumed.traces == (metadata_version(snapshot, 30, "4.3"),)
 
 
 def test_a_level_that_was_raised_after_the_newest_snapshot_counts(upgraded):
     """`kafka-features upgrade` appends a record, and the next snapshot comes later."""
-    (log,) = (upgraded / "__cluster_metadata-0").glob("*.log")
+    (log,) = (upgraded / METADATA).glob("*.log")
     end = metadata_log.read_image(open_broker(upgraded)).end_offset
     data = bootstrap((4, 4), 0)
-    header, *batches = [
-        data[int(row["position"]) : int(row["position"] + row["size_bytes"])]
-        for row in walk(data)[0]
-    ]
-    log.chmod(0o644)
+    row = walk(data)[0][1]  # the header's batch is the first
     # the base offset comes before what the checksum covers
-    log.write_bytes(log.read_bytes() + end.to_bytes(8, "big") + batches[0][8:])
+    batch = data[int(row["position"]) + 8 : int(row["position"] + row["size_bytes"])]
+    log.chmod(0o644)
+    log.write_bytes(log.read_bytes() + end.to_bytes(8, "big") + batch)
     assumed = assume_release(open_broker(upgraded))
-    assert header and assumed.version == "4.4.0" and assumed.is_decided
-    file = f"__cluster_metadata-0/{log.name}"
-    assert assumed.traces == (
-        message("release.metadata_version", file=file, level=33, release="4.4"),
-    )
+    assert assumed.version == "4.4.0" and assumed.is_decided
+    assert assumed.traces == (metadata_version(f"{METADATA}/{log.name}", 33, "4.4"),)
 
 
 def test_nothing_older_is_assumed_than_the_files_show(upgraded):
     """Without a metadata log the level is still of 3.3, and .kafka_cleanshutdown of 3.7 or later."""
-    for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
+    for snapshot in (upgraded / METADATA).glob("*.checkpoint"):
         snapshot.unlink()
-    for log in (upgraded / "__cluster_metadata-0").glob("*.log"):
-        log.write_bytes(b"")
+    drop_level(upgraded)
     assumed = assume_release(open_broker(upgraded))
     assert assumed.version == versions.NEWEST and not assumed.is_decided
     assert assumed.traces[0] == message("release.broker_epoch") and len(assumed.traces) > 1
@@ -330,7 +264,7 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
     has its level in the first snapshot.
     """
     for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
-        os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
+        os.truncate(upgraded / METADATA / f"{0:020d}.{kind}", size_bytes)
     assumed = assume_release(open_broker(upgraded))
     assert assumed.version == versions.NEWEST
     assert assumed.traces[0] == message("release.untrimmed_indexes")
@@ -344,16 +278,9 @@ def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_
 def test_a_snapshot_that_cannot_be_read_says_nothing(upgraded):
     """The release is assumed from a level that contradicts no trace: 3.9."""
     (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
-    for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
+    for snapshot in (upgraded / METADATA).glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
-    for log in (upgraded / "__cluster_metadata-0").glob("*.log"):
-        log.write_bytes(b"")
+    drop_level(upgraded)
     assumed = assume_release(open_broker(upgraded))
-    assert (assumed.version, assumed.traces) == (
-        "3.9",
-        (
-            message(
-                "release.metadata_version", file="bootstrap.checkpoint", level=21, release="3.9"
-            ),
-        ),
-    )
+    assert assumed.version == "3.9"
+    assert assumed.traces == (metadata_version("bootstrap.checkpoint", 21, "3.9"),)

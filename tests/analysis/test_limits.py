@@ -17,10 +17,12 @@ from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause, should_roll
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 HOUR_S, WEEK_MS = 3600, 604_800_000
+DENSE = {"index_interval_bytes": 256}
+SMALL = {"segment_index_bytes": 102_400}
 
 
-def config(**settings) -> LogConfig:
-    return LogConfig(**settings)
+def first_cause(seconds: dict) -> RollCause:
+    return roll_limits.CAUSES[roll_limits.first_limit(seconds)[0][0]]
 
 
 @pytest.mark.parametrize(
@@ -35,13 +37,11 @@ def config(**settings) -> LogConfig:
 )
 def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
     """Slots, and the segment's size when each index is full, at a gap of 4608 B."""
-    sized = config(segment_index_bytes=index_bytes)
+    sized = LogConfig(segment_index_bytes=index_bytes)
     assert (sized.offset_slots, sized.usable_time_slots) == slots
-    full = (
-        roll_limits.offset_index_full_bytes(index_bytes, 4608),
-        roll_limits.time_index_full_bytes(index_bytes, 4608),
-    )
-    assert [size_bytes / 1e6 for size_bytes in full] == pytest.approx(full_mb, rel=2e-3)
+    offset_mb = roll_limits.offset_index_full_bytes(index_bytes, 4608) / 1e6
+    time_mb = roll_limits.time_index_full_bytes(index_bytes, 4608) / 1e6
+    assert (offset_mb, time_mb) == pytest.approx(full_mb, rel=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -52,39 +52,21 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
         ({}, WriteLoad(2000), 100e3, (2.98, 168, 21.9, 14.6), RollCause.SIZE),
         ({}, WriteLoad(16_384), 5e6, (3.58 / 60, 168, 1.19, 0.80), RollCause.SIZE),
         ({}, WriteLoad(65_536), 50e6, (21.5 / 3600, 168, 0.48, 0.32), RollCause.SIZE),
-        (
-            {"index_interval_bytes": 256},
-            WriteLoad(150),
-            1e6,
-            (0.30, 168, 0.11, 0.24),
-            RollCause.OFFSET_INDEX_FULL,
-        ),
-        (
-            {"segment_index_bytes": 102_400},
-            WriteLoad(1000),
-            1e6,
-            (0.30, 168, 0.018, 0.012),
-            RollCause.TIME_INDEX_FULL,
-        ),
+        (DENSE, WriteLoad(150), 1e6, (0.30, 168, 0.11, 0.24), RollCause.OFFSET_INDEX_FULL),
+        (SMALL, WriteLoad(1000), 1e6, (0.30, 168, 0.018, 0.012), RollCause.TIME_INDEX_FULL),
     ],
 )
 def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
-    seconds = roll_limits.seconds_until_roll(config(**settings), load, bytes_per_s)
-    assert [
-        float(seconds[cause]) / HOUR_S
-        for cause in (
-            RollCause.SIZE,
-            RollCause.TIME,
-            RollCause.OFFSET_INDEX_FULL,
-            RollCause.TIME_INDEX_FULL,
-        )
-    ] == pytest.approx(hours, rel=0.015)
-    assert roll_limits.CAUSES[roll_limits.first_limit(seconds)[0][0]] == winner
+    seconds = roll_limits.seconds_until_roll(LogConfig(**settings), load, bytes_per_s)
+    assert [float(seconds[cause]) / HOUR_S for cause in CAUSES[1:5]] == pytest.approx(
+        hours, rel=0.015
+    )
+    assert first_cause(seconds) == winner
 
 
 def test_size_beats_time_above_1775_bytes_a_second():
     """1 GiB in 7 days, as long as no index fills."""
-    time, size = roll_limits.speed_ranges(config(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
+    time, size = roll_limits.speed_ranges(LogConfig(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
     assert (time.cause, size.cause) == (RollCause.TIME, RollCause.SIZE)
     assert size.first == time.last == pytest.approx(1775.3, abs=0.2)
 
@@ -92,21 +74,18 @@ def test_size_beats_time_above_1775_bytes_a_second():
 def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
     """A clock gives at most one entry per millisecond; at 256 B between points that is 50 MB/s."""
     fast = roll_limits.seconds_until_roll(
-        config(index_interval_bytes=0), WriteLoad(256), np.geomspace(1e6, 1e9, 20)
+        LogConfig(index_interval_bytes=0), WriteLoad(256), np.geomspace(1e6, 1e9, 20)
     )
     assert fast[RollCause.TIME_INDEX_FULL].min() == pytest.approx(873.812)
 
 
 def test_two_thirds_decide_which_index_is_full_first():
     """The time index fills first if more than two thirds of the points add a time entry."""
-    more, less = (
-        roll_limits.seconds_until_roll(config(), WriteLoad(1000, time_share=share), 1e6)
-        for share in (0.67, 0.66)
-    )
-    assert (
-        more[RollCause.TIME_INDEX_FULL] < more[RollCause.OFFSET_INDEX_FULL]
-        and less[RollCause.TIME_INDEX_FULL] > less[RollCause.OFFSET_INDEX_FULL]
-    )
+    for share, is_time_first in ((0.67, True), (0.66, False)):
+        load = WriteLoad(1000, time_share=share)
+        seconds = roll_limits.seconds_until_roll(LogConfig(), load, 1e6)
+        offset_s = seconds[RollCause.OFFSET_INDEX_FULL]
+        assert (seconds[RollCause.TIME_INDEX_FULL] < offset_s) == is_time_first
 
 
 @pytest.mark.parametrize("gap", [97, 1000, 4608])
@@ -123,7 +102,7 @@ def test_a_safe_index_is_just_large_enough(gap, share):
 
     assert full(safe) >= GIB > full(safe - 36)
     # the entry that fills an index counts at the next append
-    assert config(segment_index_bytes=safe).usable_time_slots > share * GIB / gap
+    assert LogConfig(segment_index_bytes=safe).usable_time_slots > share * GIB / gap
 
 
 @pytest.mark.parametrize(
@@ -137,10 +116,8 @@ def test_safe_sizes(gap, share, safe):
 
 def test_with_the_default_interval_ten_mib_are_always_safe():
     """A gap is more than the interval, and segment.bytes is an int."""
-    assert (
-        roll_limits.safe_index_bytes(roll_limits.MAX_SEGMENT_BYTES, roll_limits.gap_bytes(4096, 1))
-        < 10 * MIB
-    )
+    gap = roll_limits.gap_bytes(4096, 1)
+    assert roll_limits.safe_index_bytes(roll_limits.MAX_SEGMENT_BYTES, gap) < 10 * MIB
 
 
 @pytest.mark.parametrize(
@@ -159,54 +136,33 @@ def test_sizes_that_cannot_work(index_bytes, room):
     """Below 12 a file cannot be created, below 24 the time index is always full."""
     assert roll_limits.index_room(index_bytes) == room
     if room == IndexRoom.ALWAYS_FULL:
-        assert (
-            roll_limits.seconds_until_roll(
-                config(segment_index_bytes=index_bytes), WriteLoad(100), 1e3
-            )[RollCause.TIME_INDEX_FULL]
-            == 0
-        )
+        config = LogConfig(segment_index_bytes=index_bytes)
+        seconds = roll_limits.seconds_until_roll(config, WriteLoad(100), 1e3)
+        assert seconds[RollCause.TIME_INDEX_FULL] == 0
 
 
-def test_jitter_and_compaction_shorten_the_wait():
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [
+        ({"segment_jitter_ms": 7_200_000}, 604_800 - 3600 + 1),
+        ({"segment_ms": 60_000, "segment_jitter_ms": WEEK_MS}, 31),
+        ({"max_compaction_lag_ms": 10_000}, 604_801),
+        ({"max_compaction_lag_ms": 10_000, "cleanup_policy": "compact,delete"}, 11),
+    ],
+)
+def test_jitter_and_compaction_shorten_the_wait(settings, seconds):
     """Half the jitter on average; max.compaction.lag.ms counts for compacted logs only."""
-    slow, load = 1.0, WriteLoad(1)
-    assert (
-        float(
-            roll_limits.seconds_until_roll(config(segment_jitter_ms=7_200_000), load, slow)[
-                RollCause.TIME
-            ]
-        )
-        == 604_800 - 3600 + 1
-    )
-    assert (
-        float(
-            roll_limits.seconds_until_roll(
-                config(segment_ms=60_000, segment_jitter_ms=WEEK_MS), load, slow
-            )[RollCause.TIME]
-        )
-        == 31
-    )
-    lag = {"max_compaction_lag_ms": 10_000}
-    assert (
-        float(roll_limits.seconds_until_roll(config(**lag), load, slow)[RollCause.TIME]) == 604_801
-    )
-    assert (
-        float(
-            roll_limits.seconds_until_roll(
-                config(**lag, cleanup_policy="compact,delete"), load, slow
-            )[RollCause.TIME]
-        )
-        == 11
-    )
+    waits = roll_limits.seconds_until_roll(LogConfig(**settings), WriteLoad(1), 1.0)
+    assert float(waits[RollCause.TIME]) == seconds
 
 
 def test_offsets_run_out_only_with_many_records_a_byte():
     seconds = roll_limits.seconds_until_roll(
-        config(segment_bytes=roll_limits.MAX_SEGMENT_BYTES),
+        LogConfig(segment_bytes=roll_limits.MAX_SEGMENT_BYTES),
         WriteLoad(1000, records_per_batch=4000),
         1e6,
     )
-    assert roll_limits.CAUSES[roll_limits.first_limit(seconds)[0][0]] == RollCause.OFFSET_OVERFLOW
+    assert first_cause(seconds) == RollCause.OFFSET_OVERFLOW
 
 
 LEADERS = ("day", "iot", "backfill", "late-phones", "append-time", "no-timestamps", "bad-clock")
@@ -235,11 +191,16 @@ def test_the_race_ends_as_the_writer_ended_the_segment(name):
         assert (race.cause, race.roll) == (segment.reason.cause, count)
 
 
+def seventh_of_the_day() -> tuple[np.ndarray, LogConfig]:
+    """Returns the appends from a segment on whose time index becomes full."""
+    history, appended = simulated("day")
+    return appended[np.searchsorted(appended["base_offset"], 685_502) :], history.config
+
+
 def test_a_limit_alone_rolls_where_the_rules_say():
     """LogSegment.shouldRoll asked append by append, with every other limit out of reach."""
-    history, appended = simulated("day")
-    rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
-    race, config = roll_limits.race(rows, history.config), history.config
+    rows, config = seventh_of_the_day()
+    race = roll_limits.race(rows, config)
     values = {
         "segment_bytes": config.segment_bytes,
         "most_ms": config.segment_ms,
@@ -283,9 +244,7 @@ def first_roll(rows: np.ndarray, limits: dict[str, int]) -> int:
 
 def test_the_shares_at_the_roll_of_the_lesson():
     """Segment 7 of the day: only its time index is full."""
-    history, appended = simulated("day")
-    rows = appended[np.searchsorted(appended["base_offset"], 685_502) :]
-    race = roll_limits.race(rows, history.config)
+    race = roll_limits.race(*seventh_of_the_day())
     shares = {cause: round(float(race.shares(cause)[race.roll]), 3) for cause in RollCause}
     assert shares == {
         RollCause.SIZE: 0.709,

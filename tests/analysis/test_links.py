@@ -16,12 +16,14 @@ from kafkaviz.analysis.segment.links import (
     NONE,
     Aim,
     LinkBuilder,
+    Links,
     first_offsets,
     link,
     row_at_position,
 )
 from kafkaviz.format import offset_index
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import Segment
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import by_offset
 from kafkaviz.versions import search_profile
@@ -81,11 +83,8 @@ def test_where_an_entry_leads(pair, aim):
 
 
 def test_keys_that_do_not_grow():
-    assert links_of([(54, 100), (50, 0), (59, 600)]).entry_aim.tolist() == [
-        Aim.EXACT,
-        Aim.UNORDERED,
-        Aim.EXACT,
-    ]
+    links = links_of([(54, 100), (50, 0), (59, 600)])
+    assert links.entry_aim.tolist() == [Aim.EXACT, Aim.UNORDERED, Aim.EXACT]
 
 
 def test_an_entry_that_starts_before_the_one_above_it():
@@ -148,9 +147,9 @@ def test_nothing_at_all():
     empty = link(BATCHES[:0], arrays.offset_entries([]), arrays.time_entries([]), 0)
     columns = [column for column in vars(empty).values() if isinstance(column, np.ndarray)]
     assert len(columns) == 15 and all(len(column) == 0 for column in columns)
-    assert link(
-        BATCHES[:0], arrays.offset_entries([(5, 7)]), arrays.time_entries([(5, 7)]), 0
-    ).entry_aim.tolist() == [Aim.BEYOND]
+    pairs = [(5, 7)]
+    lost = link(BATCHES[:0], arrays.offset_entries(pairs), arrays.time_entries(pairs), 0)
+    assert lost.entry_aim.tolist() == [Aim.BEYOND]
 
 
 def test_positions_between_batches():
@@ -165,16 +164,16 @@ LOGS = st.lists(
 )
 
 
+def batches_of(log: list[tuple[int, int, int]]) -> np.ndarray:
+    sizes, counts, times_ms = ([row[column] for row in log] for column in range(3))
+    return arrays.batches(sizes, counts, times_ms, 100)
+
+
 @given(
     LOGS, st.lists(st.tuples(st.integers(95, 140), st.integers(-3, 2500)), max_size=8), st.data()
 )
 def test_any_links_are_as_looked_up(log, pairs, data):
-    table = arrays.batches(
-        [size for size, _, _ in log],
-        [count for _, count, _ in log],
-        [time for _, _, time in log],
-        100,
-    )
+    table = batches_of(log)
     if log:
         table = arrays.wrapped(
             table, data.draw(st.lists(st.integers(0, len(log) - 1), unique=True))
@@ -218,17 +217,16 @@ def test_any_links_are_as_looked_up(log, pairs, data):
 @given(LOGS, st.integers(0, 900), st.booleans())
 def test_what_kafka_writes_is_never_wrong(log, interval_bytes, closed):
     """Every entry is exact, and every time entry has its offset entry, except that of the roll."""
-    table = arrays.batches(
-        [size for size, _, _ in log],
-        [count for _, count, _ in log],
-        [time for _, _, time in log],
-        100,
-    )
+    table = batches_of(log)
     entries, times = arrays.indexed(table, interval_bytes, 100, closed)
     links = link(table, entries, times, 100)
     assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all()
     alone = np.flatnonzero(links.time_slot == NONE).tolist()
     assert alone in ([], [len(times) - 1])
+
+
+def segment_links(segment: Segment) -> Links:
+    return link(segment.batches(), segment.offset_index, segment.time_index, segment.base_offset)
 
 
 @pytest.mark.parametrize("name", ["clean", "killed"])
@@ -239,38 +237,29 @@ def test_entries_of_real_brokers_are_right(name, request):
     broker = open_broker(request.getfixturevalue(name))
     for partition in broker.partitions:
         for segment in partition.segments:
-            links = link(
-                segment.batches(), segment.offset_index, segment.time_index, segment.base_offset
-            )
+            links = segment_links(segment)
             assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all(), segment.name
             assert np.count_nonzero(links.time_slot == NONE) <= 1, segment.name
 
 
 def test_the_payments_segment(clean):
     segment = open_broker(clean).partition("payments-0").segment(7975)
-    links = link(segment.batches(), segment.offset_index, segment.time_index, 7975)
-    assert (
-        np.count_nonzero(links.entry_time == NONE) == 3
-        and np.count_nonzero(links.time_slot == NONE) == 0
-    )
+    links = segment_links(segment)
+    assert np.count_nonzero(links.entry_time == NONE) == 3
+    assert np.count_nonzero(links.time_slot == NONE) == 0
     row = int(links.entry_batch[95])
-    assert (
-        segment.batches()["base_offset"][row] == 11612
-        and search_slots(links, segment.batches())[row] == 94
-    )
+    assert segment.batches()["base_offset"][row] == 11612
+    assert search_slots(links, segment.batches())[row] == 94
 
 
 @pytest.mark.parametrize(
-    ("directory", "base_offset", "wrong_entries", "wrong_times"),
-    [("bookings-0", 858, [3], []), ("bookings-0", 1721, [], [2]), ("bookings-0", 2579, [], [])],
+    ("base_offset", "wrong_entries", "wrong_times"),
+    [(858, [3], []), (1721, [], [2]), (2579, [], [])],
 )
-def test_damage_made_by_hand(damaged, directory, base_offset, wrong_entries, wrong_times):
-    segment = open_broker(damaged).partition(directory).segment(base_offset)
-    links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
-    assert (links.wrong_entries.tolist(), links.wrong_times.tolist()) == (
-        wrong_entries,
-        wrong_times,
-    )
+def test_damage_made_by_hand(damaged, base_offset, wrong_entries, wrong_times):
+    links = segment_links(open_broker(damaged).partition("bookings-0").segment(base_offset))
+    assert links.wrong_entries.tolist() == wrong_entries
+    assert links.wrong_times.tolist() == wrong_times
 
 
 @pytest.mark.parametrize(
@@ -281,13 +270,9 @@ def test_older_brokers_index_appends(shared, name):
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     for partition in broker.partitions:
         for segment in (segment for segment in partition.segments if segment.log):
-            links = link(
-                segment.batches(), segment.offset_index, segment.time_index, segment.base_offset
-            )
-            assert not len(links.wrong_entries) and links.time_true.all(), (
-                partition.directory,
-                segment.name,
-            )
+            links = segment_links(segment)
+            place = (partition.directory, segment.name)
+            assert not len(links.wrong_entries) and links.time_true.all(), place
 
 
 def slots_by_severity(health, file):
@@ -337,9 +322,8 @@ def test_all_judge_an_entry_alike(clean, tmp_path, seed):
     assert slots["error"] == wrong
     assert slots["warning"] == set(np.flatnonzero(aims == Aim.FOREIGN).tolist())
     profile = search_profile("4.3.1")
-    for comparison in compare_indexes(
-        intact, segment, profile, is_same_log=True, is_per_append=False
-    )[:1]:
+    comparisons = compare_indexes(intact, segment, profile, is_same_log=True, is_per_append=False)
+    for comparison in comparisons[:1]:
         assert set(comparison.contradicted[1]) == wrong | slots["warning"]
     for row, batch in enumerate(batches):
         offset = int(batch["base_offset"])

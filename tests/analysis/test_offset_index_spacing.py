@@ -49,11 +49,8 @@ def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np
 
 
 def findings_with(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
-    for suffix, layout, table in (
-        (".index", offset_index, entries),
-        (".timeindex", time_index, times),
-    ):
-        lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
+    lab.entries(lab.files(PLAIN, ".index")[0], lambda _: entries)
+    lab.entries(lab.files(PLAIN, ".timeindex")[0], lambda _: times)
     findings = check(lab.path, partition=PLAIN).findings
     assert not [finding for finding in findings if finding.severity == "error"]
     return [finding for finding in findings if finding.code == NAME]
@@ -84,15 +81,12 @@ def test_entries_lost_from_both_indexes_are_reported(lab):
     """One entry of each index. No missing time entry marks a stop, although timestamps grew."""
     entries, times = written(rows_of(lab), {0: 8192})
     lost = entries[12]
-    (finding,) = findings_with(
-        lab, np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
-    )
+    left = times[times["relative_offset"] != lost["relative_offset"]]
+    (finding,) = findings_with(lab, np.delete(entries, 12), left)
     assert finding.message.key == "finding.entries_missing"
     assert finding.message["entries"] == message("evidence.recovery_entries", n=1)
-    assert (
-        finding.evidence.expected_hex == lost.tobytes().hex()
-        and finding.position == 12 * offset_index.ENTRY.itemsize
-    )
+    assert finding.evidence.expected_hex == lost.tobytes().hex()
+    assert finding.position == 12 * offset_index.ENTRY.itemsize
 
 
 def test_entries_lost_from_one_index_are_reported(lab):
@@ -113,18 +107,12 @@ def test_a_new_leader_epoch_decides_nothing(lab):
         lab.files(PLAIN, ".log")[0],
         lambda row: {"leader_epoch": 7} if row["position"] >= rows["position"][middle] else {},
     )
-    left = np.delete(entries, 12), times[times["relative_offset"] != lost["relative_offset"]]
-    for suffix, layout, table in zip(
-        (".index", ".timeindex"), (offset_index, time_index), left, strict=True
-    ):
-        lab.write(lab.files(PLAIN, suffix)[0], layout.build(table))
-    assert NAME not in {finding.code for finding in check(lab.path, partition=PLAIN).findings}
+    left = times[times["relative_offset"] != lost["relative_offset"]]
+    assert findings_with(lab, np.delete(entries, 12), left) == []
 
 
 def test_an_emptied_time_index_says_nothing_of_before(lab):
     rows = rows_of(lab)
     entries, times = written(rows, {0: 4096, 150: 4096})
-    assert (
-        findings_with(lab, entries, times[times["relative_offset"] > rows["last_offset"][160]])
-        == []
-    )
+    later = times[times["relative_offset"] > rows["last_offset"][160]]
+    assert findings_with(lab, entries, later) == []

@@ -159,7 +159,7 @@ def test_cold_faults_a_grown_page(page_bytes, around, expected):
     for turnover_mb, faults in zip(TURNOVERS_MB, expected, strict=True):
         memory = Memory(page_bytes, turnover_mb * MB, around)
         assert faults_a_page(memory) == pytest.approx(faults, abs=0.0051)
-        assert faults_a_page(memory, slots.WARM_BYTES) == 0
+        assert faults_a_page(memory, WARM_BYTES) == 0
 
 
 @pytest.mark.parametrize("page_bytes", [4096, 16_384, 65_536])
@@ -167,13 +167,8 @@ def test_cold_faults_a_grown_page(page_bytes, around, expected):
 def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
     """Within two faults of up to 2300."""
     memory = Memory(page_bytes, turnover_mb * MB)
-    assert (
-        abs(
-            expected_faults(GROWN, memory)
-            - sum(page_replay.replay(GROWN, memory, warm_bytes=None).faults)
-        )
-        <= 2
-    )
+    faults = sum(page_replay.replay(GROWN, memory, warm_bytes=None).faults)
+    assert abs(expected_faults(GROWN, memory) - faults) <= 2
 
 
 @pytest.mark.parametrize(
@@ -189,10 +184,8 @@ def test_the_closed_form_is_the_replay(page_bytes, turnover_mb):
 def test_who_is_protected(share, plain_tail, plain_lagging, warm_lagging):
     """Faults per 1000 lookups of each kind of reader, within a tenth and the effect of chance."""
     readers = Readers(lagging_share=share)
-    plain, warm = (
-        page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes)
-        for warm_bytes in (None, slots.WARM_BYTES)
-    )
+    plain = page_replay.replay(GROWN, SIXTEEN_MB, readers, None)
+    warm = page_replay.replay(GROWN, SIXTEEN_MB, readers, WARM_BYTES)
     assert plain.faults_per_thousand(TAIL) == pytest.approx(plain_tail, rel=0.1, abs=0.13)
     assert warm.faults_per_thousand(TAIL) == 0
     assert plain.faults_per_thousand(LAGGING) == (
@@ -214,14 +207,11 @@ def test_the_seed_decides_the_readers():
 def test_a_warm_section_does_not_help_rare_lookups():
     """One lookup per 1.4 MB of a log whose pages become cold after 1 MB."""
     seldom, cold = Readers(appends_per_lookup=304), Memory(cold_after_bytes=MB)
-    warm, plain = (
-        page_replay.replay(GROWN, cold, seldom, warm_bytes).faults_per_thousand(TAIL)
-        for warm_bytes in (slots.WARM_BYTES, None)
-    )
-    assert (warm / 1000, plain / 1000) == (
-        pytest.approx(1.6, abs=0.05),
-        pytest.approx(8.4, abs=0.05),
-    )
+    faults = [
+        page_replay.replay(GROWN, cold, seldom, warm_bytes).faults_per_thousand(TAIL) / 1000
+        for warm_bytes in (WARM_BYTES, None)
+    ]
+    assert faults == pytest.approx([1.6, 8.4], abs=0.05)
 
 
 def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
@@ -234,14 +224,14 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
     assert faults == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
 
 
-def test_readers_300_entries_from_the_tail_gain_nothing():
-    for lag_entries in (300, 1000):
-        readers = Readers(lagging_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
-        plain, warm = (
-            page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGING]
-            for warm_bytes in (None, slots.WARM_BYTES)
-        )
-        assert warm == pytest.approx(plain, rel=0.07) and plain > 800
+@pytest.mark.parametrize("lag_entries", [300, 1000])
+def test_readers_300_entries_from_the_tail_gain_nothing(lag_entries):
+    readers = Readers(lagging_share=1.0, lag=EXPONENTIAL, lag_entries=lag_entries)
+    plain, warm = (
+        page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes).faults[LAGGING]
+        for warm_bytes in (None, WARM_BYTES)
+    )
+    assert warm == pytest.approx(plain, rel=0.07) and plain > 800
 
 
 def test_the_pages_of_kafka_6432_size_by_size():
@@ -271,10 +261,8 @@ def test_the_pages_of_kafka_6432_size_by_size():
         if PUBLISHED_PAGES[slots.page_count(first, 8)] == plain
     ]
     assert published == [6437, 7168]
-    assert (
-        len(page_replay.tail_search(6901, None).probes) == 14
-        and len(page_replay.tail_search(6901).probes) == 12
-    )
+    assert len(page_replay.tail_search(6901, None).probes) == 14
+    assert len(page_replay.tail_search(6901).probes) == 12
 
 
 def test_not_every_warm_search_touches_three_pages():
@@ -290,14 +278,11 @@ def test_not_every_warm_search_touches_three_pages():
 def test_a_clock_of_its_own():
     """A real index keeps its entry positions; if it stands still, nothing becomes cold."""
     growth = IndexGrowth(40_000)
-    even = page_replay.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None)
-    same = page_replay.replay(
-        growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=growth.clock
+    even, same, still = (
+        page_replay.replay(growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=clock).faults
+        for clock in (None, growth.clock, np.full(40_000, 7))
     )
-    still = page_replay.replay(
-        growth, Memory(cold_after_bytes=MB), warm_bytes=None, clock=np.full(40_000, 7)
-    )
-    assert even.faults == same.faults != (0, 0) == still.faults
+    assert even == same != (0, 0) == still
 
 
 def test_an_index_without_an_entry():
@@ -336,9 +321,8 @@ def test_the_fourteenth_page_makes_two_others_wait():
 
 
 def test_every_fault_of_the_growth_is_a_wait_of_one_size():
-    faults = page_replay.replay(
-        page_replay.IndexGrowth(40 * 512), page_replay.MEMORY, warm_bytes=None
-    ).first_faults
+    growth_of_40 = IndexGrowth(40 * 512)
+    faults = page_replay.replay(growth_of_40, page_replay.MEMORY, warm_bytes=None).first_faults
     waits = [wait for lookups in growth() for wait in lookups.plain.waits.tolist()]
     assert sorted(waits) == sorted(faults.tolist())
 
@@ -356,12 +340,8 @@ def test_the_warm_section_waits_at_no_size():
 
 
 def test_with_more_memory_fewer_waits():
-    waits = [
-        len(lookups.plain.waits)
-        for lookups in page_replay.grow(40, Memory(cold_after_bytes=16_000_000))
-    ]
-    assert sum(waits) == 8
-    assert sum(waits[:25]) == 0
+    waits = [len(lookups.plain.waits) for lookups in page_replay.grow(40, SIXTEEN_MB)]
+    assert (sum(waits), sum(waits[:25])) == (8, 0)
 
 
 @pytest.mark.parametrize(("pages", "first"), [(1, 0), (2, 0), (3, 511), (14, 6143)])

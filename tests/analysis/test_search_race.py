@@ -1,6 +1,7 @@
 import gzip
 import json
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -25,12 +26,9 @@ def tail_race(entries: int) -> SearchRace:
 def test_kafka_6432():
     """At 14 full pages the middle moves to page 7; page 10 came back at 6827 entries."""
     race = tail_race(7168)
-    assert race.plain.hot_pages == (0, 6, 10, 11, 12, 13)
-    assert race.plain.pages == (0, 7, 10, 12, 13)
-    assert race.plain.cold_pages == (7,)
-    assert race.warm.hot_pages == (11, 12, 13)
-    assert race.warm.pages == (11, 12, 13)
-    assert race.warm.cold_pages == ()
+    pages = attrgetter("hot_pages", "pages", "cold_pages")
+    assert pages(race.plain) == ((0, 6, 10, 11, 12, 13), (0, 7, 10, 12, 13), (7,))
+    assert pages(race.warm) == ((11, 12, 13), (11, 12, 13), ())
     assert tail_race(6827).plain.cold_pages == (10,)
 
 
@@ -73,12 +71,13 @@ def test_the_entry_before_the_middles_move_is_raced_too():
 
 @pytest.mark.parametrize("warm_bytes", [None, 8192])
 def test_what_is_cold_is_what_page_cache_has_as_cold(warm_bytes):
-    """Each fault of its replay is a wait of the race at that many entries, and no other is."""
+    """Each fault of its replay is a wait of the race at that many entries; no other size has one."""
     growth = IndexGrowth(8 * 512)
     replay = page_replay.replay(growth, warm_bytes=warm_bytes)
     faults = np.sort(replay.first_faults, order=["entries", "page"])
     waits = []
-    for entries in range(1, growth.entries + 1, 1 if warm_bytes is None else 97):
+    sizes = {*range(1, growth.entries + 1, 13), *faults["entries"].tolist()}
+    for entries in sorted(sizes | {size - 1 for size in sizes if size > 1}):
         race = tail_race(entries)
         raced = race.plain if warm_bytes is None else race.warm
         waits += [(entries, page) for page in sorted(raced.cold_pages)]
@@ -192,10 +191,8 @@ def test_the_tail_of_a_full_index_takes_three_pages():
 
 def test_far_behind_costs_a_probe_more():
     keys = np.arange(1_310_720) * 4 + 7
-    before_warm = choose_targets(
-        keys, 0, int(keys[-1]), ENTRY_BYTES, warm_bytes=WARM_BYTES
-    ).before_warm
-    warm, plain = searches(keys, before_warm or 0, WARM_BYTES)
+    targets = choose_targets(keys, 0, int(keys[-1]), ENTRY_BYTES, warm_bytes=WARM_BYTES)
+    warm, plain = searches(keys, targets.before_warm or 0, WARM_BYTES)
     assert warm.section == "cold"
     assert len(warm.probes) == len(plain.probes) + 1
 

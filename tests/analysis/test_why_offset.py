@@ -1,5 +1,7 @@
 """Why a timestamp gave its offset: the skipped segments, and the closest record."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from kafkaviz.errors import CorruptFile
 from kafkaviz.figures.lookup import why_offset as figure
 from kafkaviz.format.batch_records import RecordHead
 from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, verbatim
 from kafkaviz.search.log_view import view_partition
@@ -20,60 +23,53 @@ from kafkaviz.search.scan import run_search
 from kafkaviz.simulate import lesson_logs
 from tests.pipeline.whole_logs import batch
 
+PRACTICE = lesson_logs.five()
 
-def of_practice(target_ms: int) -> why_offset.OffsetExplanation:
-    practice_log = lesson_logs.five()
 
-    def records(base_offset: int, position: int) -> list[RecordHead]:
-        return list(
-            run_search(
-                practice_log.log.segments[0], lambda log: list(next(log.batches(position)).heads())
-            )
-        )
+def heads_at(base_offset: int, position: int) -> list[RecordHead]:
+    """Returns the records of the batch at a byte of the practice log."""
+    segment = PRACTICE.log.segments[0]
+    return list(run_search(segment, lambda log: list(next(log.batches(position)).heads())))
 
+
+def explain(
+    after_ms: int, batches: np.ndarray | None = PRACTICE.batches, records: Callable = heads_at
+) -> why_offset.OffsetExplanation:
+    """Explains the answer of the practice log to a time after its start."""
+    profile = versions.search_profile()
     return why_offset.explain_offset(
-        by_timestamp(practice_log.log, target_ms, versions.search_profile()),
-        practice_log.log,
-        lambda base_offset: table_of_rows(practice_log.batches),
+        by_timestamp(PRACTICE.log, lesson_logs.START_MS + after_ms, profile),
+        PRACTICE.log,
+        lambda base_offset: None if batches is None else table_of_rows(batches),
         records,
     )
+
+
+def no_records(base_offset: int, position: int) -> list[RecordHead]:
+    return []
 
 
 def test_the_closest_is_not_the_answer():
     """Just after a record, that record is the closest; Kafka returns the next."""
-    explanation = of_practice(lesson_logs.START_MS + 2601)
-    assert explanation.answer == RecordTime(
-        23, lesson_logs.START_MS + 3240
-    ) and explanation.closest == RecordTime(22, lesson_logs.START_MS + 2600)
-    assert [segment.fate for segment in explanation.segments] == [
-        "searched"
-    ] and explanation.older_batches == 0
+    explanation = explain(2601)
+    assert explanation.answer == RecordTime(23, lesson_logs.START_MS + 3240)
+    assert explanation.closest == RecordTime(22, lesson_logs.START_MS + 2600)
+    assert [segment.fate for segment in explanation.segments] == ["searched"]
+    assert explanation.older_batches == 0
 
 
 def test_a_damaged_batch_is_left_out_and_reported():
     """The closest of the others is given; Kafka itself may not read the damaged batch."""
-    practice_log = lesson_logs.five()
 
     def records(base_offset: int, position: int) -> list[RecordHead]:
         if position == 656:
             raise CorruptFile("0.log", position, verbatim("no record"))
-        return list(
-            run_search(
-                practice_log.log.segments[0], lambda log: list(next(log.batches(position)).heads())
-            )
-        )
+        return heads_at(base_offset, position)
 
-    target_ms = lesson_logs.START_MS + 2601
-    explanation = why_offset.explain_offset(
-        by_timestamp(practice_log.log, target_ms, versions.search_profile()),
-        practice_log.log,
-        lambda base_offset: table_of_rows(practice_log.batches),
-        records,
-    )
+    explanation = explain(2601, records=records)
+    problem = verbatim("no record")
     assert explanation.faults == (
-        message(
-            "errors.at_byte_of_file", path="0.log", position=656, problem=verbatim("no record")
-        ),
+        message("errors.at_byte_of_file", path="0.log", position=656, problem=problem),
     )
     assert explanation.closest == RecordTime(16, lesson_logs.START_MS + 2050)
     assert "1 batch near the target was left out" in " ".join(figure.view(explanation).notes)
@@ -81,24 +77,15 @@ def test_a_damaged_batch_is_left_out_and_reported():
 
 def test_every_target_has_its_closest_record():
     """Compared with all records of the log."""
-    practice_log = lesson_logs.five()
-    heads = [
-        head
-        for row in practice_log.batches
-        for head in run_search(
-            practice_log.log.segments[0],
-            lambda log, at=int(row["position"]): list(next(log.batches(at)).heads()),
-        )
-    ]
-    for target in range(lesson_logs.START_MS, lesson_logs.START_MS + 4200, 61):
+    heads = [head for row in PRACTICE.batches for head in heads_at(0, int(row["position"]))]
+    for after_ms in range(0, 4200, 61):
+        target = lesson_logs.START_MS + after_ms
         nearest = min(heads, key=lambda head: (abs(head.timestamp_ms - target), head.offset))
-        assert of_practice(target).closest == RecordTime(*nearest)
+        assert explain(after_ms).closest == RecordTime(*nearest)
 
 
 def test_segments_of_a_real_partition(clean):
     """Earlier segments are skipped by their largest timestamp; later ones are not looked at."""
-    from kafkaviz.log.broker import open_broker
-
     partition = open_broker(clean).partition("heartbeat-0")
     log = view_partition(partition)
     target = log.segments[1].largest_timestamp_ms - 5
@@ -110,43 +97,25 @@ def test_segments_of_a_real_partition(clean):
         lambda base: table_of_rows(batches[base]),
         lambda base, position: partition.segment(base).records(position),
     )
-    assert [segment.fate for segment in explanation.segments] == [
-        "older",
-        "searched",
-        "later",
-        "later",
-    ]
-    assert [segment.largest_ms for segment in explanation.segments] == [
-        batches[segment.base_offset]["max_timestamp_ms"].max() for segment in explanation.segments
-    ]
-    assert (
-        explanation.answer.offset == result.answer.offset
-        and explanation.segments[0].end_offset == explanation.segments[1].base_offset
-    )
+    segments = explanation.segments
+    assert [segment.fate for segment in segments] == ["older", "searched", "later", "later"]
+    for segment in segments:
+        newest_ms = batches[segment.base_offset]["max_timestamp_ms"].max()
+        assert segment.largest_ms == newest_ms
+    assert explanation.answer.offset == result.answer.offset
+    assert segments[0].end_offset == segments[1].base_offset
 
 
-def test_what_is_not_read_is_not_counted(clean):
-    practice_log = lesson_logs.five()
-    result = by_timestamp(practice_log.log, lesson_logs.START_MS + 3000, versions.search_profile())
-    explanation = why_offset.explain_offset(
-        result, practice_log.log, lambda base_offset: None, lambda *place: ()
-    )
-    assert (
-        explanation.closest is None
-        and explanation.segments[0].batches is None
-        and explanation.answer.offset == 23
-    )
+def test_what_is_not_read_is_not_counted():
+    explanation = explain(3000, batches=None, records=no_records)
+    assert explanation.closest is None and explanation.segments[0].batches is None
+    assert explanation.answer.offset == 23
 
 
 def test_times_that_do_not_follow_offsets():
-    practice_log = lesson_logs.five()
-    late = practice_log.batches.copy()
+    late = PRACTICE.batches.copy()
     late["max_timestamp_ms"][-1] = lesson_logs.START_MS
-    result = by_timestamp(practice_log.log, lesson_logs.START_MS + 3000, versions.search_profile())
-    explanation = why_offset.explain_offset(
-        result, practice_log.log, lambda base_offset: table_of_rows(late), lambda *place: ()
-    )
-    assert explanation.older_batches == 1
+    assert explain(3000, late, no_records).older_batches == 1
 
 
 @pytest.mark.parametrize(
@@ -168,14 +137,7 @@ def test_milliseconds(text):
 
 
 def test_no_batches_no_dots():
-    practice_log = lesson_logs.five()
-    none = np.empty(0, lesson_logs.ROW)
-    explanation = why_offset.explain_offset(
-        by_timestamp(practice_log.log, lesson_logs.START_MS, versions.search_profile()),
-        practice_log.log,
-        lambda base_offset: table_of_rows(none),
-        lambda *place: (),
-    )
+    explanation = explain(0, np.empty(0, lesson_logs.ROW), no_records)
     assert explanation.closest is None and explanation.older_batches == 0
 
 
@@ -189,7 +151,7 @@ def test_a_log_of_many_blocks(rows_a_block, monkeypatch, tmp_path):
     log.write_bytes(b"".join(batch(row, [time_ms]) for row, time_ms in enumerate(times_ms)))
     segment = LogSegment(base_offset=0, state="active", log=file.info(log))
     table = batch_table.read(segment, kept_rows=0)
-    for target_ms in range(lesson_logs.START_MS - 3, lesson_logs.START_MS + 95):
+    for target_ms in range(lesson_logs.START_MS - 3, lesson_logs.START_MS + 95, 3):
         segment_times = why_offset.SegmentTimes(
             base_offset=0,
             end_offset=60,
