@@ -10,17 +10,13 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis import commits as commits_module
-from kafkaviz.analysis.commits import (
-    CommitFate,
-    CommitState,
-    CommittedPartition,
-    read_commits,
-)
+from kafkaviz.analysis.commits import CommitFate, CommitState, CommittedPartition, read_commits
 from kafkaviz.format import batch, record
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import LogSegment
 from tests.conftest import DATA
+from tests.support.brokers import copy_partitions
 from tests.support.commit_logs import build_batch, commit_batch, write_log
 
 DUMPS = [
@@ -28,6 +24,11 @@ DUMPS = [
     for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()
     if (dump := json.loads(line))["file"].startswith("__consumer_offsets-")
 ]
+
+
+ONE_RECORD = record.build(
+    [record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")]
+)
 
 
 def recorded_chains(root: Path) -> dict[tuple[str, str], list[tuple]]:
@@ -90,10 +91,8 @@ def test_the_last_commit_counts_unless_aborted_or_deleted(clean):
         "throw-away": None,
     }
     refunds, beyond = groups["refund-relay"].partitions
-    assert [commit.fate for commit in refunds.commits][-2:] == [
-        CommitFate.CURRENT,
-        CommitFate.ABORTED,
-    ]
+    fates = [commit.fate for commit in refunds.commits]
+    assert fates[-2:] == [CommitFate.CURRENT, CommitFate.ABORTED]
     assert (refunds.committed.offset, refunds.lag, refunds.state) == (905, 13, CommitState.BEHIND)
     assert (beyond.committed.offset, beyond.state) == (1647, CommitState.BEYOND_END)
     deleted = groups["throw-away"].partitions[0]
@@ -160,11 +159,8 @@ def test_what_follows_is_aborted(clean, committed_at):
 
 def test_only_empty_batches_follow(tmp_path):
     """Compaction keeps the last batch of a producer without its records."""
-    value = record.build(
-        [record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")]
-    )
     empty = build_batch(1, b"", record_count=0, producer_id=3, producer_epoch=0, base_sequence=1)
-    write_log(tmp_path, "t-0", build_batch(0, value) + empty)
+    write_log(tmp_path, "t-0", build_batch(0, ONE_RECORD) + empty)
     write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "t-0", 1))
     part = only_partition(tmp_path)
     assert (part.state, part.lag, part.next_offset) == (CommitState.NO_RECORD, 1, None)
@@ -186,10 +182,7 @@ def test_the_log_of_a_later_topic_with_the_name(committed_at):
 
 
 def test_a_log_that_cannot_be_searched_there(tmp_path):
-    value = record.build(
-        [record.Record(offset_delta=0, timestamp_delta_ms=0, key=b"k", value=b"v")]
-    )
-    data = bytearray(build_batch(0, value) + build_batch(1, value) + build_batch(2, value))
+    data = bytearray(b"".join(build_batch(offset, ONE_RECORD) for offset in range(3)))
     data[-1] ^= 0xFF
     write_log(tmp_path, "t-0", bytes(data))
     write_log(tmp_path, "__consumer_offsets-0", commit_batch(0, "g", "t-0", 2))
@@ -205,9 +198,9 @@ def test_below_the_start_of_the_log(committed_at):
 
 
 def test_a_log_that_is_not_in_the_copy(clean, tmp_path):
-    for name in ("__consumer_offsets-0", "__consumer_offsets-1", "__consumer_offsets-2"):
-        shutil.copytree(clean / name, tmp_path / name)
-    [group] = read_commits(open_broker(tmp_path), "billing").groups
+    names = [f"__consumer_offsets-{number}" for number in range(3)]
+    root = copy_partitions(clean, tmp_path / "kafka", names)
+    [group] = read_commits(open_broker(root), "billing").groups
     assert {part.state for part in group.partitions} == {CommitState.NO_LOG}
 
 

@@ -24,26 +24,16 @@ from kafkaviz.analysis.lookup.lookups import (
 from kafkaviz.analysis.opened_path import open_path
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.partition import Partition
 from kafkaviz.messages import message
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import READ_UNCOMMITTED, find_bounds
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from tests.support.brokers import copy_partitions
+from tests.support.recorded_archives import RECORDED_ARCHIVES
 
-VERSIONS = {
-    "kafka-2.8.2-legacy": "2.8.2",
-    "kafka-3.9.0-follower": "3.9.0",
-    "kafka-3.9.0-leader": "3.9.0",
-    "kafka-4.3.1-clean": "4.3.1",
-    "kafka-4.3.1-damaged": "4.3.1",
-    "kafka-4.3.1-killed": "4.3.1",
-    "kafka-4.3.1-killed-restarted": "4.3.1",
-    "kafka-4.3.1-unstartable": "4.3.1",
-    "kafka-4.4.0-clean": "4.4.0",
-    "kafka-4.4.0-killed": "4.4.0",
-    "kafka-4.4.0-killed-restarted": "4.4.0",
-}
+VERSIONS = {name: name.split("-")[1] for name in RECORDED_ARCHIVES}
 # directories of a release and a stop that another one has as well
 SECOND_LOOKS = ("kafka-3.9.0-follower", "kafka-4.3.1-killed-restarted", "kafka-4.4.0-clean")
 SPECIAL = by_time.NAMES | {
@@ -74,10 +64,8 @@ class Judge:
 
     def compare(self, question: dict) -> bool:
         """Returns whether the directory can still answer the question."""
-        name, isolation = (
-            f"{question['topic']}-{question['partition']}",
-            question.get("isolation", READ_UNCOMMITTED),
-        )
+        name = f"{question['topic']}-{question['partition']}"
+        isolation = question.get("isolation", READ_UNCOMMITTED)
         log, bounds = self._open(name, isolation)
         lost = LOST_LOG_STARTS.get((self._broker.name, name))
         if self._ends[name] != bounds.end_offset and self._is_outdated(question):
@@ -86,41 +74,24 @@ class Judge:
             return False
         if lost and "query" in question and question["offset"] == lost:
             return False
-        if isinstance(question.get("query"), int) and question["offset"] in ZEROED_LATER.get(
-            (self._broker.name, name), ()
-        ):
+        zeroed = ZEROED_LATER.get((self._broker.name, name), ())
+        if isinstance(question.get("query"), int) and question["offset"] in zeroed:
             return False
         search_profile = versions.search_profile(self._version)
         if "query" in question:
-            result = by_timestamp(
-                log,
-                SPECIAL.get(question["query"], question["query"]),
-                search_profile,
-                isolation,
-                bounds,
-            )
-            answer = (
-                None
-                if question["offset"] in (-1, None)
-                else (
-                    question["offset"],
-                    -1 if question["timestamp"] is None else question["timestamp"],
-                )
-            )
-            assert (
-                result.answer and (result.answer.offset, result.answer.timestamp_ms)
-            ) == answer, (
-                self._broker.name,
-                question,
-            )
+            target = SPECIAL.get(question["query"], question["query"])
+            result = by_timestamp(log, target, search_profile, isolation, bounds)
+            answer = None
+            if question["offset"] not in (-1, None):
+                time_ms = question["timestamp"]
+                answer = (question["offset"], -1 if time_ms is None else time_ms)
+            found = result.answer and (result.answer.offset, result.answer.timestamp_ms)
         else:
             result = by_offset(log, question["offset"], search_profile, isolation, bounds)
-            answer = (
-                question.get("firstRecordOffset"),
-                question.get("firstRecordTimestamp"),
-                question.get("error"),
-            )
-            assert fetched(result) == answer, (self._broker.name, question)
+            fields = ("firstRecordOffset", "firstRecordTimestamp", "error")
+            answer = tuple(map(question.get, fields))
+            found = fetched(result)
+        assert found == answer, (self._broker.name, question)
         return True
 
     def _open(self, name: str, isolation: str):
@@ -134,11 +105,8 @@ class Judge:
 
     def _is_outdated(self, question: dict) -> bool:
         if "query" in question:
-            return question["offset"] in (-1, None) or question["query"] in (
-                "latest",
-                "max_timestamp",
-                "max-timestamp",
-            )
+            moves = question["query"] in ("latest", "max_timestamp", "max-timestamp")
+            return moves or question["offset"] in (-1, None)
         return question.get("firstRecordOffset") is None
 
 
@@ -152,13 +120,10 @@ def lines(data: bytes) -> list[dict]:
 
 
 def ends_of(questions: list[dict]) -> dict[str, int]:
-    latest = (
-        question
+    return {
+        f"{question['topic']}-{question['partition']}": question["offset"]
         for question in questions
         if question.get("query") == "latest" and "isolation" not in question
-    )
-    return {
-        f"{question['topic']}-{question['partition']}": question["offset"] for question in latest
     }
 
 
@@ -178,11 +143,8 @@ def test_every_answer_is_the_brokers(shared, name):
             for file in ("list-offsets", "fetch")
         )
         questions = [line for member in members for line in lines(member)]
-    judge = Judge(
-        open_broker(unpack_if_archive(shared / "data" / f"{name}.tar.gz")),
-        VERSIONS[name],
-        ends_of(questions),
-    )
+    broker = open_broker(shared / "data" / f"{name}.tar.gz")
+    judge = Judge(broker, VERSIONS[name], ends_of(questions))
     compared = sum(map(judge.compare, questions))
     assert compared > 0.9 * len(questions)
 
@@ -199,12 +161,12 @@ def test_answers_of_4_4_on_time_indexes_that_end_in_zeros(data, restarted_4_4):
     first, last = (
         kv.lookup(partition, offset=offset).answer.timestamp_ms for offset in (600, 1220)
     )
-    skipped = [
-        question
+    answers = [
+        question["offset"]
         for question in questions
         if isinstance(question.get("query"), int) and first <= question["query"] <= last
     ]
-    assert len(skipped) > 5 and {question["offset"] for question in skipped} == {1229}
+    assert len(answers) > 5 and set(answers) == {1229}
 
 
 @pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
@@ -220,15 +182,11 @@ def test_a_lookup_as_the_library_is_called(clean):
     """By offset, by timestamp, by name, and for another version."""
     partition = kv.open_broker(clean).partition("orders-0")
     result = kv.lookup(partition, offset=5000)
-    assert (result.record.offset, result.answer.timestamp_ms, result.scan.from_position) == (
-        5000,
-        1790000827426,
-        270131,
-    )
+    assert (result.record.offset, result.answer.timestamp_ms) == (5000, 1790000827426)
+    assert result.scan.from_position == 270131
     assert [read.size for read in result.scan.reads] == [17, 17, 17, 61]
-    assert [
-        read.size for read in kv.lookup(partition, offset=5000, version="3.9.0").scan.reads
-    ] == [17, 61] * 2
+    older = kv.lookup(partition, offset=5000, version="3.9.0")
+    assert [read.size for read in older.scan.reads] == [17, 61] * 2
     assert kv.lookup(partition, timestamp_ms=1790000827426).answer.offset == 5000
     assert kv.lookup(partition, timestamp_ms="latest").answer.offset == 38736
     with pytest.raises(KafkavizError):
@@ -249,36 +207,52 @@ def test_an_invalid_request_is_refused(clean, request_values, words):
         kv.lookup(partition, **request_values)
 
 
-def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
-    partition = next(
+def with_unwritten_slots(killed: Path) -> Partition:
+    """Returns the first partition whose active index has more than 100 of them."""
+    return next(
         partition
         for partition in open_broker(killed).partitions
         if partition.active and partition.active.offset_slots.unwritten_slots > 100
     )
+
+
+def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
+    partition = with_unwritten_slots(killed)
     target = partition.active.base_offset
     assert needs_recovery(partition)
-    as_recovered, as_is = (
-        kv.lookup(partition, offset=target, as_is=as_is) for as_is in (False, True)
-    )
+    as_recovered = kv.lookup(partition, offset=target)
+    as_is = kv.lookup(partition, offset=target, as_is=True)
     assert as_recovered.searches[0].slot_search.entries == len(partition.active.offset_index)
     assert as_is.searches[0].slot_search.entries == partition.active.offset_slots.slots
     assert as_recovered.record == as_is.record
     log = open_log_view(partition)
     stem = partition.active.name
     assert set(log.recovered_files) == {f"{stem}.{kind}" for kind in ("log", "index", "timeindex")}
-    assert (
-        log.active.log.source == AFTER_RECOVERY
-        and not open_log_view(partition, as_is=True).recovered_files
-    )
-    assert describe_recovered(log.recovered_files) == message(
-        "recovered_files.of_one_segment_by_start", ends=(".log", ".index", ".timeindex"), stem=stem
-    )
-    assert describe_recovered(()) is None
-    assert describe_recovered(["1.log"]) == message("recovered_files.one_by_start", file="1.log")
-    assert describe_recovered(["1.log", "1.index", "2.log"]) == message(
-        "recovered_files.several_by_start", file="1.log", n=2
-    )
-    assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 more file are shown")
+    assert log.active.log.source == AFTER_RECOVERY
+    assert not open_log_view(partition, as_is=True).recovered_files
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ([], None),
+        (["1.log"], message("recovered_files.one_by_start", file="1.log")),
+        (
+            ["1.log", "1.index", "2.log"],
+            message("recovered_files.several_by_start", file="1.log", n=2),
+        ),
+        (
+            ["1.log", "1.index", "1.timeindex"],
+            message(
+                "recovered_files.of_one_segment_by_start",
+                ends=(".log", ".index", ".timeindex"),
+                stem="1",
+            ),
+        ),
+    ],
+)
+def test_files_that_are_shown_as_after_a_start_are_named(files, text):
+    assert describe_recovered(files) == text
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):
@@ -295,11 +269,7 @@ def test_of_a_whole_log_recovery_leaves_the_log(killed):
 
 def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
     """Without its broker directory nothing says that it was not stopped cleanly."""
-    name = next(
-        partition.directory
-        for partition in open_broker(killed).partitions
-        if partition.active and partition.active.offset_slots.unwritten_slots > 100
-    )
+    name = with_unwritten_slots(killed).directory
     shutil.copytree(killed / name, tmp_path / name)
     assert not needs_recovery(open_broker(tmp_path / name).partitions[0])
 
@@ -307,9 +277,8 @@ def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
 def test_what_a_path_may_be(clean, tmp_path):
     """A directory, a .log, or files under any directory's name; nothing else."""
     opened = open_log(open_path(clean / "orders-0" / "00000000000000019113.log"))
-    assert [segment.base_offset for segment in opened.segments] == [
-        19113
-    ] and opened.log_start_offset == 19113
+    assert [segment.base_offset for segment in opened.segments] == [19113]
+    assert opened.log_start_offset == 19113
     assert len(open_log(open_path(clean / "orders-0")).segments) == 3
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
     assert len(open_log(open_path(tmp_path / "copied")).segments) == 3
@@ -373,17 +342,12 @@ def test_a_path_may_lead_into_an_archive(tmp_path, clean):
 
 def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
     """The length is not a multiple of 8; from 2.3 on no start looks at it."""
-    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
-    for name in ("meta.properties", ".kafka_cleanshutdown"):
-        shutil.copy(clean / name, tmp_path / "kafka" / name)
-    index = tmp_path / "kafka" / "orders-0" / f"{0:020}.index"
+    directory = copy_partitions(clean, tmp_path / "kafka", ["orders-0"]) / "orders-0"
+    index = directory / f"{0:020}.index"
     index.write_bytes(index.read_bytes()[:13])
-    partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
-    assert [needs_recovery(partition, release) for release in ((2, 2), (2, 3), None)] == [
-        True,
-        False,
-        False,
-    ]
+    partition = open_broker(directory).partitions[0]
+    assert needs_recovery(partition, (2, 2))
+    assert not needs_recovery(partition, (2, 3)) and not needs_recovery(partition, None)
     entries = [
         kv.lookup(partition, offset=5000, version=version).searches[0].slot_search.entries
         for version in ("2.2", "2.3")
@@ -399,11 +363,8 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
     (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
     (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
     partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
-    assert (
-        kv.lookup(partition, offset=5000).profile.version
-        == check(tmp_path / "kafka").assumed_release.version
-        == "3.6"
-    )
+    assert kv.lookup(partition, offset=5000).profile.version == "3.6"
+    assert check(tmp_path / "kafka").assumed_release.version == "3.6"
     assert open_path(partition.path / f"{0:020}.index").version == "3.6"
     assert open_path(clean / "orders-0").version == "4.3.1" != versions.NEWEST == "4.4.0"
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
@@ -413,28 +374,17 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
 def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):
     """The unwritten slots are still removed, and the exception is kept."""
     shutil.copytree(killed, tmp_path / "kafka")
-    name = next(
-        partition.directory
-        for partition in open_broker(killed).partitions
-        if partition.active and partition.active.offset_slots.unwritten_slots > 100
-    )
+    name = with_unwritten_slots(killed).directory
     (tmp_path / "kafka" / name / "leader-epoch-checkpoint").write_text("0\nmany\n")
-    log, full_log = (
-        open_log_view(open_broker(root).partition(name)) for root in (tmp_path / "kafka", killed)
-    )
-    assert (
-        log.start_error.startswith("org.apache.kafka.common.errors.KafkaStorageException: ")
-        and full_log.start_error is None
-    )
-    assert len(log.segments) == len(full_log.segments)
+    log = open_log_view(open_broker(tmp_path / "kafka").partition(name))
+    full_log = open_log_view(open_broker(killed).partition(name))
+    assert log.start_error.startswith("org.apache.kafka.common.errors.KafkaStorageException: ")
+    assert full_log.start_error is None
     for segment, other in zip(log.segments, full_log.segments, strict=True):
-        assert np.array_equal(segment.offset_slots, other.offset_slots) and np.array_equal(
-            segment.time_slots, other.time_slots
-        )
-        assert (
-            np.array_equal(segment.aborted, other.aborted)
-            and segment.size_bytes == other.size_bytes
-        )
+        assert np.array_equal(segment.offset_slots, other.offset_slots)
+        assert np.array_equal(segment.time_slots, other.time_slots)
+        assert np.array_equal(segment.aborted, other.aborted)
+        assert segment.size_bytes == other.size_bytes
 
 
 def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_path):
@@ -449,9 +399,7 @@ def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_pat
     }
     assert failing
     for partition in (partition for partition in partitions if partition.directory in failing):
-        log, full_log = (
-            open_log_view(partition),
-            open_log_view(open_broker(killed).partition(partition.directory)),
-        )
+        log = open_log_view(partition)
+        full_log = open_log_view(open_broker(killed).partition(partition.directory))
         assert "Attempt to append to a full" in log.start_error
         assert len(log.active.offset_slots) == len(full_log.active.offset_slots)
