@@ -41,6 +41,13 @@ SOME_PARTITIONS = (
     "empty-room-0",  # the first of the checkpoint of recovery points
 )
 ROOMS = ("browser", "Spark", "")
+# these read the Python of the product: one process parses it once for all (tests/support/sources.py)
+READERS = (
+    *("tests/docs/test_dependencies.py", "tests/docs/test_docstrings.py"),
+    *("tests/figures/test_sentence_joins.py", "tests/messages/test_catalogues.py"),
+    *("tests/test_errors.py", "tests/test_floors.py", "tests/test_names.py"),
+    *("tests/test_once.py", "tests/test_ratchets.py", "tests/test_versions.py"),
+)
 # some of their tests take the server, or the browser
 SERVED = ("tests/app/test_compression.py", "tests/app/test_server.py", "tests/test_report.py")
 
@@ -53,7 +60,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
     class RoomScheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             path = nodeid.partition("::")[0]
-            return _room(path) or path
+            return _room(path) or ("readers" if path in READERS else path)
 
     return RoomScheduling(config, log)
 
@@ -218,15 +225,17 @@ def disks(cache: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yields the address of an app on the sample broker, with its catalog."""
-    from kafkaviz.app.cache.broker_cache import catalog_path
-    from kafkaviz.log.broker import open_broker
-    from tests.support.ingest import ingest_in_process
+def server_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server-cache")
 
-    folder = tmp_path_factory.mktemp("server-cache")
-    ingest_in_process(clean, catalog=folder / "catalogs" / catalog_path(open_broker(clean)).name)
-    with serving(folder, str(clean)) as address:
+
+@pytest.fixture(scope="session")
+def server(clean: Path, server_cache: Path) -> Iterator[str]:
+    """Yields the address of an app on the sample broker, with its catalog."""
+    from tests.support.ingest import ingest_for_app
+
+    ingest_for_app(clean, server_cache)
+    with serving(server_cache, str(clean)) as address:
         yield address
 
 

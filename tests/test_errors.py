@@ -33,8 +33,8 @@ from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.scan import FailedRead, ForwardScan
 from kafkaviz.versions import search_profile
 from kafkaviz.workshop.lab.start_trial import InvalidMagic
+from tests.support.sources import place, trees
 
-ROOT = Path(__file__).parents[1]
 WHAT = message("corrupt.no_batch", size=3)
 
 
@@ -49,11 +49,7 @@ ERRORS = (
     CorruptBytes(7, WHAT),
     CorruptFile(Path("a-0/0.log"), 7, WHAT),
     CannotOpen(
-        Path("/x"),
-        WHAT,
-        message("errors.check_the_path"),
-        kind="missing",
-        nearby=(Path("/y"),),
+        Path("/x"), WHAT, message("errors.check_the_path"), kind="missing", nearby=(Path("/y"),)
     ),
     RefusedSetting("segment.bytes", "5", WHAT),
     MissingPackages("spark", ("pyspark",)),
@@ -75,8 +71,8 @@ def error_classes() -> set[type[KafkavizError]]:
     """Returns KafkavizError and all of its subclasses."""
     bases = {
         (path, node.name): {base.id for base in node.bases if isinstance(base, ast.Name)}
-        for path in sorted((ROOT / "kafkaviz").rglob("*.py"))
-        for node in ast.parse(path.read_text()).body
+        for path, tree in trees().items()
+        for node in tree.body
         if isinstance(node, ast.ClassDef)
     }
     names, count = {KafkavizError.__name__}, 0
@@ -84,18 +80,14 @@ def error_classes() -> set[type[KafkavizError]]:
         count = len(names)
         names |= {name for (_, name), its_bases in bases.items() if its_bases & names}
     return {
-        getattr(
-            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), name
-        )
+        getattr(importlib.import_module(place(path).removesuffix(".py").replace("/", ".")), name)
         for path, name in bases
         if name in names
     }
 
 
 def test_an_error_of_each_class_with_arguments_of_its_own_is_sent():
-    with_arguments = {
-        error_class for error_class in error_classes() if "__init__" in vars(error_class)
-    }
+    with_arguments = {each for each in error_classes() if "__init__" in vars(each)}
     assert with_arguments - {KafkavizError} == set(map(type, ERRORS))
 
 

@@ -6,52 +6,33 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-FLOORS = {
-    "environment": 0,
-    "errors": 0,
-    "extras": 0,
-    "html": 0,
-    "jobs": 0,
-    "messages": 0,
-    "units": 0,
-    "versions": 0,
-    "config_def": 0,
-    "binary": 1,
-    "format": 2,
-    "log": 3,
-    "search": 4,
-    "simulate": 5,
-    "analysis": 6,
-    "pipeline": 7,
-    "figures": 8,
-    "app": 9,
-    "cli": 9,
-    "report": 9,
-    "serve": 10,
-    "workshop": 10,
-    "__main__": 9,
-    "__init__": 9,
-}
-TOP = 10  # app.py and pages/ too
+from tests.support.sources import ROOT, place, trees
+
+# from the ground up
+HOUSE = (
+    "environment errors extras html jobs messages units versions config_def",
+    "binary",
+    "format",
+    "log",
+    "search",
+    "simulate",
+    "analysis",
+    "pipeline",
+    "figures",
+    "app cli report __main__ __init__",
+    "serve workshop",  # app.py and pages/ too
+)
+FLOORS = {name: floor for floor, names in enumerate(HOUSE) for name in names.split()}
+TOP = len(HOUSE) - 1
 # the five floors of app/, folders and modules
-APP_FLOORS = {
-    "__init__": 0,
-    "access": 0,
-    "cache": 0,
-    "frontend": 0,
-    "page_state": 0,
-    "registry": 0,
-    "scheduling": 0,
-    "uploads": 0,
-    "workloads": 0,
-    "state": 1,
-    "widgets": 2,
-    "frame": 3,
-    "middleware": 3,
-    "server": 3,
-    "pages": 4,
-}
+APP_HOUSE = (
+    "__init__ access cache frontend page_state registry scheduling uploads workloads",
+    "state",
+    "widgets",
+    "frame middleware server",
+    "pages",
+)
+APP_FLOORS = {name: floor for floor, names in enumerate(APP_HOUSE) for name in names.split()}
 HOMES = {
     "pyspark": {"pipeline"},
     "plotly": {"figures", "report", "workshop"},  # some figures only lessons draw
@@ -61,15 +42,8 @@ STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
 # of simulate/: each uses those after it in this list
 WINGS = [
-    "lesson_growth",
-    "lesson_logs",
-    "directory",
-    "cleaner",
-    "writer",
-    "startup",
-    "recovery",
-    "segment_check",
-    "producers",
+    *("lesson_growth", "lesson_logs", "directory", "cleaner", "writer", "startup", "recovery"),
+    *("segment_check", "producers"),
 ]
 # folders of one room: the first does not know the second
 FOLDER_STRANGERS = (
@@ -90,19 +64,8 @@ FOLDER_STRANGERS = (
     ("kafkaviz.log.remote", "kafkaviz.log.file"),  # a file may be remote, so file.py uses remote/
 )
 WORLD = {
-    "datetime",
-    "glob",
-    "io",
-    "logging",
-    "os",
-    "pathlib",
-    "random",
-    "shutil",
-    "socket",
-    "subprocess",
-    "sys",
-    "tempfile",
-    "time",
+    *("datetime", "glob", "io", "logging", "os", "pathlib", "random", "shutil", "socket"),
+    *("subprocess", "sys", "tempfile", "time"),
 }
 WORLDLY_CALLS = {"open", "print", "input"}
 
@@ -116,8 +79,8 @@ def module_name(path: Path) -> str:
 
 def room(module: str) -> str:
     """Returns the part of a name that has a floor: "log" of kafkaviz.log.segment."""
-    parts = module.split(".")
-    return (parts[1] if len(parts) > 1 else "__init__") if parts[0] == "kafkaviz" else parts[0]
+    first, *others = module.split(".")
+    return [*others, "__init__"][0] if first == "kafkaviz" else first
 
 
 def floor(module: str) -> int | None:
@@ -136,21 +99,17 @@ def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
             start = module.split(".")[: -node.level] if node.level else []
             source = ".".join([*start, *filter(None, [node.module])])
             for alias in node.names:
-                yield (
-                    node.lineno,
-                    f"{source}.{alias.name}"
-                    if source != "kafkaviz" or alias.name in FLOORS
-                    else source,
-                )
+                is_library = source == "kafkaviz" and alias.name not in FLOORS
+                yield node.lineno, source if is_library else f"{source}.{alias.name}"
 
 
-def faults(source: str, module: str) -> list[tuple[int, str]]:
+def faults(tree: ast.Module, module: str) -> list[tuple[int, str]]:
     """Yields every line of a module that breaks a rule of the house, and how."""
     if floor(module) is None:
-        return [(1, f"{room(module)} has no floor: give it one in FLOORS")]
-    if part_of_app(module) not in {None, *APP_FLOORS}:
-        return [(1, f"{part_of_app(module)} has no floor: give it one in APP_FLOORS")]
-    tree = ast.parse(source)
+        return [(1, f"{room(module)} has no floor: give it one in HOUSE")]
+    part = part_of(module, "app")
+    if part not in {None, *APP_FLOORS}:
+        return [(1, f"{part} has no floor: give it one in APP_HOUSE")]
     differences = [
         (line, fault)
         for line, name in imports(tree, module)
@@ -182,12 +141,12 @@ def neighbour_faults(module: str, imported: str) -> Iterator[str]:
     own_floor, there = floor(module), floor(imported)
     if there is not None and there > own_floor:
         yield f"floor {own_floor} climbs to {imported}, floor {there}"
-    mine, its = part_of_app(module), part_of_app(imported)
+    mine, its = part_of(module, "app"), part_of(imported, "app")
     if mine and its and APP_FLOORS.get(its, 0) > APP_FLOORS[mine]:
         yield f"app/{mine} climbs to app/{its}"
     if (room(module), room(imported)) in STRANGERS:
         yield f"{room(module)} does not know {room(imported)}"
-    mine, its = wing(module), wing(imported)
+    mine, its = part_of(module, "simulate"), part_of(imported, "simulate")
     if mine in WINGS and its in WINGS and WINGS.index(its) < WINGS.index(mine):
         yield f"simulate/{mine} does not know simulate/{its}"
     for folder, stranger in FOLDER_STRANGERS:
@@ -200,16 +159,10 @@ def is_in(module: str, folder: str) -> bool:
     return module == folder or module.startswith(f"{folder}.")
 
 
-def part_of_app(module: str) -> str | None:
-    """Returns the folder or module of app/ that a module or name is in."""
+def part_of(module: str, room: str) -> str | None:
+    """Returns the folder or module of a room that a module or name is in."""
     parts = module.split(".")
-    return parts[2] if parts[:2] == ["kafkaviz", "app"] and len(parts) > 2 else None
-
-
-def wing(module: str) -> str | None:
-    """Returns the folder of a module in simulate/, if it is in one."""
-    parts = module.split(".")
-    return parts[2] if parts[:2] == ["kafkaviz", "simulate"] and len(parts) > 2 else None
+    return parts[2] if parts[:2] == ["kafkaviz", room] and len(parts) > 2 else None
 
 
 def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -225,17 +178,11 @@ def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def test_no_line_climbs():
     """A fault reads file:line and the broken rule."""
-    files = [
-        *sorted((ROOT / "kafkaviz").rglob("*.py")),
-        *sorted((ROOT / "pages").glob("*.py")),
-        *ROOT.glob("app.py"),
-    ]
-    assert len(files) > 10
-    relative = [file.relative_to(ROOT) for file in files]
+    assert len(trees()) > 10
     assert [
-        f"{file}:{line} {fault}"
-        for file in relative
-        for line, fault in faults((ROOT / file).read_text(), module_name(file))
+        f"{place(file)}:{line} {fault}"
+        for file, tree in trees().items()
+        for line, fault in faults(tree, module_name(file.relative_to(ROOT)))
     ] == []
 
 
@@ -250,16 +197,8 @@ def test_no_line_climbs():
         ("kafkaviz.log.__init__", "from ..analysis import cost", 1),
         ("kafkaviz.log.file", "from kafkaviz import open_broker", 1),
         ("kafkaviz.simulate.writer.writer", "from kafkaviz.log import file", 1),
-        (
-            "kafkaviz.simulate.recovery",
-            "from kafkaviz.simulate.startup import restart",
-            1,
-        ),
-        (
-            "kafkaviz.analysis.retention",
-            "from kafkaviz.analysis.broker_health import Health",
-            1,
-        ),
+        ("kafkaviz.simulate.recovery", "from kafkaviz.simulate.startup import restart", 1),
+        ("kafkaviz.analysis.retention", "from kafkaviz.analysis.broker_health import Health", 1),
         ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import broker_health", 1),
         ("kafkaviz.pipeline.read.scan", "from kafkaviz.pipeline.ingest import plan", 1),
         ("kafkaviz.workshop.lessons.tasks", "from kafkaviz.app.pages import rolls", 1),
@@ -291,7 +230,7 @@ def test_no_line_climbs():
 )
 def test_a_line_that_climbs_is_reported(module, source, line):
     """Each rule, broken once, is reported on its line."""
-    assert [line_number for line_number, _ in faults(source, module)] == [line]
+    assert [line_number for line_number, _ in faults(ast.parse(source), module)] == [line]
 
 
 @pytest.mark.parametrize(
@@ -310,10 +249,7 @@ def test_a_line_that_climbs_is_reported(module, source, line):
             "kafkaviz.pipeline.ingest.job",
             "from pyspark.sql import DataFrame\nfrom kafkaviz.analysis import sweep",
         ),
-        (
-            "kafkaviz.simulate.writer.writer",
-            "from kafkaviz.simulate.recovery import recover",
-        ),
+        ("kafkaviz.simulate.writer.writer", "from kafkaviz.simulate.recovery import recover"),
         ("kafkaviz.report", "import plotly.graph_objects\nfrom kafkaviz.figures import theme"),
         (
             "kafkaviz.__init__",
@@ -329,4 +265,4 @@ def test_a_line_that_climbs_is_reported(module, source, line):
     ],
 )
 def test_a_line_that_goes_down_is_not(module, source):
-    assert faults(source, module) == []
+    assert faults(ast.parse(source), module) == []

@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import all_cases
+from tests.support.sources import FILES, PACKAGE, ROOT, nodes, place, trees
 from tests.support.vague_names import SAYS_NOTHING
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "kafkaviz"
-FILES = [*sorted(PACKAGE.rglob("*.py")), ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
 SERIALISED = {  # fields that --json, the catalog and the browser know by these names
     "kafkaviz/analysis/findings.py": {"found"},
     "kafkaviz/figures/health_view.py": {"found"},
@@ -36,15 +34,9 @@ PLAIN = r"(?:(?<=\.\.\.)|(?<![.\w$]))([A-Za-z_$][\w$]*)(?![\w$]|\s*:)"
 ASSIGNED = r"\.([A-Za-z_$][\w$]*)\s*(?:\?\?|\|\||&&|[-+*/])?=(?![=>])"
 
 
-@pytest.fixture(scope="module")
-def trees() -> dict[Path, ast.Module]:
-    """Yields every parsed file, freed after this module's tests for the garbage collector."""
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
-
-
-def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def names(path: Path) -> Iterator[tuple[str, int]]:
     """Returns every name that a module defines, from classes to attributes."""
-    for node in ast.walk(tree):
+    for node in nodes(path):
         match node:
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield node.name, node.lineno
@@ -73,24 +65,23 @@ def script_names(script: str) -> set[str]:
     return {plain or assigned for plain, assigned in re.findall(f"{PLAIN}|{ASSIGNED}", code)}
 
 
-def test_no_two_public_classes_share_a_name(trees):
+def test_no_two_public_classes_share_a_name():
     """A reader who searches for a class finds it."""
     homes = defaultdict(list)
-    for path, tree in trees.items():
+    for path, tree in trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(str(path.relative_to(ROOT)))
+                homes[node.name].append(place(path))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
-@all_cases("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_name_says_what_it_names(path, trees):
+def test_every_name_says_what_it_names():
     """A thing is named after its type or its role; serialised names stay."""
-    place = str(path.relative_to(ROOT))
     assert [
-        f"{place}:{line} {name}"
-        for name, line in names(trees[path])
-        if name.strip("_").lower() in SAYS_NOTHING and name not in SERIALISED.get(place, ())
+        f"{place(path)}:{line} {name}"
+        for path in FILES
+        for name, line in names(path)
+        if name.strip("_").lower() in SAYS_NOTHING and name not in SERIALISED.get(place(path), ())
     ] == []
 
 
@@ -111,7 +102,7 @@ def test_the_names_of_a_script_are_found(script, expected):
     assert script_names(script) - keywords == expected
 
 
-@all_cases("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+@all_cases("path", SCRIPTS, ids=place)
 def test_every_name_of_a_script_says_what_it_names(path):
     """As in Python; names that Python sends stay."""
     names = script_names(path.read_text(encoding="utf-8"))
@@ -124,12 +115,12 @@ def positional_fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
     return list(takewhile(lambda field: ast.unparse(field.annotation) != "KW_ONLY", fields))
 
 
-def test_what_has_many_fields_is_built_by_keyword(trees):
+def test_what_has_many_fields_is_built_by_keyword():
     """Nobody counts to the fourteenth argument."""
     assert [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
+        f"{place(path)}:{node.lineno} {node.name}"
+        for path in FILES
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and is_positional_dataclass(node)
         if len(positional_fields(node)) > MAX_POSITIONAL
     ] == []
@@ -141,29 +132,29 @@ def is_positional_dataclass(node: ast.ClassDef) -> bool:
     return any(text.startswith("dataclass") and "kw_only=True" not in text for text in decorators)
 
 
-def test_a_bound_is_a_max_or_a_min(trees):
+def test_a_bound_is_a_max_or_a_min():
     """One word for the upper and one for the lower bound."""
     assert {
         name
-        for tree in trees.values()
-        for name, _ in names(tree)
+        for path in FILES
+        for name, _ in names(path)
         if name.isupper() and name.strip("_").split("_")[0] in ("MOST", "LEAST")
     } == set()
 
 
-def test_a_message_is_a_text(trees):
+def test_a_message_is_a_text():
     """Data for a browser is a payload; a message of Kafka's is a module or a batch."""
     assert [
-        str(path.relative_to(PACKAGE))
-        for path, tree in trees.items()
+        place(path)
+        for path, tree in trees().items()
         for node in tree.body
         if isinstance(node, ast.FunctionDef) and node.name == "message"
-    ] == ["messages/__init__.py"]
+    ] == ["kafkaviz/messages/__init__.py"]
 
 
 def test_modules_are_nouns_of_what_they_hold():
     assert [
-        str(path.relative_to(ROOT))
+        place(path)
         for path in FILES
         if SAYS_NOTHING
         & {part.removesuffix(".py").strip("_") for part in path.relative_to(ROOT).parts[-2:]}

@@ -8,8 +8,9 @@ import pytest
 
 from kafkaviz.format import java, names
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES
+from tests.support import sources
+from tests.support.sources import PACKAGE as ROOT
 
-ROOT = Path(__file__).parents[1] / "kafkaviz"
 PARTITION_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE)
 LITERALS = (
     *OWN_FILES,
@@ -22,17 +23,19 @@ LITERALS = (
 
 @pytest.fixture(scope="module")
 def trees() -> dict[Path, ast.Module]:
-    """Yields every parsed file of the package, freed after this module's tests."""
-    return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+    """Returns every parsed file of the package, by its path there."""
+    package = {path: tree for path, tree in sources.trees().items() if ROOT in path.parents}
+    return {path.relative_to(ROOT): tree for path, tree in package.items()}
 
 
 @pytest.fixture(scope="module")
 def literal_places(trees) -> dict[str, list[str]]:
-    places = {literal: [] for literal in LITERALS}
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and node.value in LITERALS:
-                places[node.value].append(str(path.relative_to(ROOT)))
+    """Returns the files that have a text, by the text."""
+    places = defaultdict(list)
+    for path in trees:
+        for node in sources.nodes(ROOT / path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                places[node.value].append(str(path))
     return places
 
 
@@ -42,10 +45,15 @@ def test_a_name_of_kafkas_is_typed_once(literal, literal_places):
     assert literal_places[literal] == ["format/names.py"]
 
 
+@pytest.mark.parametrize("class_name", [java.ILLEGAL_ARGUMENT, java.INVALID_RECORD])
+def test_a_class_of_what_kafka_throws_is_typed_once(class_name, literal_places):
+    """Where it has its name."""
+    assert literal_places[class_name] == ["format/java.py"]
+
+
 @pytest.fixture(scope="module")
 def cli_trees(trees) -> dict[Path, ast.Module]:
-    relative = {path.relative_to(ROOT): tree for path, tree in trees.items()}
-    return {path: tree for path, tree in relative.items() if path.parts[0] == "cli"}
+    return {path: tree for path, tree in trees.items() if path.parts[0] == "cli"}
 
 
 def test_the_commands_are_looked_at(cli_trees):
@@ -72,30 +80,16 @@ def test_the_commands_are_looked_at(cli_trees):
 )
 def test_a_constant_is_defined_once(constant, trees):
     """Others import it."""
-    counts = defaultdict(int)
-    for path, tree in trees.items():
-        for node in tree.body:
-            targets = node.targets if isinstance(node, ast.Assign) else []
-            loop_names = [
-                node
-                for target in targets
-                for node in ast.walk(target)
-                if isinstance(node, ast.Name)
-            ]
-            counts[path] += sum(node.id == constant for node in loop_names)
-    assert sum(counts.values()) == 1, [path for path, count in counts.items() if count]
-
-
-@pytest.mark.parametrize("class_name", [java.ILLEGAL_ARGUMENT, java.INVALID_RECORD])
-def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
-    """Where it has its name."""
     places = [
-        str(path.relative_to(ROOT))
+        f"{path}:{node.lineno}"
         for path, tree in trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and node.value == class_name
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        for node in ast.walk(target)
+        if isinstance(node, ast.Name) and node.id == constant
     ]
-    assert places == ["format/java.py"]
+    assert len(places) == 1, places
 
 
 @pytest.mark.parametrize(
@@ -110,9 +104,9 @@ def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
 def test_a_loop_is_written_once(text, home, trees):
     """It is in the simulator; replaying has a clock that only goes forward."""
     places = [
-        str(path.relative_to(ROOT))
+        str(path)
         for path in trees
-        if path.parts[len(ROOT.parts)] in ("binary", "simulate") and text in path.read_text()
+        if path.parts[0] in ("binary", "simulate") and text in sources.source(ROOT / path)
     ]
     assert [path for path in places if path != "simulate/directory/replay_stream.py"] == [home]
 
@@ -120,7 +114,7 @@ def test_a_loop_is_written_once(text, home, trees):
 def test_batches_are_observed_by_a_method_of_one_name(trees):
     """The simulator keeps the state of a broker instead."""
     places = {
-        f"{path.relative_to(ROOT)} {owner.name}.{method.name}"
+        f"{path} {owner.name}.{method.name}"
         for path, tree in trees.items()
         if "simulate" not in path.parts
         for owner in tree.body
@@ -167,5 +161,5 @@ def test_an_object_of_json_is_built_once(key, cli_trees):
 
 def test_the_slot_that_is_kept_is_taken_off_once(trees):
     """A time index is full one entry before its last slot: IndexConfig.usable_time_slots."""
-    paths = [f"{path.relative_to(ROOT)}" for path in trees if "time_slots - 1" in path.read_text()]
+    paths = [str(path) for path in trees if "time_slots - 1" in sources.source(ROOT / path)]
     assert paths == ["simulate/config.py"]

@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import tomllib
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +36,13 @@ def tracked_texts() -> list[tuple[str, str]]:
     git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if git.returncode != 0:
         pytest.skip("not a git checkout: there is no list of tracked files")
-    files = {
-        name: (ROOT / name).read_bytes()
-        for name in git.stdout.split("\0")
-        if name and (ROOT / name).is_file()
-    }
-    return [
-        (name, data.decode())
-        for name, data in files.items()
-        if b"\0" not in data and _is_utf8(data)
-    ]
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    texts = []
+    for name in filter(None, git.stdout.split("\0")):
+        with suppress(UnicodeDecodeError, OSError):
+            text = (ROOT / name).read_text(encoding="utf-8")
+            if "\0" not in text:
+                texts.append((name, text))
+    return texts
 
 
 def test_no_file_names_a_path_of_one_machine():
@@ -69,10 +60,17 @@ def test_a_path_of_one_machine_is_found():
     assert machine_paths("notes.md", text) == ["notes.md:1", "notes.md:4"]
 
 
-def imported_test_modules(name: str, text: str) -> list[str]:
+@cache
+def parsed_tests() -> dict[str, ast.Module]:
+    """Returns every Python file of tests/, parsed."""
+    paths = sorted((ROOT / "tests").rglob("*.py"))
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in paths}
+
+
+def imported_test_modules(name: str, tree: ast.Module) -> list[str]:
     """Returns NAME:LINE of every import of a test module, or from one."""
     faults = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         imported = []
         if isinstance(node, ast.Import):
             imported = [alias.name for alias in node.names]
@@ -89,8 +87,8 @@ def test_no_test_module_is_imported():
     """Shared code is in tests/support/ or next to the tests, fixtures in a conftest.py."""
     assert [
         fault
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        for fault in imported_test_modules(str(path.relative_to(ROOT)), path.read_text())
+        for name, tree in parsed_tests().items()
+        for fault in imported_test_modules(name, tree)
     ] == []
 
 
@@ -105,9 +103,8 @@ def test_an_import_of_a_test_module_is_found():
         "from tests.support.browser import watched",
         "import kafkaviz.test_pages",
     ]
-    assert imported_test_modules("a.py", "\n".join(lines)) == [
-        f"a.py:{number}" for number in range(1, 6)
-    ]
+    faults = imported_test_modules("a.py", ast.parse("\n".join(lines)))
+    assert faults == [f"a.py:{number}" for number in range(1, 6)]
 
 
 def project(folder: str = ".") -> dict[str, Any]:
@@ -165,11 +162,8 @@ def test_every_command_has_a_file_and_every_file_a_command():
 
 def test_the_sample_brokers_stay_small():
     """The archives together take 8 MB at most, so that cloning is quick."""
-    assert (
-        0
-        < sum(file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz"))
-        <= 8_000_000
-    )
+    sizes = [file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz")]
+    assert 0 < sum(sizes) <= 8_000_000
 
 
 def used_names(function: ast.AST) -> set[str]:
@@ -185,12 +179,12 @@ def used_names(function: ast.AST) -> set[str]:
     return names
 
 
-def silent_tests(sources: dict[str, str]) -> list[str]:
+def silent_tests(trees: dict[str, ast.Module]) -> list[str]:
     """Returns NAME::TEST of each test that neither asserts anything nor calls a helper that does."""
     functions = [
         (f"{name}::{node.name}", node.name, used_names(node))
-        for name, source in sources.items()
-        for node in ast.walk(ast.parse(source))
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
     ]
     helpers, count = {"assert", "expect"}, 0
@@ -205,11 +199,9 @@ def silent_tests(sources: dict[str, str]) -> list[str]:
 
 
 def test_every_test_asserts_something():
-    paths = sorted((ROOT / "tests").rglob("*.py"))
-    sources = {str(path.relative_to(ROOT)): path.read_text() for path in paths}
-    assert silent_tests(sources) == []
+    assert silent_tests(parsed_tests()) == []
 
 
 def test_a_test_that_asserts_nothing_is_found():
     source = "def helper(x):\n assert x\ndef test_a():\n helper(1)\ndef test_b():\n print(2)\n"
-    assert silent_tests({"t.py": source}) == ["t.py::test_b"]
+    assert silent_tests({"t.py": ast.parse(source)}) == ["t.py::test_b"]

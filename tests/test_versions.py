@@ -2,7 +2,7 @@
 
 import ast
 import re
-import tokenize
+from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.simulate.config import release_behaviour
+from tests.support import sources
 
 
 @pytest.mark.parametrize(
@@ -31,30 +32,11 @@ def test_a_way_begins_with_its_release(way, first, before):
 
 def test_an_entry_a_batch_came_in_patches():
     """KAFKA-806: in 3.9.1 and 3.9.2, not in 4.0.0, again from 4.0.1 on."""
-    releases = [
-        (3, 8),
-        (3, 9),
-        (3, 9, 0),
-        (3, 9, 1),
-        (3, 9, 2),
-        (4, 0),
-        (4, 0, 0),
-        (4, 0, 1),
-        (4, 1),
-        (4, 3, 1),
-    ]
-    assert [versions.ENTRY_PER_BATCH.applies_to(release) for release in releases] == [
-        False,
-        False,
-        False,
-        True,
-        True,
-        False,
-        False,
-        True,
-        True,
-        True,
-    ]
+    has_it = {
+        **{(3, 8): False, (3, 9): False, (3, 9, 0): False, (3, 9, 1): True, (3, 9, 2): True},
+        **{(4, 0): False, (4, 0, 0): False, (4, 0, 1): True, (4, 1): True, (4, 3, 1): True},
+    }
+    assert {release: versions.ENTRY_PER_BATCH.applies_to(release) for release in has_it} == has_it
 
 
 @pytest.mark.parametrize(
@@ -81,30 +63,16 @@ def test_a_fault_ends_with_the_patch_of_each_branch(fault, faulty, sound):
 
 def test_both_profiles_are_made_of_the_table():
     """A search and a writer of 2.0, which have different halves of it."""
-    assert (versions.search_profile("2.0").is_warm, versions.search_profile("2.1").is_warm) == (
-        False,
-        True,
-    )
-    old, new = astuple(release_behaviour((1, 1)))[1:], astuple(release_behaviour((4, 3, 1)))[1:]
-    assert (old, new) == (
-        (True, True, True, True, False, True),
-        (False, False, False, False, True, True),
-    )
+    assert not versions.search_profile("2.0").is_warm
+    assert versions.search_profile("2.1").is_warm
+    assert astuple(release_behaviour((1, 1)))[1:] == (True, True, True, True, False, True)
+    assert astuple(release_behaviour((4, 3, 1)))[1:] == (False, False, False, False, True, True)
     assert astuple(release_behaviour((4, 4, 0)))[1:] == (False, False, False, False, True, False)
 
 
-ROOT = Path(__file__).parents[1]
 TABLES = ("kafkaviz/versions.py", "kafkaviz/config_def.py")
 OTHER_VERSIONS = ("kafkaviz/format/", "kafkaviz/pipeline/")  # of a record's fields, and of Java
-SOURCES = sorted(
-    name
-    for path in [
-        *(ROOT / "kafkaviz").rglob("*.py"),
-        *(ROOT / "pages").glob("*.py"),
-        ROOT / "app.py",
-    ]
-    if (name := path.relative_to(ROOT).as_posix()) not in TABLES
-)
+SOURCES = [path for path in sources.FILES if sources.place(path) not in TABLES]
 
 
 def is_release(node: ast.expr, name: str) -> bool:
@@ -122,27 +90,21 @@ def is_release(node: ast.expr, name: str) -> bool:
     )
 
 
-def compared(source: str, name: str) -> list[str]:
-    """Yields the comparisons with a release in a file, as before or after another."""
-    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
-    ordered = (
-        node for node in nodes if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
-    )
+def compared(nodes: Iterable[ast.AST], name: str) -> list[str]:
+    """Returns the comparisons with a release, as before or after another."""
+    comparisons = (node for node in nodes if isinstance(node, ast.Compare))
     return [
         ast.unparse(node)
-        for node in ordered
+        for node in comparisons
+        if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
         if any(is_release(operand, name) for operand in (node.left, *node.comparators))
     ]
 
 
 def test_no_file_knows_the_release_of_a_change_by_itself():
-    comparisons = {
-        name: compared((ROOT / name).read_text(encoding="utf-8"), name) for name in SOURCES
-    }
-    assert (
-        len(comparisons) > 300
-        and {name: lines for name, lines in comparisons.items() if lines} == {}
-    )
+    assert len(SOURCES) > 300
+    comparisons = {path: compared(sources.nodes(path), sources.place(path)) for path in SOURCES}
+    assert {path: lines for path, lines in comparisons.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
@@ -156,7 +118,8 @@ def test_no_file_knows_the_release_of_a_change_by_itself():
 )
 def test_such_a_comparison_is_reported(line):
     """The ways in which one was written."""
-    assert compared(line, "kafkaviz/analysis/broker_health.py") == [line]
+    nodes = ast.walk(ast.parse(line))
+    assert compared(nodes, "kafkaviz/analysis/broker_health.py") == [line]
 
 
 def test_every_behaviour_is_applied():
@@ -169,12 +132,10 @@ def test_every_behaviour_is_applied():
         for name, behaviour in vars(versions).items()
         if isinstance(behaviour, versions.Behaviour)
     }
-    used = set(re.findall(r"(\w+)\.applies_to", (ROOT / "kafkaviz" / "versions.py").read_text()))
-    for name in SOURCES:
-        with (ROOT / name).open("rb") as file:
-            used |= {
-                token.string
-                for token in tokenize.tokenize(file.readline)
-                if token.type == tokenize.NAME
-            }
+    used = set(re.findall(r"(\w+)\.applies_to", Path(versions.__file__).read_text()))
+    for path in SOURCES:
+        for node in sources.nodes(path):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                    used.add(name)
     assert len(ways) > 20 and ways - used == set()

@@ -3,14 +3,16 @@
 import ast
 import re
 import ssl
+from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 import certifi
 import pytest
 from packaging.version import Version
 
-ROOT = Path(__file__).parents[2]
+from tests.support import sources
+from tests.support.sources import ROOT
+
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
 NAME = re.compile(r"^([A-Za-z0-9_.-]+)")
 
@@ -25,20 +27,14 @@ def imported() -> dict[str, set[str]]:
     """Returns the top-level names of every import of the library and the app with their files,
     including numba by our own wrapper.
     """
-    imports: dict[str, set[str]] = {}
-    for path in [
-        *(ROOT / "kafkaviz").rglob("*.py"),
-        *(ROOT / "pages").glob("*.py"),
-        ROOT / "app.py",
-    ]:
-        for node in ast.walk(ast.parse(path.read_text())):
+    imports: dict[str, set[str]] = defaultdict(set)
+    for path in sources.FILES:
+        for node in sources.nodes(path):
             modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules = ["numba"] if node.module == "kafkaviz.binary.lazy_njit" else [node.module]
             for module in modules:
-                imports.setdefault(module.partition(".")[0], set()).add(
-                    path.relative_to(ROOT).as_posix()
-                )
+                imports[module.partition(".")[0]].add(sources.place(path))
     return imports
 
 
@@ -92,9 +88,8 @@ def test_the_lock_holds_nothing_with_a_known_fault():
         row[0].strip("`"): (Version(row[2]), Version(row[3]))
         for row in rows("## Known vulnerabilities")
     }
-    assert len(versions) > 10 and all(
-        ours == min(locked[name]) for name, (_, ours) in versions.items()
-    )
+    assert len(versions) > 10
+    assert all(ours == min(locked[name]) for name, (_, ours) in versions.items())
     assert [name for name, (mended, ours) in versions.items() if ours < mended] == ["certifi"]
 
 

@@ -1,27 +1,20 @@
 """Docstrings and comments name modules, functions and files that exist."""
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kafkaviz import messages
+from tests.support import sources
+from tests.support.sources import PACKAGE, ROOT
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "kafkaviz"
 # not the end of a path, nor a part of a longer name, nor a call in an example
 DOTTED_NAME = re.compile(
     r"(?<![\w./\\'\"-])([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)+)(?![\w/(\"-]|'(?!s\b)|\.\w)"
 )
-FOREIGN = (
-    "java.nio",
-    "java.util",
-    "log.dirs",
-    "remote.log",
-    "spark.read",
-)  # whose first part is a module of ours as well
+# whose first part is a module of ours as well
+FOREIGN = ("java.nio", "java.util", "log.dirs", "remote.log", "spark.read")
 
 
 class Package:
@@ -129,27 +122,22 @@ def local_variables(nodes: Iterable[ast.AST]) -> set[str]:
 def texts(source: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Returns the docstrings and comments of a file, and the line of each."""
     for node in nodes:
-        match node:
-            case ast.Module() | ast.ClassDef() | ast.FunctionDef() if text := ast.get_docstring(
-                node
-            ):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text = ast.get_docstring(node)
+            if text:
                 yield node.body[0].lineno, text
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    yield from sources.comments(source)
 
 
 def test_what_docstrings_name_exists():
     """Text that names a renamed module must be changed too."""
-    sources = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-    trees = {path: ast.parse(source) for path, source in sources.items()}
-    nodes = {path: list(ast.walk(tree)) for path, tree in trees.items()}
-    package = Package(trees, [node for path in trees for node in nodes[path]])
+    trees = {path: tree for path, tree in sources.trees().items() if PACKAGE in path.parents}
+    package = Package(trees, [node for path in trees for node in sources.nodes(path)])
     assert [
-        f"{path.relative_to(ROOT)}:{line} {name}"
-        for path, source in sources.items()
-        for variables in [local_variables(nodes[path])]
-        for line, text in texts(source, nodes[path])
+        f"{sources.place(path)}:{line} {name}"
+        for path in trees
+        for variables in [local_variables(sources.nodes(path))]
+        for line, text in texts(sources.source(path), sources.nodes(path))
         for name in DOTTED_NAME.findall(text)
         if not package.knows(name, variables, text)
     ] == []

@@ -7,30 +7,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from kafkaviz import messages
+from tests.support import sources
 from tests.support.vague_names import SAYS_NOTHING
 
-ROOT = Path(__file__).parents[2]
-FILES = [
-    *sorted((ROOT / "kafkaviz").rglob("*.py")),
-    *sorted((ROOT / "pages").glob("*.py")),
-    ROOT / "app.py",
-]
 ENGLISH = messages.catalogue(messages.ENGLISH)
 OTHERS = [code for code in messages.LANGUAGES if code != messages.ENGLISH]
 ROOMS = {key.partition(".")[0] for key in ENGLISH}
-CALLS = {
-    "message": 0,
-    "say": 0,
-    "say_count": 0,
-    "count_phrase": 0,
-    "text_in": 1,
-    "_add_fault": 1,
-}  # where the key is
+# where the key is
+CALLS = {"message": 0, "say": 0, "say_count": 0, "count_phrase": 0, "text_in": 1, "_add_fault": 1}
 WHOLE_TABLES = ("table", "find_message")  # they take all texts of a file
 # what may have the text of another key too: in files whose keys the catalog of a broker stores,
 STORED_FILES = {"cause", "evidence", "finding", "tail"}
@@ -66,9 +54,9 @@ PYTHON_FORMAT = re.compile(r"[,0-9.]*[dfgxX%]?")
 def nodes() -> list[tuple[str, ast.AST]]:
     """Returns every call and every string of the package with its file:line."""
     return [
-        (f"{file.relative_to(ROOT)}:{node.lineno}", node)
-        for file in FILES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        (f"{sources.place(file)}:{node.lineno}", node)
+        for file in sources.FILES
+        for node in sources.nodes(file)
         if isinstance(node, ast.Call | ast.Constant | ast.JoinedStr)
     ]
 
@@ -104,11 +92,8 @@ def pattern(node: ast.JoinedStr) -> re.Pattern[str] | None:
 
 def plural(key: str) -> str:
     """Returns the key without the _1 of one thing."""
-    return (
-        key.removesuffix(messages.SINGULAR)
-        if key.removesuffix(messages.SINGULAR) in ENGLISH
-        else key
-    )
+    shorter = key.removesuffix(messages.SINGULAR)
+    return shorter if shorter in ENGLISH else key
 
 
 def test_every_key_that_is_used_is_there():
@@ -123,11 +108,7 @@ def test_every_key_that_is_used_is_there():
 
 def test_no_key_is_left_over():
     """Each appears in the code, or is in a file that is requested whole."""
-    placeholders = {
-        node.value
-        for _, node in nodes()
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    strings = {text for _, node in nodes() for text in texts(node)}
     begun = {
         keys.pattern
         for _, node in nodes()
@@ -137,7 +118,7 @@ def test_no_key_is_left_over():
     assert [
         key
         for key in ENGLISH
-        if plural(key) not in placeholders
+        if plural(key) not in strings
         and key.partition(".")[0] not in whole_files()
         and not fits.fullmatch(plural(key))
     ] == []

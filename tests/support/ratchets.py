@@ -5,16 +5,15 @@ counts. `tests/test_ratchets.py` fails where a count is above its limit.
 """
 
 import ast
-import io
 import re
-import tokenize
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support.sources import FILES, ROOT, comments, nodes, source, trees
+
 LIMITS = ROOT / "tests" / "data" / "ratchets.toml"
 HTML_TAG = re.compile(r"</\w|<\w+ [\w-]+=")
 PER_WORDS = 1000  # habits of prose are counted per so many words
@@ -58,12 +57,6 @@ def room(path: Path) -> str:
     if len(parts) == 2:
         return "ground"
     return parts[1]
-
-
-def python_files() -> Iterator[Path]:
-    yield ROOT / "app.py"
-    yield from sorted((ROOT / "pages").glob("*.py"))
-    yield from sorted((ROOT / "kafkaviz").rglob("*.py"))
 
 
 def is_packed(node: ast.AST) -> bool:
@@ -142,28 +135,21 @@ STATEMENTS: Mapping[str, Callable[[ast.AST], bool]] = {
 def count_statements() -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {name: Counter() for name in STATEMENTS}
     counts["splatted_dictionaries"] = Counter()
-    for path in python_files():
-        tree = ast.parse(path.read_text())
+    for path in FILES:
         place = room(path)
-        counts["splatted_dictionaries"][place] += splatted_dictionaries(tree)
-        for node in ast.walk(tree):
+        counts["splatted_dictionaries"][place] += splatted_dictionaries(trees()[path])
+        for node in nodes(path):
             for name, is_one in STATEMENTS.items():
                 counts[name][place] += is_one(node)
     return counts
 
 
-def docstrings(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+def docstrings(path: Path) -> Iterator[str]:
+    for node in nodes(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node, clean=False)
             if text:
                 yield text
-
-
-def comments(source: str) -> Iterator[str]:
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string.lstrip("# ")
 
 
 def message_texts(value: object) -> Iterator[str]:
@@ -182,12 +168,11 @@ def markdown_prose(text: str) -> str:
 
 def prose() -> Iterator[tuple[str, str]]:
     """Yields (room, text) of every English text that a reader of code or product meets."""
-    for path in python_files():
-        source = path.read_text()
-        for text in docstrings(source):
+    for path in FILES:
+        for text in docstrings(path):
             yield f"{room(path)}_docstrings", text
-        for text in comments(source):
-            yield f"{room(path)}_comments", text
+        for _, text in comments(source(path)):
+            yield f"{room(path)}_comments", text.lstrip("# ")
     for path in sorted((ROOT / "kafkaviz" / "messages" / "en").rglob("*.toml")):
         for text in message_texts(tomllib.loads(path.read_text())):
             yield "messages", text
