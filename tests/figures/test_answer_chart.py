@@ -29,11 +29,9 @@ def test_every_question_has_a_name_and_a_query_of_its_own():
             == len(QUESTION_BY_NAME)
         )
     for question in QUESTIONS:
-        assert (
-            find_question(f"\n {question.sql}\n\n") is question
-            and question.sql == question.sql.strip()
-            and len(question.sql) < 1500
-        )
+        assert find_question(f"\n {question.sql}\n\n") is question
+        assert question.sql == question.sql.strip()
+        assert len(question.sql) < 1500
         assert max(map(len, question.sql.split("\n"))) <= 84, (
             "else the field breaks its lines at 1280 px"
         )
@@ -42,10 +40,8 @@ def test_every_question_has_a_name_and_a_query_of_its_own():
 
 def test_a_question_says_what_is_drawn():
     view = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
-    assert (
-        view.title == "A record takes 32 B with zstd, 100 B with none"
-        and view.column == "bytes_a_record"
-    )
+    assert view.title == "A record takes 32 B with zstd, 100 B with none"
+    assert view.column == "bytes_a_record"
     assert view.names == ("zstd", "none") and view.values == (31.5, 100.0)
     assert view.tails == ("31.5 B, 540 batches, 381 KiB", "100 B, 100 batches, 87.9 KiB")
     assert chart.drawable_columns(CODECS, QUESTION_BY_NAME["codecs"]) == [
@@ -58,10 +54,8 @@ def test_a_question_says_what_is_drawn():
 
 def test_another_column_of_it_is_drawn_without_its_words():
     view = chart.view(CODECS, QUESTION_BY_NAME["codecs"], "log_bytes")
-    assert view.title == "log_bytes: 87.9 KiB to 381 KiB" and view.tails == (
-        "381 KiB",
-        "87.9 KiB",
-    )
+    assert view.title == "log_bytes: 87.9 KiB to 381 KiB"
+    assert view.tails == ("381 KiB", "87.9 KiB")
     assert chart.view(CODECS, None, "nope").column == "batches"
 
 
@@ -98,9 +92,8 @@ def test_rows_are_distinguished():
         }
     )
     view = chart.view(rows)
-    assert view.names == ("t-0 7", "t-0 8\u202f500") and chart.drawable_columns(rows) == [
-        "size_bytes"
-    ]
+    assert view.names == ("t-0 7", "t-0 8\u202f500")
+    assert chart.drawable_columns(rows) == ["size_bytes"]
     same = chart.view(pa.table({"n": [1, 1]}))
     assert same.names == ("1", "2") and same.title == "n: 1"
     assert chart.view(pa.table({"state": ["a", "b"], "why": ["x", "y"], "n": [1, 2]})).names == (
@@ -111,27 +104,21 @@ def test_rows_are_distinguished():
 
 def test_a_long_answer_shows_its_first_bars():
     view = chart.view(pa.table({"topic": [f"t{row}" for row in range(100)], "n": list(range(100))}))
-    assert (
-        len(view.names) == chart.MAX_BARS
-        and view.caption == "n of each row; the first 24 of 100 rows"
-        and view.title == "n: 0 to 99"
-    )
+    assert len(view.names) == chart.MAX_BARS
+    assert view.caption == "n of each row; the first 24 of 100 rows"
+    assert view.title == "n: 0 to 99"
 
 
 def test_a_column_that_rises_is_an_axis():
     view = chart.view(SWEEP)
-    assert (
-        (view.x_column, view.column) == ("interval_bytes", "index_bytes")
-        and view.x[0] == 64
-        and len(view.x) == 17
-    )
+    assert (view.x_column, view.column) == ("interval_bytes", "index_bytes")
+    assert view.x[0] == 64
+    assert len(view.x) == 17
     assert view.caption == "index_bytes, over interval_bytes; 0 cannot be drawn on this axis"
     drawn = chart.figure(view, "light")
-    assert (
-        drawn.layout.xaxis.type == "log"
-        and drawn.layout.xaxis.ticktext[0] == "64 B"
-        and list(drawn.data[0].x) == list(view.x)
-    )
+    assert drawn.layout.xaxis.type == "log"
+    assert drawn.layout.xaxis.ticktext[0] == "64 B"
+    assert list(drawn.data[0].x) == list(view.x)
     at = pa.table(
         {
             "timestamp_ms": [1_790_000_000_000 + step * 60_000 for step in range(5)],
@@ -139,9 +126,8 @@ def test_a_column_that_rises_is_an_axis():
         }
     )
     moments = chart.figure(chart.view(at), "dark")
-    assert str(moments.data[0].x[0]).startswith("2026-09-21T14:13:20") and list(
-        moments.data[0].y
-    ) == [1, 5, 2, 8, 3]
+    assert str(moments.data[0].x[0]).startswith("2026-09-21T14:13:20")
+    assert list(moments.data[0].y) == [1, 5, 2, 8, 3]
 
 
 def test_times_beyond_the_calendar_are_numbers():
@@ -169,21 +155,16 @@ def test_nothing_to_draw(rows):
 
 def test_nulls_and_numbers_below_zero():
     view = chart.view(pa.table({"topic": ["a", "b", "c"], "n": [None, -4, 8]}))
-    assert (
-        view.values == (None, -4, 8)
-        and view.tails == ("–", "-4", "8")
-        and view.title == "n: -4 to 8"
-    )
+    assert view.values == (None, -4, 8)
+    assert view.tails == ("–", "-4", "8")
+    assert view.title == "n: -4 to 8"
     drawn = chart.figure(view, "light")
-    assert (
-        list(drawn.data[0].x) == [0, -4, 8]
-        and tuple(drawn.layout.xaxis.range) == (-4, 8)
-        and 0 in drawn.layout.xaxis.tickvals
-    )
+    assert list(drawn.data[0].x) == [0, -4, 8]
+    assert tuple(drawn.layout.xaxis.range) == (-4, 8)
+    assert 0 in drawn.layout.xaxis.tickvals
     empty = chart.view(pa.table({"topic": ["a"], "n": pa.array([None], pa.int64())}))
-    assert (
-        empty.title == "No row has a number in n" and chart.figure(empty, "light").data[0].x[0] == 0
-    )
+    assert empty.title == "No row has a number in n"
+    assert chart.figure(empty, "light").data[0].x[0] == 0
 
 
 def test_the_axis_has_round_places():
@@ -206,9 +187,8 @@ def test_markup_in_a_name_is_text():
 def test_the_bars_are_the_view(mode):
     view = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
     drawn = chart.figure(view, mode)
-    assert list(drawn.data[0].x) == [31.5, 100.0] and [
-        text.strip() for text in drawn.data[1].text
-    ] == list(view.tails)
+    assert list(drawn.data[0].x) == [31.5, 100.0]
+    assert [text.strip() for text in drawn.data[1].text] == list(view.tails)
     assert drawn.layout.height == 2 * chart.ROW_PX + chart.BOTTOM
 
 

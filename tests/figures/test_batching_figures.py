@@ -1,7 +1,6 @@
 """The figures of the tabs Batches and Codec, value by value, and the sentences of their reasons."""
 
 from dataclasses import replace
-from string import Formatter
 
 import pytest
 
@@ -235,29 +234,19 @@ def test_the_rows_as_they_are_drawn(mode):
 
 def test_producers_as_rows():
     cells = [batching_view.producer_cells(facts) for facts in FACTS.by_producer]
-    assert cells[0] == (
-        "7",
-        "195 KiB",
-        f"1{T}000",
-        "1.2",
-        "1, 2",
-        "200 B",
-        "30 %",
-        "lz4, none",
-    )
+    assert cells[0] == ("7", "195 KiB", f"1{T}000", "1.2", "1, 2", "200 B", "30 %", "lz4, none")
     assert cells[1][0] == "no producer id"
     values = batching_view.producer_values(PRODUCER)
     assert dict(zip(batching_view.PRODUCER_COLUMNS, values, strict=True))["producer_id"] == 7
 
 
 @pytest.mark.parametrize("code", REASON_VALUES)
-def test_every_reason_has_its_sentence(code, monkeypatch):
+def test_every_reason_has_its_sentence(code):
     """It names no value that the reason does not have."""
     for language in messages.LANGUAGES:
-        monkeypatch.setattr(messages, "_language_sources", [lambda language=language: language])
-        text = messages.catalogue(language)[f"batching_reason.{code}"]
-        names = {name for _, name, _, _ in Formatter().parse(text) if name}
-        values = dict.fromkeys(names, 0.25)
-        sentence = batching_view.reason_text(AdviceReason(code=code, values=values))
+        names = messages.places(messages.catalogue(language)[f"batching_reason.{code}"])
+        reason = AdviceReason(code=code, values=dict.fromkeys(names, 0.25))
+        with messages.speaking(language):
+            sentence = batching_view.reason_text(reason)
         assert sentence[-1] in ".。" and "{" not in sentence
-        assert {name for name in names if f"{name}" not in REASON_VALUES[code]} == set()
+        assert [name for name in names if name not in REASON_VALUES[code]] == []

@@ -69,15 +69,10 @@ def test_a_row_says_its_gap(known):
     assert [
         (rows[name].gap, rows[name].is_dense, rows[name].is_quiet)
         for name in ("orders-0", "__consumer_offsets-3", "old-0 (deleted)")
-    ] == [
-        ("400 B", True, False),
-        ("40 B", True, True),
-        ("no entry", False, True),
-    ]
+    ] == [("400 B", True, False), ("40 B", True, True), ("no entry", False, True)]
     unread = broker_map.view(overview.inventory(known.broker))
-    assert {row.gap for row in unread.rows} == {"–"} and not any(
-        row.is_dense for row in unread.rows
-    )
+    assert {row.gap for row in unread.rows} == {"–"}
+    assert not any(row.is_dense for row in unread.rows)
 
 
 def test_bars_follow_one_another_to_scale(known):
@@ -133,10 +128,8 @@ def test_strips_stand_below_their_rows(known):
     assert strip.shape == (4, map_rows.CELLS) and np.isnan(strip[3]).all()
     assert 0 < np.count_nonzero(~np.isnan(strip[0])) < map_rows.CELLS
     counted = broker_map.view(replace(known, entries=None)).strip
-    assert (
-        np.count_nonzero(~np.isnan(counted[0])) > 0.99 * map_rows.CELLS - 4
-        and (counted[0][:400] == 1).all()
-    )
+    assert np.count_nonzero(~np.isnan(counted[0])) > 0.99 * map_rows.CELLS - 4
+    assert (counted[0][:400] == 1).all()
 
 
 def test_a_strip_ends_with_its_bar(known):
@@ -297,9 +290,8 @@ def test_an_empty_broker_is_drawn_too(tmp_path):
     view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path))))
     assert view.title == "No topic-partition holds a record" and view.rows == () and view.bars == ()
     figure = broker_map.figure(view, "light")
-    assert figure.layout.height > 0 and all(
-        len(trace.y) == 0 for trace in figure.data if trace.type == "bar"
-    )
+    assert figure.layout.height > 0
+    assert all(len(trace.y) == 0 for trace in figure.data if trace.type == "bar")
 
 
 def test_an_empty_topic_partition_says_so(tmp_path):
@@ -311,10 +303,8 @@ def test_an_empty_topic_partition_says_so(tmp_path):
     word = next(
         note for note in broker_map.figure(view, "light").layout.annotations if note.text == "empty"
     )
-    assert (word.x, word.xshift) == (
-        0,
-        broker_map.EMPTY_PX,
-    ) and broker_map.EMPTY_PX > broker_map.GAP_SHARE * broker_map.PLOT_PX + 3
+    assert (word.x, word.xshift) == (0, broker_map.EMPTY_PX)
+    assert broker_map.EMPTY_PX > broker_map.GAP_SHARE * broker_map.PLOT_PX + 3
 
 
 def test_long_names_keep_their_end(tmp_path):
@@ -323,10 +313,8 @@ def test_long_names_keep_their_end(tmp_path):
     figure = broker_map.figure(
         broker_map.view(overview.inventory(open_broker(tmp_path / name))), "dark"
     )
-    assert (
-        figure.layout.annotations[0].text == "a-topic-with-a-ve…ndeed-17"
-        and figure.layout.annotations[0].hovertext == name
-    )
+    assert figure.layout.annotations[0].text == "a-topic-with-a-ve…ndeed-17"
+    assert figure.layout.annotations[0].hovertext == name
 
 
 FUTURE, MISSING = (
@@ -402,10 +390,8 @@ def test_a_segment_says_what_was_found_about_it(known):
         ("__consumer_offsets-3", 0): ("warning", "warning: Records have timestamps in the future"),
     }
     traces = {trace.name: trace for trace in broker_map.figure(view, "light").data}
-    assert (
-        list(traces["error pins"].x) == [2000]
-        and traces["error pins"].marker.color == theme.colours("light")["torn"]
-    )
+    assert list(traces["error pins"].x) == [2000]
+    assert traces["error pins"].marker.color == theme.colours("light")["torn"]
     signs = {
         name: (list(traces[name].customdata), traces[name].marker.symbol)
         for name in ("error marks", "warning marks")

@@ -138,8 +138,7 @@ def test_what_cannot_be_read_is_marked_on_its_side(comparison, partitions):
 
 
 @pytest.mark.parametrize(
-    ("name", "side", "ranges"),
-    [("deposits-0", "b", "121, …"), ("offers-0", "a", "180–224")],
+    ("name", "side", "ranges"), [("deposits-0", "b", "121, …"), ("offers-0", "a", "180–224")]
 )
 def test_the_side_that_has_records_alone_is_named(name, side, ranges, partitions):
     view = replica_axis.view(partitions[name])

@@ -1,23 +1,13 @@
 """The table of the Health page, value by value."""
 
+from functools import partial
+
 from kafkaviz.figures.text import startup_text as tables
-from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
+from tests.support.startup_steps import startup_step
 
-
-def step(
-    partition: str, action: str = "rebuild", cause: str = "unflushed", suffix: str = "index", **more
-) -> StartupStep:
-    return StartupStep(
-        partition=partition,
-        segment=7,
-        action=action,
-        cause=cause,
-        why=message("tail.last_batch_cut"),
-        file=f"{partition}/{7:020d}.{suffix}",
-        **more,
-    )
+step = partial(startup_step, segment=7)
 
 
 def started(*steps: StartupStep, starts: bool = True) -> Restart:
@@ -42,10 +32,8 @@ def test_what_changes_most_comes_first():
         ("info", "Rebuilds"),
         ("", "Rebuilds"),
     ]
-    assert table.rows[0].cells[3] == "Full" and table.rows[1].cells[1:3] == (
-        "d-0/7.log",
-        "45 B from byte 561\u202f373",
-    )
+    assert table.rows[0].cells[3] == "Full"
+    assert table.rows[1].cells[1:3] == ("d-0/7.log", "45 B from byte 561\u202f373")
     assert table.rows[1].link == {"tp": "d-0", "segment": "7"} and table.rows[2].link == {}
     assert table.shown == 4 and table.title == "Startup steps before it fails: 5 steps"
 
@@ -74,10 +62,8 @@ def test_many_alike_are_one_row():
         )
     )
     assert rows.title == "Startup steps: 10 steps, grouped into 2 rows" and len(rows.rows) == 2
-    assert (
-        within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B in length")
-        and within.shown == tables.FIRST_ROWS
-    )
+    assert within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B in length")
+    assert within.shown == tables.FIRST_ROWS
 
 
 def test_a_start_without_steps_has_no_table():
@@ -86,8 +72,6 @@ def test_a_start_without_steps_has_no_table():
 
 def test_names_stay_short():
     table = tables.steps_table(started(step("topic" * 20 + "-0")))
-    assert (
-        len(table.rows[0].cells[1]) <= tables.MAX_NAME_CHARACTERS + 1
-        and "…" in table.rows[0].cells[1]
-    )
+    assert len(table.rows[0].cells[1]) <= tables.MAX_NAME_CHARACTERS + 1
+    assert "…" in table.rows[0].cells[1]
     assert table.rows[0].hover[1].endswith(f"-0/{7:020d}.index")

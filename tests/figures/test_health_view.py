@@ -1,5 +1,6 @@
 """The data of the Health page, value by value."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,38 +13,35 @@ from kafkaviz.figures.text import startup_text
 from kafkaviz.messages import message, render
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import StartupStep
+from tests.support.startup_steps import startup_step
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
-TORN = StartupStep(
-    partition="orders-1",
-    segment=0,
-    action="truncate",
-    cause="tail",
-    why="its last batch is incomplete",
-    file="orders-1/0.log",
-    from_position=2900,
-    size_bytes=100,
-)
-AGAIN = tuple(
-    StartupStep(
-        partition=name,
-        segment=0,
-        action="rebuild",
-        cause="unflushed",
-        why="it was not flushed",
-        file=f"{name}/0.index",
-    )
-    for name in ("orders-0", "orders-1", "a-0")
-)
-FULL = StartupStep(
-    partition="a-0",
-    segment=0,
-    action="fail",
-    cause="index-full",
+TORN = startup_step("orders-1", "truncate", "tail", "log", from_position=2900, size_bytes=100)
+AGAIN = tuple(startup_step(name) for name in ("orders-0", "orders-1", "a-0"))
+FULL = startup_step(
+    "a-0",
+    "fail",
+    "index-full",
+    "timeindex",
     why="the index is full",
-    file="a-0/0.timeindex",
     error="E: full (size = 84)",
     way_out="raise it",
+)
+BECOMES_STRAY = StartupStep(
+    partition="a-0",
+    segment=None,
+    action="keep",
+    cause="becomes-stray",
+    why=message("start.becomes_stray", because="no id"),
+)
+STARTS = "This broker will start"
+TRUSTED = (
+    "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments "
+    "that it has to recover."
+)
+READ_AGAIN = (
+    "The broker was not stopped cleanly, so it will read 3 logs again from their recovery points and "
+    "rebuild their indexes."
 )
 
 
@@ -65,105 +63,50 @@ def nothing(file: str, position: int, length: int) -> bytes:
 @pytest.mark.parametrize(
     ("restart", "findings", "kind", "title", "text"),
     [
-        (
-            Restart(True, True, ()),
-            [],
-            "ok",
-            "This broker will start. It will change nothing",
-            "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover.",
-        ),
+        (Restart(True, True, ()), [], "ok", f"{STARTS}. It will change nothing", TRUSTED),
         (
             Restart(True, True, ()),
             [finding_of("index-offset-mismatch")],
             "error",
-            "This broker will start. It will change nothing",
-            (
-                "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover. "
-                "One error will remain: the broker does not notice it when it starts."
-            ),
+            f"{STARTS}. It will change nothing",
+            f"{TRUSTED} One error will remain: the broker does not notice it when it starts.",
         ),
         (
             Restart(False, True, AGAIN),
             [],
             "warning",
-            "This broker will start. It will rebuild the indexes of three segments",
-            (
-                "The broker was not stopped cleanly, so it will read 3 logs again from their recovery "
-                "points and rebuild their indexes."
-            ),
+            f"{STARTS}. It will rebuild the indexes of three segments",
+            READ_AGAIN,
         ),
         (
             Restart(False, True, (*AGAIN, TORN)),
-            [
-                finding(
-                    "log-torn-tail",
-                    "cut",
-                    Evidence(""),
-                    partition="orders-1",
-                    file="orders-1/0.log",
-                    position=2900,
-                    length=100,
-                )
-            ],
+            [finding_of("log-torn-tail", position=2900, length=100)],
             "warning",
-            (
-                "This broker will start. It will cut 100 bytes off one log and rebuild the indexes "
-                "of three segments"
-            ),
-            "The broker was not stopped cleanly, so it will read 3 logs again from their recovery points "
-            "and rebuild their indexes. One log ends in bytes that are not a batch: 100 belong to a "
-            "batch that was cut short. No whole batch is lost.",
+            f"{STARTS}. It will cut 100 bytes off one log and rebuild the indexes of three segments",
+            f"{READ_AGAIN} One log ends in bytes that are not a batch: 100 belong to a batch that was "
+            "cut short. No whole batch is lost.",
         ),
         (
-            Restart(
-                True,
-                True,
-                (
-                    StartupStep(
-                        partition="a-0",
-                        segment=5,
-                        action="delete",
-                        cause="orphan-index",
-                        why="no .log",
-                        file="a-0/5.index",
-                        size_bytes=8,
-                    ),
-                ),
-            ),
+            Restart(True, True, (startup_step("a-0", "delete", "orphan-index", size_bytes=8),)),
             [],
             "warning",
-            "This broker will start. It will delete one file",
-            "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover.",
+            f"{STARTS}. It will delete one file",
+            TRUSTED,
         ),
         (
-            Restart(
-                True,
-                True,
-                (
-                    StartupStep(
-                        partition="a-0",
-                        segment=None,
-                        action="keep",
-                        cause="becomes-stray",
-                        why=message("start.becomes_stray", because="no id"),
-                    ),
-                ),
-            ),
+            Restart(True, True, (BECOMES_STRAY,)),
             [finding_of("becomes-stray")],
             "error",
-            "This broker will start, but not serve one directory, because it treats it as stray",
-            "The broker was stopped cleanly, so it will trust the contents of its logs, except for segments that it has to recover. "
-            "One directory will be renamed to end in -stray; its finding says why.",
+            f"{STARTS}, but not serve one directory, because it treats it as stray",
+            f"{TRUSTED} One directory will be renamed to end in -stray; its finding says why.",
         ),
         (
             Restart(False, False, (*AGAIN, FULL)),
             [],
             "error",
             "This broker will not start: the offset index of a-0 cannot be rebuilt",
-            (
-                "The index is full. Kafka says: E: full (size = 84). The whole broker stops with "
-                "it: its one other log is not served either."
-            ),
+            "The index is full. Kafka says: E: full (size = 84). The whole broker stops with it: its "
+            "one other log is not served either.",
         ),
     ],
 )
@@ -182,48 +125,29 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
 )
 def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, release, is_said):
     """Starts were recorded on 4.3.1 and 4.4.0."""
-    text = ".".join(map(str, release))
-    verdict_text = health_view.start_verdict([], restart, 2, release=release).text
-    assert (
-        verdict_text.endswith(
-            f" Known from the source of Kafka {text}; starts were recorded only for 4.3.1 and 4.4.0."
-        )
-        == is_said
-    )
-    assert is_said or "recorded" not in verdict_text
+    source = f" Known from the source of Kafka {'.'.join(map(str, release))}; "
+    end = f"{source}starts were recorded only for 4.3.1 and 4.4.0."
+    text = health_view.start_verdict([], restart, 2, release=release).text
+    assert (text.endswith(end), "recorded" in text) == (is_said, is_said)
 
 
 def test_a_batch_lost_is_not_called_no_batch_lost():
     """A cut for another reason than a tail removes whole batches."""
-    cut = StartupStep(
-        partition="orders-1",
-        segment=0,
-        action="truncate",
-        cause="invalid-offset",
-        why="offsets run backwards",
-        file="orders-1/0.log",
-        from_position=0,
-        size_bytes=3000,
+    cut = startup_step(
+        "orders-1", "truncate", "invalid-offset", "log", from_position=0, size_bytes=3000
     )
     tail = finding_of("log-torn-tail", position=2900, length=100)
-    assert (
-        "No whole batch is lost"
-        not in health_view.start_verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
-    )
+    verdict = health_view.start_verdict([tail], Restart(False, True, (*AGAIN, cut)), 3)
+    assert "No whole batch is lost" not in verdict.text
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
     """Trouble first, then by size; a small log keeps some width."""
     strip = health_view.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
-    assert (
-        strip.title
-        == "When it starts, the broker will read 8.80 KiB in 3 logs; widths are in proportion"
-    )
-    assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
-        ("orders-1", 100),
-        ("orders-0", 0),
-        ("a-0", 0),
-    ]
+    reads = "When it starts, the broker will read 8.80 KiB in 3 logs"
+    assert strip.title == f"{reads}; widths are in proportion"
+    cuts = [(bar.name, bar.cut_bytes) for bar in strip.bars]
+    assert cuts == [("orders-1", 100), ("orders-0", 0), ("a-0", 0)]
     assert sum(bar.share for bar in strip.bars) == pytest.approx(1) and strip.bars[2].share > 0.015
     assert (strip.below, strip.aside) == (
         "cut at the end: orders-1 by 100 B",
@@ -239,45 +163,27 @@ def test_a_failing_log_comes_first():
 
 
 def test_logs_that_are_only_read_are_called_unchanged():
-    assert (
-        health_view.recovery_strip(Restart(False, True, AGAIN), LOGS).aside
-        == "kept whole, indexes rebuilt"
-    )
-    assert health_view.recovery_strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
+    strips = [
+        health_view.recovery_strip(Restart(False, True, steps), LOGS)
+        for steps in (AGAIN, (AGAIN[1], TORN))
+    ]
+    assert [strip.aside for strip in strips] == ["kept whole, indexes rebuilt", ""]
 
 
 def test_what_is_read_again_and_comes_out_the_same_is_reported():
-    same = Restart(
-        False,
-        True,
-        tuple(
-            StartupStep(
-                partition=name,
-                segment=0,
-                action="keep",
-                cause="unflushed",
-                why="",
-                file=f"{name}/0.log",
-            )
-            for name in ("orders-0", "a-0")
-        ),
-    )
+    steps = tuple(startup_step(name, "keep", suffix="log", why="") for name in ("orders-0", "a-0"))
+    same = Restart(False, True, steps)
     verdict = health_view.start_verdict([], same, 2)
     assert verdict.title == "This broker will start. It will change nothing"
-    again = (
-        "The broker was not stopped cleanly, so it will read 2 logs again from their recovery points "
-        "and rebuild their indexes to the same bytes."
-    )
-    assert verdict.text == again
+    again = READ_AGAIN.replace("3 logs", "2 logs").removesuffix(".")
+    assert verdict.text == f"{again} to the same bytes."
     strip = health_view.recovery_strip(same, LOGS)
     assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
     assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
     cut = health_view.recovery_strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
     assert cut.aside == "other segments: kept whole, index rebuilt to the same bytes"
-    assert (
-        health_view.recovery_strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside
-        == "kept whole, indexes rebuilt"
-    )
+    both = health_view.recovery_strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS)
+    assert both.aside == "kept whole, indexes rebuilt"
 
 
 def test_a_renamed_directory_is_named_shortly():
@@ -334,14 +240,19 @@ def test_errors_come_first_and_words_are_sentences():
         nothing,
     )
     assert [item.severity for item in items] == ["error", "warning", "info"]
-    assert (
-        items[0].title == "The last batch is cut short"
-        and items[0].members[0].message == "It is so."
+    torn = items[0]
+    assert (torn.title, torn.where) == (
+        "The last batch is cut short",
+        "orders-1 0.log, bytes 10–14",
     )
-    assert items[0].where == "orders-1 0.log, bytes 10–14"
-    assert items[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
-    assert items[0].members[0].expected == "Expected: that."
-    assert items[0].members[0].found == "This." and items[0].members[0].consequence.endswith(".")
+    member = torn.members[0]
+    assert (member.message, member.found, member.expected) == (
+        "It is so.",
+        "This.",
+        "Expected: that.",
+    )
+    assert member.where == f"orders-1/{0:020d}.log, bytes 10–14"
+    assert member.consequence.endswith(".")
 
 
 def test_the_dump_begins_a_little_before_the_finding():
@@ -372,8 +283,6 @@ def test_only_so_many_members_are_sent():
 
 
 def test_the_message_is_plain_values():
-    import json
-
     torn = finding_of("log-torn-tail", position=1, length=5)
     restart = Restart(False, True, (*AGAIN, TORN))
     view = health_view.HealthView(
@@ -393,13 +302,8 @@ def test_a_finding_leads_to_its_bytes():
     (there,) = health_view.finding_items(
         [finding_of("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01"
     )
-    assert there.members[0].link == {
-        "tp": "orders-1",
-        "segment": "0",
-        "tab": "Bytes",
-        "file": ".log",
-        "byte": "2900",
-    }
+    place = {"tp": "orders-1", "segment": "0", "tab": "Bytes", "file": ".log", "byte": "2900"}
+    assert there.members[0].link == place
     (item,) = health_view.finding_items(
         [finding_of("log-torn-tail", position=2900, length=5)], nothing
     )

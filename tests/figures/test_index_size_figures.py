@@ -10,6 +10,7 @@ from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, SafeIndexSize
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.simulate.writer.roll_reason import RollCause
+from tests.support.plotly_figures import notes, trace
 from tests.support.tuning import NEW
 
 MODES = ("light", "dark")
@@ -50,14 +51,6 @@ def curve(outcomes: Outcomes, today: int = TODAY, considered: int = TODAY, **opt
 
 def size_map(outcomes: Outcomes, considered: tuple[int, int] = (150, TODAY)):
     return index_size_map.view(outcomes, NEW, today=(150, TODAY), considered=considered)
-
-
-def trace(figure, name: str):
-    return next(trace for trace in figure.data if trace.name == name)
-
-
-def notes(figure) -> list[str]:
-    return [annotation.text for annotation in figure.layout.annotations]
 
 
 # ---- sizes

@@ -4,33 +4,17 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis.overview import PartitionRow
-from kafkaviz.figures.broker import broker_map, map_rows
+from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.map_rows import CELLS, COLUMN_CELLS, DENSE_BYTES, build_strip
 
 
-def test_orders_have_their_names():
-    assert (
-        [map_rows.LARGEST, map_rows.NARROWEST, map_rows.BY_NAME]
-        == list(map_rows.ORDERS)
-        == ["By size", "By gap", "By name"]
-    )
-    assert broker_map.ORDERS is map_rows.ORDERS
-
-
 @pytest.mark.parametrize(("count", "pages"), [(0, 1), (1, 1), (60, 1), (61, 2), (120, 2), (121, 3)])
-def test_pages_of_sixty(count, pages):
+def test_pages_of_sixty(count, pages, monkeypatch):
     assert map_rows.page_count(count) == pages
+    monkeypatch.setitem(map_rows.ORDERS, "as it is", lambda row: 0)
     rows = [PartitionRow] * count
-    map_rows.ORDERS["as it is"] = lambda row: 0
-    try:
-        places = [
-            place
-            for page in range(pages)
-            for place in map_rows.find_page_rows(rows, "as it is", page)
-        ]
-    finally:
-        del map_rows.ORDERS["as it is"]
-    assert places == list(range(count))
+    shown = [map_rows.find_page_rows(rows, "as it is", page) for page in range(pages)]
+    assert [place for page_rows in shown for place in page_rows] == list(range(count))
 
 
 def segments(*rows: tuple[int, int]) -> np.ndarray:
@@ -74,10 +58,8 @@ def test_a_row_too_short_to_see_still_has_a_cell(rows):
 
 @pytest.mark.parametrize("positions", [[-4], [720], [10**12]])
 def test_an_entry_outside_the_log_does_no_harm(positions):
-    assert (
-        len(drawn_columns(build_strip(segments((720, 1)), np.array(positions), 720, 0)))
-        <= COLUMN_CELLS
-    )
+    cells = build_strip(segments((720, 1)), np.array(positions), 720, 0)
+    assert len(drawn_columns(cells)) <= COLUMN_CELLS
 
 
 def test_nothing_to_draw():

@@ -3,11 +3,7 @@
 import re
 import shlex
 
-from kafkaviz.analysis.retention import (
-    RetentionLimits,
-    SegmentAge,
-    log_retention,
-)
+from kafkaviz.analysis.retention import RetentionLimits, SegmentAge, log_retention
 from kafkaviz.analysis.retention_sums import retention_changes
 from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.figures.disk import retention_view
@@ -19,20 +15,24 @@ TYPED = verbatim("typed")
 DEFAULT = message("setting_source.default", release="4.3")
 
 
-def test_what_keeps_each_segment():
-    limits = RetentionLimits(
-        deletes=True,
+def limits(deletes: bool = True, retention_ms: int = DAY_MS, source=TYPED) -> RetentionLimits:
+    return RetentionLimits(
+        deletes=deletes,
         policy_source=SO,
-        retention_ms=7 * DAY_MS,
-        ms_source=DEFAULT,
+        retention_ms=retention_ms,
+        ms_source=source,
         retention_bytes=-1,
-        bytes_source=DEFAULT,
+        bytes_source=source,
     )
+
+
+def test_what_keeps_each_segment():
     segments = [
         SegmentAge(0, 5, 0, "record", 9),
         SegmentAge(10, 5, 50 * DAY_MS, "mtime"),
         SegmentAge(20, 5, 11 * DAY_MS, "record", 29),
     ]
+    week = limits(retention_ms=7 * DAY_MS, source=DEFAULT)
     compacted = log_retention(
         "b-1",
         [SegmentAge(0, 5, 0, "record", 9)],
@@ -40,7 +40,7 @@ def test_what_keeps_each_segment():
         now_ms=10 * DAY_MS,
     )
     table = retention_view.segment_table(
-        [log_retention("a-0", segments, limits, now_ms=10 * DAY_MS), compacted]
+        [log_retention("a-0", segments, week, now_ms=10 * DAY_MS), compacted]
     )
     assert [(row.kind, row.cells[0], row.cells[2]) for row in table.rows] == [
         ("info", "a-0 0", "offset 9"),
@@ -48,14 +48,10 @@ def test_what_keeps_each_segment():
         ("", "a-0 10", "last write of the .log"),
         ("", "b-1 0", "offset 9"),
     ]
-    assert (
-        table.rows[1].cells[3]
-        == "Until 1970-02-27 00:00:00, 39 d longer than by its own age: it waits for segment 10"
-    )
-    assert (
-        table.notes[0].startswith("1 log: retention.ms 7 d (default")
-        and "--set log.retention.ms=-1" in table.notes[-2]
-    )
+    waits = "39 d longer than by its own age: it waits for segment 10"
+    assert table.rows[1].cells[3] == f"Until 1970-02-27 00:00:00, {waits}"
+    assert table.notes[0].startswith("1 log: retention.ms 7 d (default")
+    assert "--set log.retention.ms=-1" in table.notes[-2]
     assert table.notes[-1] == (
         "This counts the segments in use in all topics; __cluster_metadata has its own rules."
     )
@@ -63,47 +59,21 @@ def test_what_keeps_each_segment():
 
 
 def test_only_so_many_rows_are_shown():
-    limits = RetentionLimits(
-        deletes=True,
-        policy_source=SO,
-        retention_ms=5,
-        ms_source=TYPED,
-        retention_bytes=-1,
-        bytes_source=TYPED,
-    )
-    table = retention_view.segment_table(
-        [
-            log_retention(
-                "a-0",
-                [SegmentAge(number, 1, 0, "record", number) for number in range(400)],
-                limits,
-                now_ms=0,
-            )
-        ]
-    )
-    assert (
-        len(table.rows) == retention_view.MAX_ROWS
-        and table.more == 100
-        and not any("--set" in note for note in table.notes)
-    )
+    segments = [SegmentAge(number, 1, 0, "record", number) for number in range(400)]
+    log = log_retention("a-0", segments, limits(retention_ms=5), now_ms=0)
+    table = retention_view.segment_table([log])
+    assert (len(table.rows), table.more) == (retention_view.MAX_ROWS, 100)
+    assert not any("--set" in note for note in table.notes)
 
 
 def made_log(name: str, hours: list[int], retention_ms: int = DAY_MS, deletes: bool = True):
     """Returns a log whose segments of 100 bytes are so many hours old."""
-    limits = RetentionLimits(
-        deletes=deletes,
-        policy_source=SO,
-        retention_ms=retention_ms,
-        ms_source=TYPED,
-        retention_bytes=-1,
-        bytes_source=TYPED,
-    )
     now_ms = 100 * DAY_MS
     segments = [
         SegmentAge(10 * number, 100, now_ms - age * HOUR_MS, "record", 10 * number + 9)
         for number, age in enumerate(hours)
     ]
-    return log_retention(name, segments, limits, now_ms=now_ms)
+    return log_retention(name, segments, limits(deletes, retention_ms), now_ms=now_ms)
 
 
 def test_a_schedule_counts_each_byte_once():
@@ -156,24 +126,13 @@ def test_bars_beyond_the_largest_share_one():
 
 
 def test_the_command_is_quoted_and_removes_what_is_the_default():
-    def words(topics, settings):
-        return shlex.split(
-            retention_view.alter_command(topics, settings).replace("<", "").replace(">", "")
-        )
-
-    assert words(["my topic"], {"retention.ms": 1, "retention.bytes": None})[3:] == [
-        "--entity-type",
-        "topics",
-        "--entity-name",
-        "my topic",
-        "--alter",
-        "--add-config",
-        "retention.ms=1",
-        "--delete-config",
-        "retention.bytes",
-    ]
+    settings = {"retention.ms": 1, "retention.bytes": None}
+    command = retention_view.alter_command(["my topic"], settings)
+    words = shlex.split(command.replace("<", "").replace(">", ""))[3:]
+    assert words[:4] == ["--entity-type", "topics", "--entity-name", "my topic"]
+    changes = "--alter --add-config retention.ms=1 --delete-config retention.bytes"
+    assert words[4:] == changes.split()
     several = retention_view.alter_command(["a", "b'c"], {"retention.ms": -1})
     assert several.startswith("for topic in a 'b'\"'\"'c'; do\n") and '"$topic"' in several
-    assert (
-        retention_view.alter_command(["a"], {}) == retention_view.alter_command([], {"x": 1}) == ""
-    )
+    assert retention_view.alter_command(["a"], {}) == ""
+    assert retention_view.alter_command([], {"x": 1}) == ""

@@ -21,6 +21,7 @@ from kafkaviz.simulate.appends import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollCause, RollReason
 from kafkaviz.simulate.writer.writer import UnifiedLog
+from tests.support.plotly_figures import notes, trace
 
 MODES = ("light", "dark")
 T = "\u202f"
@@ -43,8 +44,17 @@ def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarra
     return roll_history.history_of_log(log.segments, thin, config), thin
 
 
-def trace(figure, name: str):
-    return next(trace for trace in figure.data if trace.name == name)
+def segment_history(reason: RollReason | None, ended_ms: int = 60_000, **more):
+    values = {"opened_ms": 0, "log_bytes": 500, "is_active": False, **more}
+    return roll_history.SegmentHistory(
+        base_offset=0,
+        ended_ms=ended_ms,
+        offset_entries=1,
+        time_entries=1,
+        reason=reason,
+        read_fills=lambda: np.zeros(1, roll_history.FILL),
+        **values,
+    )
 
 
 # ---- the timeline
@@ -55,11 +65,9 @@ def test_rows_run_to_the_limit_that_trips(mode):
     """Ten batches of 1000 B fill a segment of 10 000 B, so its size is at the top at the dot."""
     history, appended = written(LogConfig(segment_bytes=10_000), stream(35))
     view = roll_timeline.view(history, 0, appended)
-    assert (
-        view.title == "3 rolls: 3 by size"
-        and view.caption.endswith("the first to touch it causes the roll.")
-        and view.count == 4
-    )
+    assert view.title == "3 rolls: 3 by size"
+    assert view.caption.endswith("the first to touch it causes the roll.")
+    assert view.count == 4
     first = view.rows[0]
     assert (first.name, first.cause, first.reason, first.colour) == (
         "0",
@@ -67,26 +75,18 @@ def test_rows_run_to_the_limit_that_trips(mode):
         f"10{T}000 + 1{T}000 > 10{T}000 B",
         "log",
     )
-    assert (
-        first.lines[0].tolist() == [0, 0, 0, 0, 0]
-        and first.lines[-1, :2].tolist() == [1000, 1]
-        and first.lines[-1, 2] < 1
-    )
-    assert (
-        first.lines[5, 1] == 0.5
-        and view.rows[-1].reason == "4.88 KiB"
-        and view.rows[-1].colour is None
-    )
+    assert first.lines[0].tolist() == [0, 0, 0, 0, 0]
+    assert first.lines[-1, :2].tolist() == [1000, 1]
+    assert first.lines[-1, 2] < 1
+    assert first.lines[5, 1] == 0.5
+    assert view.rows[-1].reason == "4.88 KiB"
+    assert view.rows[-1].colour is None
     figure = roll_timeline.figure(view, mode)
-    assert len(trace(figure, "roll").x) == 3 and list(trace(figure, "segments").base) == [
-        0,
-        1000,
-        2000,
-        3000,
-    ]
+    assert len(trace(figure, "roll").x) == 3
+    assert list(trace(figure, "segments").base) == [0, 1000, 2000, 3000]
     # from the floor of the first box
     assert trace(figure, "size").y[0] == roll_timeline.STRIP_PX + 3 + roll_timeline.BOX_PX
-    words = [note.text for note in figure.layout.annotations]
+    words = notes(figure)
     assert {"write speed", "base offset", "0", "time since the first batch of the log"} <= {*words}
     assert any("<b>size</b>" in word for word in words)
     assert any("still open" in word for word in words)
@@ -111,18 +111,14 @@ def test_a_long_log_is_drawn_page_by_page():
     history, appended = written(LogConfig(segment_bytes=1000), stream(300))
     assert roll_timeline.view(history).caption.endswith("The first 10 of 300 are drawn.")
     later = roll_timeline.view(history, 28, appended)
-    assert (
-        later.caption.endswith("29 to 38 of 300 are drawn.")
-        and later.rows[0].name == "28"
-        and later.start_ms == 2800
-    )
+    assert later.caption.endswith("29 to 38 of 300 are drawn.")
+    assert later.rows[0].name == "28"
+    assert later.start_ms == 2800
     assert len(roll_timeline.view(history, 10**6).rows) == 1
     slices = roll_timeline.page_slices(300)
-    assert (
-        slices[0] == (0, 9)
-        and slices[-1] == (290, 299)
-        and all(a[1] + 1 == b[0] for a, b in pairwise(slices))
-    )
+    assert slices[0] == (0, 9)
+    assert slices[-1] == (290, 299)
+    assert all(a[1] + 1 == b[0] for a, b in pairwise(slices))
     figure = roll_timeline.figure(later, "light")
     assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 10
 
@@ -151,25 +147,15 @@ def test_what_was_written_is_described_in_spans():
     slow["now_ms"] += 12_000
     slow["base_offset"] += 600
     appended = roll_history.appended_rows(np.concatenate([fast, slow]))
-    segment_history = roll_history.SegmentHistory(
-        base_offset=0,
-        opened_ms=START_MS,
-        ended_ms=int(appended["now_ms"][-1]),
-        log_bytes=1,
-        offset_entries=0,
-        time_entries=0,
-        reason=None,
-        is_active=True,
-        read_fills=lambda: np.zeros(1, roll_history.FILL),
-    )
-    view = roll_timeline.view(RollHistory((segment_history,), LogConfig()), 0, appended)
+    segment = segment_history(None, int(appended["now_ms"][-1]), opened_ms=START_MS, is_active=True)
+    view = roll_timeline.view(RollHistory((segment,), LogConfig()), 0, appended)
     assert len(view.write_spans) == 2
     first, two = view.write_spans
     assert first.bytes_per_s == pytest.approx(400_000, rel=0.02) and first.batch_bytes == 8000
-    assert two.bytes_per_s == pytest.approx(33_333, rel=0.05) and two.batch_bytes == pytest.approx(
-        2000, rel=0.2
-    )
-    assert first.last_ms == two.first_ms and "400 kB/s in 7.81 KiB batches" in [
+    assert two.bytes_per_s == pytest.approx(33_333, rel=0.05)
+    assert two.batch_bytes == pytest.approx(2000, rel=0.2)
+    assert first.last_ms == two.first_ms
+    assert "400 kB/s in 7.81 KiB batches" in [
         note.text for note in roll_timeline.figure(view, "dark").layout.annotations
     ]
 
@@ -196,10 +182,8 @@ def test_ticks_read_well(apart_ms, ticks):
 
 def test_nothing_to_draw():
     empty = roll_timeline.view(RollHistory((), LogConfig()))
-    assert (
-        empty.title == "No roll yet: nothing reached its limit"
-        and roll_timeline.figure(empty, "light").data
-    )
+    assert empty.title == "No roll yet: nothing reached its limit"
+    assert roll_timeline.figure(empty, "light").data
     history, appended = written(LogConfig(), stream(1))
     view = roll_timeline.view(history, 0, appended)
     assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 114
@@ -237,23 +221,11 @@ def test_nothing_to_draw():
     ],
 )
 def test_causes_in_words(reason, cause, because, ink):
-    segment_history = roll_history.SegmentHistory(
-        base_offset=0,
-        opened_ms=0,
-        ended_ms=60_000,
-        log_bytes=500,
-        offset_entries=1,
-        time_entries=1,
-        reason=reason,
-        is_active=False,
-        read_fills=lambda: np.zeros(1, roll_history.FILL),
-    )
-    assert (roll_text.history_cause(segment_history), roll_text.text_colour(segment_history)) == (
-        cause,
-        ink,
-    )
-    assert because is None or roll_text.history_reason(segment_history) == because
-    assert roll_text.rows(RollHistory((segment_history,), LogConfig()))[0][3] == "1 min"
+    segment = segment_history(reason)
+    assert roll_text.history_cause(segment) == cause
+    assert roll_text.text_colour(segment) == ink
+    assert because is None or roll_text.history_reason(segment) == because
+    assert roll_text.rows(RollHistory((segment,), LogConfig()))[0][3] == "1 min"
 
 
 # ---- curves
@@ -275,15 +247,14 @@ def test_curves_of_the_defaults(mode):
         "here",
     }
     assert trace(figure, "here").x == (5000,)
-    names = {note.text for note in figure.layout.annotations}
+    names = set(notes(figure))
     assert {"<b>mean, 5 kB/s</b>", "time until a roll", "bytes written to the partition"} <= names
-    assert (
-        figure.layout.yaxis.ticktext[1:5] == ("1 s", "1 min", "1 h", "1 d")
-        and figure.layout.xaxis.ticktext[1] == "1 kB/s"
-    )
+    assert figure.layout.yaxis.ticktext[1:5] == ("1 s", "1 min", "1 h", "1 d")
+    assert figure.layout.xaxis.ticktext[1] == "1 kB/s"
     halos = [trace.y for trace in figure.data if trace.name == "lowest"]
     lowest = np.nanmin(np.array(halos, float), axis=0)
-    assert len(halos) == 2 and all(
+    assert len(halos) == 2
+    assert all(
         (lowest <= np.array(trace(figure, name).y) + 1e-9).all()
         for name in ("size", "time", "offset index", "time index")
     )
@@ -292,18 +263,14 @@ def test_curves_of_the_defaults(mode):
 def test_curves_that_end_in_nothing():
     """A time index that is always full decides at every speed; no speed, no mark."""
     view = limit_curves.view(LogConfig(segment_index_bytes=12), WriteLoad(100), 0)
-    assert (
-        view.title == "Batches of 100 B: time index decides at every speed"
-        and view.log_point is None
-    )
+    assert view.title == "Batches of 100 B: time index decides at every speed"
+    assert view.log_point is None
     figure = limit_curves.figure(view, "light")
     assert min(trace(figure, "time index").y) == view.min_s / 100 and not figure.layout.shapes
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
-    assert (
-        len(names) == 4
-        and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
-    )
+    assert len(names) == 4
+    assert min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
 
 
 def test_lines_leave_the_figure_where_their_names_are():
@@ -332,10 +299,8 @@ def test_names_of_curves_keep_apart(segment_ms):
     figure = limit_curves.figure(limit_curves.view(config, WriteLoad(1000), 0), "dark")
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
-    assert (
-        len(names) == 4
-        and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
-    )
+    assert len(names) == 4
+    assert min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
     assert names[0] >= 0 and names[-1] <= 1
 
 
@@ -351,16 +316,10 @@ def test_a_run_next_to_the_run_before():
     )
     assert roll_summary.describe_changes(before, now) == "segment.bytes 20000 → 10000"
     rows = {name: (old, new, change) for name, old, new, change in roll_summary.rows(before, now)}
-    assert rows["Segments"] == ("20", "40", "× 2.0") and rows["Rolls by size"] == (
-        "19",
-        "39",
-        "× 2.1",
-    )
-    assert rows["Mean segment"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows["Mean time open"] == (
-        "2 s",
-        "1 s",
-        "−50 %",
-    )
+    assert rows["Segments"] == ("20", "40", "× 2.0")
+    assert rows["Rolls by size"] == ("19", "39", "× 2.1")
+    assert rows["Mean segment"] == ("19.5 KiB", "9.77 KiB", "−50 %")
+    assert rows["Mean time open"] == ("2 s", "1 s", "−50 %")
     assert roll_summary.describe_changes(now, now) == "nothing was changed"
     assert all(change == roll_summary.SAME_TEXT for *_, change in roll_summary.rows(now, now))
 
@@ -402,10 +361,8 @@ def test_every_step_has_its_reason():
     )
     assert words[20].endswith(f"The counter is only in memory, so its 3{T}000 B are forgotten")
     assert "1 from the time index" in words[26] and "The counter was set back" in words[27]
-    assert (
-        words[34].startswith(f"Rolled by size, 24{T}000 + 1{T}000 > 24{T}000 B")
-        and f"10{T}485{T}760 → 32" in words[35]
-    )
+    assert words[34].startswith(f"Rolled by size, 24{T}000 + 1{T}000 > 24{T}000 B")
+    assert f"10{T}485{T}760 → 32" in words[35]
 
 
 def test_the_message_counts_what_it_shows():
@@ -414,14 +371,11 @@ def test_the_message_counts_what_it_shows():
         message = growth_figure.browser_payload(growth_figure.view(story, "a"))
         for step in message["steps"]:
             segment = message["segments"][step["of"]]
-            assert (
-                step["offsets"] <= len(segment["offsets"])
-                and step["times"] <= len(segment["times"])
-                and step["batches"] <= len(segment["batches"])
-            )
-            assert len(step["values"]) == len(message["names"]) and all(
-                0 <= line < len(message["code"]) for line in step["lines"]
-            )
+            assert step["offsets"] <= len(segment["offsets"])
+            assert step["times"] <= len(segment["times"])
+            assert step["batches"] <= len(segment["batches"])
+            assert len(step["values"]) == len(message["names"])
+            assert all(0 <= line < len(message["code"]) for line in step["lines"])
             assert step["since"] <= message["most_since"]
         assert not any(changed for _, changed in message["steps"][0]["values"])
 

@@ -34,11 +34,9 @@ def value(pane: Pane, byte: int) -> tuple[str, str]:
 
 
 def is_whole(pane: Pane) -> None:
-    assert (
-        pane.spans[0].start <= pane.first
-        and pane.spans[-1].end >= pane.first + len(pane.data)
-        and len(pane.data) <= 4096
-    )
+    assert pane.spans[0].start <= pane.first
+    assert pane.spans[-1].end >= pane.first + len(pane.data)
+    assert len(pane.data) <= 4096
     check(pane.spans, pane.spans[0].start, pane.spans[-1].end)
 
 
@@ -60,18 +58,13 @@ def test_the_pinned_batch(payments):
     assert (drawn.previous_offset, drawn.next_offset) == (11592, 11626)
     assert value(
         view(payments, ".log", 413, 95, 95, initial=InitialByte(is_by_time=True)).outer, 480032
-    ) == (
-        "maxTimestamp",
-        "1795253384123",
-    )
+    ) == ("maxTimestamp", "1795253384123")
     is_whole(drawn.outer)
 
 
 def test_the_ends_have_one_neighbour(payments):
-    assert (
-        view(payments, ".log", 0, -1, -1).previous_offset is None
-        and view(payments, ".log", 905, 208, 205).next_offset is None
-    )
+    assert view(payments, ".log", 0, -1, -1).previous_offset is None
+    assert view(payments, ".log", 905, 208, 205).next_offset is None
 
 
 def test_an_index_around_its_slot(payments):
@@ -95,10 +88,8 @@ def test_what_a_compressed_batch_holds(clean):
         1063,
         "9 records, decompressed: 1\u202f063 B",
     )
-    assert value(drawn.inner, 6) == ("key", "s00286") and value(drawn.outer, 61) == (
-        "records, compressed",
-        "gzip, 411 B",
-    )
+    assert value(drawn.inner, 6) == ("key", "s00286")
+    assert value(drawn.outer, 61) == ("records, compressed", "gzip, 411 B")
     is_whole(drawn.inner)
 
 
@@ -163,9 +154,8 @@ def test_the_payload(payments):
     sent = browser_payload(drawn, "k")
     length = int.from_bytes(sent[:8], "little")
     words = json.loads(sent[8 : 8 + length])
-    assert sent[8 + length :] == drawn.outer.data and words["panes"][0]["data"] == len(
-        drawn.outer.data
-    )
+    assert sent[8 + length :] == drawn.outer.data
+    assert words["panes"][0]["data"] == len(drawn.outer.data)
     assert words["panes"][0]["spans"][190][2:5] == [
         "slot 95 relativeOffset",
         "3\u202f650",
@@ -205,10 +195,8 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
         file.truncate(64 << 20)
     pane = file_view(info(path), path.name, byte=40 << 20).outer
     assert (pane.start, pane.end, pane.chosen) == (32 << 20, 48 << 20, 40 << 20)
-    assert (
-        file_view(info(path), path.name, byte=1 << 40).outer.end == 64 << 20
-        and file_view(info(path), path.name).outer.start == 0
-    )
+    assert file_view(info(path), path.name, byte=1 << 40).outer.end == 64 << 20
+    assert file_view(info(path), path.name).outer.start == 0
 
 
 @pytest.mark.parametrize(

@@ -51,18 +51,15 @@ def test_a_closed_segment(clean):
         "Index entries without a time": "3 no newer record",
         "Written at the roll": "0",
     }
-    assert (
-        facts[".log"]["Bytes"].hover == "1\u202f048\u202f043 B"
-        and facts[".log"]["First record"].hover == "2026-11-21 09:29:43.113 UTC"
-    )
+    assert facts[".log"]["Bytes"].hover == "1\u202f048\u202f043 B"
+    assert facts[".log"]["First record"].hover == "2026-11-21 09:29:43.113 UTC"
 
 
 def test_a_killed_segment(killed):
     facts = rows(anatomy.read(open_broker(killed).partition("append-time-0").segment(0)))
     log, index, times = (fact_texts(facts[file]) for file in (".log", ".index", ".timeindex"))
-    assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[
-        ".log"
-    ]["After the last batch"].is_wrong
+    assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn")
+    assert facts[".log"]["After the last batch"].is_wrong
     # by the broker's clock, which a header keeps as the largest timestamp alone
     assert log["First record"] == "09:32:29.424"
     assert (index["Entries"], index["Never written"]) == ("104 = 832 B of 64 KiB", "8 088 slots")
@@ -100,10 +97,8 @@ def test_why_index_points_are_without_a_time():
     )
     assert why(late) == "no newer record"
     _, written = arrays.indexed(late, 300)
-    assert (
-        why(late, written[:1]) == ""
-        and why(arrays.batches([100] * 40), arrays.time_entries([])) == ""
-    )
+    assert why(late, written[:1]) == ""
+    assert why(arrays.batches([100] * 40), arrays.time_entries([])) == ""
     assert (
         why(arrays.batches([100] * 40, times_ms=[-1] * 40), arrays.time_entries([]))
         == "no timestamps"
@@ -153,9 +148,8 @@ def test_an_empty_log():
     facts = rows(
         arrays.anatomy(table, arrays.offset_entries([]), arrays.time_entries([]), state="active")
     )
-    assert fact_texts(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and fact_texts(
-        facts[".index"]
-    ) == {"Entries": "0 in an empty file"}
+    assert fact_texts(facts[".log"]) == {"Bytes": "0 B", "State": "active"}
+    assert fact_texts(facts[".index"]) == {"Entries": "0 in an empty file"}
 
 
 def test_wrappers_do_not_tell():
@@ -187,10 +181,8 @@ def test_segments_of_days_show_the_day():
 def test_large_files_have_larger_units():
     entries = arrays.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
     facts = fact_texts(rows(arrays.anatomy(arrays.batches([100]), entries, None))[".index"])
-    assert (
-        facts["Entries"] == "200 000 = 1.53 MiB, no slack"
-        and facts["Leads astray"] == "200 000 slots"
-    )
+    assert facts["Entries"] == "200 000 = 1.53 MiB, no slack"
+    assert facts["Leads astray"] == "200 000 slots"
 
 
 def test_until_when_a_segment_is_kept(clean):
@@ -207,11 +199,9 @@ def test_until_when_a_segment_is_kept(clean):
         units.moment(retention[1].gone_ms, fraction=False),
         "(default)",
     )
-    assert (
-        fact.hover.startswith("Until 2026-11-28 ")
-        and "retention.ms 7 d" in fact.hover
-        and fact.hover.endswith(".")
-    )
+    assert fact.hover.startswith("Until 2026-11-28 ")
+    assert "retention.ms 7 d" in fact.hover
+    assert fact.hover.endswith(".")
     for state, words in (("unlimited", "no limit"), ("compacted", "–"), ("bytes", "1 KiB more")):
         retained = replace(retention[1], state=state, until_ms=None, gone_ms=None, more_bytes=1024)
         assert (

@@ -28,18 +28,15 @@ def test_lanes_say_what_they_lack():
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 400)
     view = ruler.view(arrays.anatomy(table, None, None), Selection("", 0))
-    assert (
-        view.index.missing
-        and view.index.words.startswith("no .index: ")
-        and view.times.words.startswith("no .timeindex: ")
-    )
+    assert view.index.missing
+    assert view.index.words.startswith("no .index: ")
+    assert view.times.words.startswith("no .timeindex: ")
     view = ruler.view(
         arrays.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)),
         Selection("", 0),
     )
-    assert view.index == IndexLane(1, 6, "zeros", "no entry", False, 3) and view.times == IndexLane(
-        2, 8, "zeros", "no entry", False, 0
-    )
+    assert view.index == IndexLane(1, 6, "zeros", "no entry", False, 3)
+    assert view.times == IndexLane(2, 8, "zeros", "no entry", False, 0)
     assert (
         ruler.view(
             arrays.anatomy(table, entries, times, state="active", unwritten=(5, 6)),
@@ -70,13 +67,10 @@ def test_the_message_holds_the_view():
         view.title,
     )
     assert words["asked"] == {"offset": str(2**60 + 7), "row": 7, "why": "", "slot": -1, "time": -1}
-    assert words["slice"]["rows"] == 1200 and words["lanes"]["index"]["written"] == len(
-        segment_anatomy.index.entries
-    )
-    assert (
-        words["shade"] == {"by": "Age", "low": 1_700_000_000_000, "high": 1_700_000_001_199}
-        and words["tail"] is None
-    )
+    assert words["slice"]["rows"] == 1200
+    assert words["lanes"]["index"]["written"] == len(segment_anatomy.index.entries)
+    assert words["shade"] == {"by": "Age", "low": 1_700_000_000_000, "high": 1_700_000_001_199}
+    assert words["tail"] is None
     assert tables["batch"]["position"] == segment_anatomy.batches.all_rows()["position"].tolist()
     assert tables["entry"]["key"] == segment_anatomy.index.entries["relative_offset"].tolist()
     assert tables["time"]["timestamp"] == segment_anatomy.times.entries["timestamp_ms"].tolist()
@@ -89,10 +83,8 @@ def test_a_message_of_few_batches_has_no_overview():
     )
     words, tables, overview = unpacked(ruler.browser_payload(view, "", {}))
     assert (tables["entry"]["key"], tables["time"]["offset"], len(overview)) == ([], [], 0)
-    assert words["tail"] == {"kind": "torn", "size": 45} and (words["end"], words["size"]) == (
-        200,
-        245,
-    )
+    assert words["tail"] == {"kind": "torn", "size": 45}
+    assert (words["end"], words["size"]) == (200, 245)
 
 
 @pytest.mark.slow
@@ -126,9 +118,8 @@ def test_the_overview_of_many_batches():
     """A thousand columns: how many entries point into each, and how many batches begin there."""
     view = ruler.view(even(4000, interval=1000), Selection("", 0))
     assert view.overview.entries.shape == view.overview.shades.shape == (1000,)
-    assert view.overview.entries.sum() == view.index.written and set(
-        view.overview.shades.tolist()
-    ) == {255}
+    assert view.overview.entries.sum() == view.index.written
+    assert set(view.overview.shades.tolist()) == {255}
     assert ruler.view(even(1000), Selection("", 0)).overview is None
 
 
@@ -207,10 +198,8 @@ def test_a_slice_has_the_entries_of_its_rows():
         segment_anatomy.batches.all_rows()["position"][part.from_row],
         segment_anatomy.batches.all_rows()["position"][part.to_row - 1],
     )
-    assert (
-        positions[0] <= inside[0] < positions[1]
-        and positions[-1] <= inside[1] < segment_anatomy.index.entries["position"][part.to_slot]
-    )
+    assert positions[0] <= inside[0] < positions[1]
+    assert positions[-1] <= inside[1] < segment_anatomy.index.entries["position"][part.to_slot]
     # here every entry has its time
     assert (part.from_time, part.to_time) == (part.from_slot, part.to_slot)
     assert (
@@ -224,20 +213,15 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     table = arrays.batches([100] * 9000, times_ms=[5] + [1] * 8999)
     entries, times = arrays.indexed(table, 300)
     segment_anatomy = arrays.anatomy(table, entries, times)
-    assert (
-        len(times) == 1
-        and find_slice(segment_anatomy, 500).from_time == 0
-        and find_slice(segment_anatomy, 500).to_time == 1
-    )
+    assert len(times) == 1
+    assert find_slice(segment_anatomy, 500).from_time == 0
+    assert find_slice(segment_anatomy, 500).to_time == 1
     late = find_slice(segment_anatomy, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
     sparse = arrays.anatomy(table, *arrays.indexed(table, 300_000))
     part = find_slice(sparse, 3500)
-    assert sparse.links.entry_batch[0] == 3001 and (
-        part.from_row,
-        part.from_slot,
-        part.from_time,
-    ) == (3000, 0, 0)
+    assert sparse.links.entry_batch[0] == 3001
+    assert (part.from_row, part.from_slot, part.from_time) == (3000, 0, 0)
 
 
 def test_columns_are_those_of_the_segment():

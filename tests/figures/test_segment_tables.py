@@ -53,11 +53,8 @@ def test_rows_of_a_real_segment(payments):
         "",
         True,
     )
-    assert (batches[4].slot, batches[4].found_from_slot, batches[4].is_pinned) == (
-        NONE,
-        94,
-        False,
-    ) and len(batches) == 11
+    assert (batches[4].slot, batches[4].found_from_slot, batches[4].is_pinned) == (NONE, 94, False)
+    assert len(batches) == 11
     assert index[5] == IndexRow(
         "95",
         "760",
@@ -79,9 +76,8 @@ def test_rows_of_a_real_segment(payments):
 
 def test_the_chosen_row_stays_in_view():
     assert list(tables.rows_around(100, 50)) == list(range(45, 56))
-    assert list(tables.rows_around(100, 0)) == list(range(11)) and list(
-        tables.rows_around(100, 99)
-    ) == list(range(89, 100))
+    assert list(tables.rows_around(100, 0)) == list(range(11))
+    assert list(tables.rows_around(100, 99)) == list(range(89, 100))
     assert list(tables.rows_around(3, 2)) == [0, 1, 2] and list(tables.rows_around(0, 0)) == []
 
 
@@ -91,13 +87,11 @@ def test_what_goes_with_a_row():
     # entries at row 5; times at rows 5 and 8
     segment_anatomy = arrays.anatomy(table, *arrays.indexed(table, 400))
     assert tables.find_pinned_row(segment_anatomy, 5) == PinnedRow(5, 0, 0)
-    assert tables.find_pinned_row(segment_anatomy, 7) == PinnedRow(
-        7, 0, 0
-    ) and tables.find_pinned_row(segment_anatomy, 2) == PinnedRow(2, NONE, NONE)
+    assert tables.find_pinned_row(segment_anatomy, 7) == PinnedRow(7, 0, 0)
+    assert tables.find_pinned_row(segment_anatomy, 2) == PinnedRow(2, NONE, NONE)
     assert tables.find_pinned_row(segment_anatomy, 8, time_slot=1) == PinnedRow(8, 0, 1)
-    assert tables.find_pinned_row(segment_anatomy, 5, slot=0) == PinnedRow(
-        5, 0, 0
-    ) and tables.find_pinned_row(segment_anatomy, 5, time_slot=0) == PinnedRow(5, 0, 0)
+    assert tables.find_pinned_row(segment_anatomy, 5, slot=0) == PinnedRow(5, 0, 0)
+    assert tables.find_pinned_row(segment_anatomy, 5, time_slot=0) == PinnedRow(5, 0, 0)
     alone = arrays.anatomy(table, None, arrays.indexed(table, 400)[1])
     assert tables.find_pinned_row(alone, 8) == PinnedRow(8, NONE, 1)
 
@@ -171,11 +165,10 @@ def read_back(segment_anatomy, table: str) -> list[dict[str, str]]:
 def test_csv_of_batches(payments):
     """Every batch in plain numbers, its entry and the one that finds it."""
     rows = read_back(payments, "batches")
-    assert (
-        len(rows) == 906
-        and [int(row["position"]) for row in rows]
-        == payments.batches.all_rows()["position"].tolist()
-    )
+    assert len(rows) == 906
+    assert [int(row["position"]) for row in rows] == payments.batches.all_rows()[
+        "position"
+    ].tolist()
     chosen = next(row for row in rows if row["base_offset"] == "11612")
     assert (chosen["entry_slot"], chosen["found_from_slot"], chosen["codec"], chosen["crc"]) == (
         "95",
@@ -208,10 +201,8 @@ def test_csv_of_the_indexes(payments):
 def test_csv_leaves_out_what_a_wrapper_does_not_tell():
     segment_anatomy = arrays.anatomy(arrays.wrapped(arrays.batches([100, 100]), [1]), None, None)
     rows = read_back(segment_anatomy, "batches")
-    assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (
-        rows[1]["base_offset"],
-        rows[1]["record_count"],
-    ) == ("", "")
+    assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1")
+    assert (rows[1]["base_offset"], rows[1]["record_count"]) == ("", "")
     assert read_back(segment_anatomy, "index") == read_back(segment_anatomy, "timeindex") == []
 
 

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from kafkaviz import messages
 from kafkaviz.analysis.overview import NO_LOG, InactiveSegment
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.figures.text import segment_text as words
@@ -174,11 +173,7 @@ def test_the_text_of_a_lone_time_entry():
         words.closing_event(even(9)),
         words.closing_event(even(9, state="active")),
         words.closing_event(even(9, state="deleted")),
-    ) == (
-        "roll",
-        "stop",
-        "roll",
-    )
+    ) == ("roll", "stop", "roll")
     assert (
         words.closing_event(even(9, unwritten=(3, 0)))
         == words.closing_event(even(9, trailing_bytes=(3, 0)))
@@ -241,9 +236,8 @@ def test_what_dashes_stand_for(magic, wrapped, sentence):
     table["leader_epoch"] = np.where(np.array(magic) == 2, 0, -1)
     table["record_count"][wrapped] = -1
     segment_anatomy = arrays.anatomy(table, None, None)
-    assert words.missing_fields_text(segment_anatomy) == sentence and words.lead(
-        segment_anatomy
-    ).endswith(sentence)
+    assert words.missing_fields_text(segment_anatomy) == sentence
+    assert words.lead(segment_anatomy).endswith(sentence)
     assert segment_anatomy.counts.has_epochs == (2 in magic)
 
 
@@ -285,9 +279,6 @@ def test_what_is_counted_and_what_has_no_rows():
     assert no_rows_text(["deleted"]) == says
 
 
-def test_the_reason_is_in_the_readers_language(monkeypatch):
-    monkeypatch.setattr(messages, "language", lambda: "zh")
-    assert (
-        left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
-        == "未计入：1 个不在使用中的日志段（没有 .log）。"
-    )
+def test_the_reason_is_in_the_readers_language(chinese):
+    text = left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
+    assert text == "未计入：1 个不在使用中的日志段（没有 .log）。"

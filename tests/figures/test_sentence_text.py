@@ -13,7 +13,8 @@ from kafkaviz.figures import health_view
 from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.simulate.startup.restart import Restart
-from kafkaviz.simulate.steps import CAUSES, StartupStep
+from kafkaviz.simulate.steps import CAUSES
+from tests.support.startup_steps import startup_step
 
 OTHERS = [code for code in messages.LANGUAGES if code != messages.ENGLISH]
 ENGLISH = re.compile(r"[A-Za-z]{3,} [a-z]{2,} [a-z]{2,}")  # a sentence, or part of one
@@ -26,22 +27,11 @@ KAFKAS = (
 )
 
 
-@pytest.fixture
-def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-
-
 def finding_messages(directory: Path) -> Iterator[Message]:
     health = check(directory)
     for finding_ in health.findings:
-        yield from (
-            finding_.message,
-            finding_.evidence.found,
-            finding_.consequence,
-            finding_.next_step,
-        )
-        if finding_.evidence.expected:
-            yield finding_.evidence.expected
+        yield from (finding_.message, finding_.consequence, finding_.next_step)
+        yield from filter(None, (finding_.evidence.found, finding_.evidence.expected))
     for step in health.restart.steps:
         yield from filter(None, (step.why, step.way_out))
 
@@ -76,26 +66,17 @@ def test_every_message_of_a_directory_is_chinese(sample, request):
 
 def test_a_finding_in_chinese(chinese):
     """Title, evidence, what Kafka does and the advice; Kafka's terms stay English."""
-    text = message(
-        "finding.more_places",
-        n=3,
-        finding=message(
-            "finding.batch",
-            byte=0,
-            first=1,
-            last=2,
-            problem=message("finding.crc_mismatch"),
-        ),
-    )
+    problem = message("finding.crc_mismatch")
+    damaged = message("finding.batch", byte=0, first=1, last=2, problem=problem)
+    text = message("finding.more_places", n=3, finding=damaged)
     evidence = Evidence(message("evidence.stored_checksum", crc=1), verbatim("so and so"))
     batch = finding("batch-crc-mismatch", text, evidence, partition="a-0", file="a-0/0.log")
     (item,) = health_view.finding_items([batch], lambda *_: b"")
     (member,) = item.members
     assert item.title == "批次与校验和不符"
     assert member.next_step.startswith("从其他副本") and member.next_step.endswith("。")
-    assert (
-        member.message
-        == "字节 0 处的批次（偏移量 1 到 2）与校验和不符；本文件中还有 3 处类似情况。"
+    assert member.message == (
+        "字节 0 处的批次（偏移量 1 到 2）与校验和不符；本文件中还有 3 处类似情况。"
     )
     assert member.found == "存储的校验和 1。" and member.expected == "应为：so and so。"
 
@@ -116,37 +97,16 @@ def test_a_consequence_with_values_replaces_that_of_the_code(chinese):
     )
 
 
-def test_a_step_says_its_cause(chinese):
+def test_a_step_says_its_cause():
     point = message("start.not_stopped_cleanly", offset=117)
-    assert (
-        StartupStep(
-            partition="a-0",
-            segment=0,
-            action="rebuild",
-            cause="unflushed",
-            why=point,
-            file="a-0/0.index",
-        ).why.render("zh")
-        == "broker 没有正常停止，日志段超过恢复点 117"
-    )
+    assert point.render("zh") == "broker 没有正常停止，日志段超过恢复点 117"
     assert message("start.no_log_of_offset").render("zh") == "没有这个基准偏移量的 .log"
 
 
 def test_the_outlook_in_chinese(chinese):
-    cut = StartupStep(
-        partition="a-0",
-        segment=0,
-        action="truncate",
-        cause="tail",
-        why=message("tail.last_batch_cut"),
-        file="a-0/0.log",
-        from_position=2900,
-        size_bytes=1500,
-    )
-    assert (
-        health_view.start_verdict([], Restart(False, True, (cut,)), 3).title
-        == "这个 broker 能够启动。启动时会：从 1 个日志末尾截掉 1\u202f500 字节"
-    )
+    cut = startup_step("a-0", "truncate", "tail", "log", from_position=2900, size_bytes=1500)
+    title = health_view.start_verdict([], Restart(False, True, (cut,)), 3).title
+    assert title == "这个 broker 能够启动。启动时会：从 1 个日志末尾截掉 1\u202f500 字节"
 
 
 def test_no_full_stop_after_another():

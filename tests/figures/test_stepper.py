@@ -171,14 +171,8 @@ def test_what_is_drawn_of_a_search():
         (15, (0, 19), (0, 19)), (0, (0, 19), (0, 15)), (8, (0, 15), (8, 15)),
         (12, (8, 15), (8, 11)), (10, (8, 11), (8, 9)), (9, (8, 9), (8, 8)),
     ]  # fmt: skip
-    assert [row.pages for row in search.rows] == [
-        (3,),
-        (0,),
-        (2,),
-        (3,),
-        (2,),
-        (2,),
-    ] and search.pages == 5
+    assert [row.pages for row in search.rows] == [(3,), (0,), (2,), (3,), (2,), (2,)]
+    assert search.pages == 5
     assert search.cells[8][:2] == ("65", "2" + T + "722") and len(search.cells) == 20
 
 
@@ -237,9 +231,8 @@ def test_beyond_the_log(offset, text):
 
 def test_later_than_all():
     steps = words(looked_up(lesson_logs.five(), timestamp_ms=lesson_logs.START_MS + 9000))
-    assert (
-        len(steps) == 1 and "the largest timestamp of all is 2023-11-14 22:13:24.100" in steps[0][1]
-    )
+    assert len(steps) == 1
+    assert "the largest timestamp of all is 2023-11-14 22:13:24.100" in steps[0][1]
 
 
 def test_before_the_first_entry():
@@ -272,9 +265,8 @@ def test_typed_keys_have_no_log():
         is_index_only=True,
     )
     steps = words(context)
-    assert [phase for phase, _ in steps] == ["offset"] * 4 and steps[-1][
-        1
-    ] == "Slot 2 is the last entry not above 23."
+    assert [phase for phase, _ in steps] == ["offset"] * 4
+    assert steps[-1][1] == "Slot 2 is the last entry not above 23."
     assert stepper.browser_payload(stepper.view(context), context, "key")["scans"] == []
 
 
@@ -293,10 +285,8 @@ def test_a_long_scan_is_shortened():
         )
     )
     assert len(steps) == 120 and steps[-1].reads_done == 1000
-    assert (
-        steps[60].text.startswith("881 more headers in the same way")
-        and steps[60].reads_done == 941
-    )
+    assert steps[60].text.startswith("881 more headers in the same way")
+    assert steps[60].reads_done == 941
 
 
 def test_records_that_cannot_be_read():
@@ -304,9 +294,9 @@ def test_records_that_cannot_be_read():
         raise CorruptFile("0.log", position, "no record")
 
     view = stepper.view(replace(looked_up(lesson_logs.five(), 23), records=records))
+    assert view.records.records == ()
     assert (
-        view.records.records == ()
-        and view.steps[-1].titles[2]
+        view.steps[-1].titles[2]
         == "Not all records of this batch can be read: 0.log, byte 838: no record"
     )
     assert view.steps[-1].text.endswith("Offset 23 is the first record there.")
@@ -325,7 +315,8 @@ def test_a_checksum_that_is_wrong():
         ),
     )
     steps = words(wrong)
-    assert steps[0] == words(context)[0] and steps[-1][1].endswith(
+    assert steps[0] == words(context)[0]
+    assert steps[-1][1].endswith(
         "from byte 838 on. The consumer looks at the checksum and throws an exception: Record batch "
         "is invalid."
     )
@@ -361,7 +352,7 @@ def test_figures_name_the_segment_that_is_searched(damaged):
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
 @pytest.mark.parametrize("make_log", [lesson_logs.five, lesson_logs.twenty], ids=["five", "twenty"])
-def test_every_sentence_in_chinese(make_log, version, monkeypatch):
+def test_every_sentence_in_chinese(make_log, version):
     """No English in a step, a title or a cell; the same steps at the same lines of the pseudocode."""
     times = [lesson_logs.START_MS - 1, lesson_logs.START_MS + 3000, lesson_logs.START_MS + 99_999]
     queries = [
@@ -371,8 +362,7 @@ def test_every_sentence_in_chinese(make_log, version, monkeypatch):
     for query in queries:
         context = looked_up(make_log(), version=version, warm=32, **query)
         english = stepper.view(context)
-        with monkeypatch.context() as speaking:
-            speaking.setattr(messages, "_language_sources", [lambda: "zh"])
+        with messages.speaking("zh"):
             chinese = stepper.view(context)
             sent = stepper.browser_payload(chinese, context, "key")
         assert [(step.phase, step.line) for step in chinese.steps] == [

@@ -15,6 +15,7 @@ from kafkaviz.figures.tuning import replay_table, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning.tuning_verdict import headers_text, range_text
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.units import format_us
+from tests.support.plotly_figures import notes, trace
 from tests.support.tuning import NEW, OLD, measured
 
 MODES = ("light", "dark")
@@ -23,26 +24,17 @@ USUAL = Budgets()
 
 
 def curve(
-    profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD
+    profile, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, **options
 ):
-    every = compute_costs(profile, costs)
-    now = compute_current_cost(profile, costs, today)
     return tuning_curve.view(
-        every,
-        now,
+        compute_costs(profile, OLD),
+        options.pop("now", None) or compute_current_cost(profile, OLD, today),
         considered,
         least_batch_bytes=profile.parts.least_batch_bytes,
         budgets=budgets,
-        costs=costs,
+        costs=OLD,
+        **options,
     )
-
-
-def trace(figure, name: str):
-    return next(trace for trace in figure.data if trace.name == name)
-
-
-def notes(figure) -> list[str]:
-    return [annotation.text for annotation in figure.layout.annotations]
 
 
 # ---- words
@@ -51,15 +43,11 @@ def notes(figure) -> list[str]:
 def test_times_and_changes_in_words():
     """µs and ms with one decimal below ten; a factor from two on, a percentage below."""
     assert [format_us(cost_us) for cost_us in (5.5, 42.2, 1400.0)] == ["5.5 µs", "42 µs", "1.4 ms"]
-    assert (
-        range_text(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
-        and range_text(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
-    )
-    assert (
-        range_text(Range(2, 2, 2)) == "2.0 µs"
-        and headers_text(1.0) == "1.0 header"
-        and headers_text(3.67) == "3.7 headers"
-    )
+    assert range_text(Range(7.75, 10, 21.6)) == "7.8 to 22 µs"
+    assert range_text(Range(500, 700, 1400)) == "500 µs to 1.4 ms"
+    assert range_text(Range(2, 2, 2)) == "2.0 µs"
+    assert headers_text(1.0) == "1.0 header"
+    assert headers_text(3.67) == "3.7 headers"
 
 
 # ---- the curves
@@ -86,25 +74,19 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         ]
     )
     at = view.intervals.tolist().index(4096)
-    assert (
-        view.intervals[0] == 64
-        and view.intervals[-1] == 4 << 20
-        and view.headers_p99[at] == 6
-        and view.headers_p50[at] == 4
-    )
+    assert view.intervals[0] == 64
+    assert view.intervals[-1] == 4 << 20
+    assert view.headers_p99[at] == 6
+    assert view.headers_p50[at] == 4
     assert view.hover_texts[at].startswith(
         f"<b>4{T}096 B</b><br>4.0 headers on average, p99 6"
         "<br>799 offset and 800 time entries, 15.6 KiB<br>about 9.4 µs"
     )
     figure = tuning_curve.figure(view, mode)
-    assert (
-        trace(figure, "marks").x == (4096, 16_384)
-        and trace(figure, "points").customdata[at][0] == 4096
-    )
-    assert (
-        trace(figure, "p99").y[at] == 6
-        and trace(figure, "mean").line.color == theme.colours(mode)["scan"]
-    )
+    assert trace(figure, "marks").x == (4096, 16_384)
+    assert trace(figure, "points").customdata[at][0] == 4096
+    assert trace(figure, "p99").y[at] == 6
+    assert trace(figure, "mean").line.color == theme.colours(mode)["scan"]
     assert {
         "p99",
         "<b>mean</b>",
@@ -113,9 +95,8 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
         "what if: 16 KiB",
         "index.interval.bytes (log.index.interval.bytes)",
     } <= set(notes(figure))
-    assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "1 KiB"] and list(
-        figure.layout.yaxis.ticktext
-    )[:3] == ["1", "2", "5"]
+    assert list(figure.layout.xaxis.ticktext)[:2] == ["64 B", "1 KiB"]
+    assert list(figure.layout.yaxis.ticktext)[:3] == ["1", "2", "5"]
     sides = {annotation.text: annotation.xanchor for annotation in figure.layout.annotations}
     # the lines are close, and from 16 KiB on the curve is on the right
     assert sides["today, 4 KiB"] == "right" and sides["what if: 16 KiB"] == "right"
@@ -135,48 +116,27 @@ def test_below_the_smallest_batch_nothing_changes():
 
 
 def test_the_name_of_the_left_mark_is_on_its_left():
-    """No line crosses the text; what is considered is at the top, above the curve."""
+    """No line crosses the text; what is considered is at the top, above the curve. A budget's line
+    may be at the bottom too: the text covers it.
+    """
     figure = tuning_curve.figure(curve(measured(1000), considered=2048), "light")
-    sides = {note.text: note.xanchor for note in figure.layout.annotations}
-    assert (sides["what if: 2 KiB"], sides["today, 4 KiB"]) == ("right", "left")
-    places = {note.text: (note.y, note.yanchor) for note in figure.layout.annotations}
-    assert places["what if: 2 KiB"] == (1, "top")
+    marks = {note.text: note for note in figure.layout.annotations}
+    considered, today = marks["what if: 2 KiB"], marks["today, 4 KiB"]
+    assert (considered.xanchor, considered.y, considered.yanchor) == ("right", 1, "top")
     # at the foot, below the curve
-    assert places["today, 4 KiB"] == (0, "bottom")
-
-
-def test_no_line_goes_through_the_name_of_a_mark():
-    """A budget's line may be at the bottom too: the text covers it."""
-    figure = tuning_curve.figure(curve(measured(1000), considered=2048), "light")
-    covered = {
-        note.text: note.bgcolor
-        for note in figure.layout.annotations
-        if note.text in ("what if: 2 KiB", "today, 4 KiB")
-    }
-    assert covered == dict.fromkeys(
-        ("what if: 2 KiB", "today, 4 KiB"), theme.colours("light")["raised"]
-    )
+    assert (today.xanchor, today.y, today.yanchor) == ("left", 0, "bottom")
+    assert considered.bgcolor == today.bgcolor == theme.colours("light")["raised"]
 
 
 def test_nothing_else_is_considered():
     view = curve(measured(1000), considered=4096)
-    assert view.considered is None and view.title.startswith(
-        "A lookup reads 4.0 headers at 4 KiB, and 34.4 headers at 64 KiB"
-    )
+    assert view.considered is None
+    assert view.title.startswith("A lookup reads 4.0 headers at 4 KiB, and 34.4 headers at 64 KiB")
     assert trace(tuning_curve.figure(view, "light"), "marks").x == (4096,)
 
 
 def test_an_interval_that_no_file_gives_is_not_called_todays():
-    profile = measured(1000)
-    view = tuning_curve.view(
-        compute_costs(profile, OLD),
-        compute_current_cost(profile, OLD, 4096),
-        4096,
-        least_batch_bytes=profile.parts.least_batch_bytes,
-        budgets=USUAL,
-        costs=OLD,
-        is_today_known=False,
-    )
+    view = curve(measured(1000), considered=4096, is_today_known=False)
     assert view.today.name == "unknown, taken as 4 KiB"
 
 
@@ -185,28 +145,17 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
     profile = measured(1000)
     every = compute_costs(profile, OLD)
     coarse = next(cost for cost in every if cost.interval_bytes >= 65_536)
-    view = tuning_curve.view(
-        every,
-        replace(coarse, interval_bytes=4096),
-        4096,
-        least_batch_bytes=profile.parts.least_batch_bytes,
-        budgets=USUAL,
-        costs=OLD,
-    )
-    assert (
-        view.title
-        == "With the index on disk a lookup reads 34.4 headers; with an index written batch by batch at 4 KiB, it would read 4.0 headers"
+    view = curve(profile, considered=4096, now=replace(coarse, interval_bytes=4096))
+    assert view.title == (
+        "With the index on disk a lookup reads 34.4 headers; with an index written batch by batch at "
+        "4 KiB, it would read 4.0 headers"
     )
 
 
 def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
     """0 indexes every batch and has no place on a logarithmic axis."""
     view = curve(measured(1000), today=0, considered=64)
-    assert (view.today.interval_bytes, view.today.x_bytes, view.today.name) == (
-        0,
-        64,
-        "today, 0 B",
-    )
+    assert (view.today.interval_bytes, view.today.x_bytes, view.today.name) == (0, 64, "today, 0 B")
     assert view.title == "A lookup reads 2.0 headers at 0 B, and 2.0 headers at 64 B"
     assert view.caption.startswith("The indexes stay at 78.1 KiB.")
 
@@ -243,9 +192,8 @@ def test_without_a_budget_no_line():
 def test_every_interval_as_a_row():
     profile = measured(1000)
     rows = tuning_curve.rows(compute_costs(profile, OLD))
-    assert len(rows) == len(profile.parts.intervals) and all(
-        len(row) == len(tuning_curve.COLUMNS) for row in rows
-    )
+    assert len(rows) == len(profile.parts.intervals)
+    assert all(len(row) == len(tuning_curve.COLUMNS) for row in rows)
     row = dict(zip(tuning_curve.COLUMNS, next(row for row in rows if row[0] == 4096), strict=True))
     assert (row["entries"], row["headers_p99"], row["headers_max"], row["index_bytes"]) == (
         799,
@@ -253,9 +201,8 @@ def test_every_interval_as_a_row():
         6,
         8 * 799 + 12 * 800,
     )
-    assert row["warm_p99_us"] == pytest.approx(2.2 + 6 * 1.8) and row[
-        "warm_p99_us_low"
-    ] == pytest.approx(1 + 6 * 0.95)
+    assert row["warm_p99_us"] == pytest.approx(2.2 + 6 * 1.8)
+    assert row["warm_p99_us_low"] == pytest.approx(1 + 6 * 0.95)
 
 
 # ---- the log written again
@@ -294,8 +241,19 @@ def test_a_log_written_again():
 # ---- the answer
 
 
-def recommendation_text(profile, budgets: Budgets = USUAL, today: CurrentConfig | None = None):
-    today = today or CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
+def typed(interval_bytes: int) -> CurrentConfig:
+    return CurrentConfig(
+        interval_bytes=interval_bytes,
+        interval_source="as typed",
+        config=LogConfig(index_interval_bytes=interval_bytes),
+        topic="orders",
+    )
+
+
+TODAY = typed(4096)
+
+
+def recommendation_text(profile, budgets: Budgets = USUAL, today: CurrentConfig = TODAY):
     return tuning_verdict.view(recommend(profile, today, budgets, NEW))
 
 
@@ -322,9 +280,8 @@ def test_tiny_batches_are_not_mended_by_an_interval():
     )
 
 
-def figure_headline(profile, budgets: Budgets = USUAL, topic: str = "orders") -> str:
-    today = CurrentConfig(interval_bytes=4096, interval_source="as typed", topic=topic)
-    return tuning_verdict.figure_headline(recommend(profile, today, budgets, NEW))
+def figure_headline(profile, budgets: Budgets = USUAL) -> str:
+    return tuning_verdict.figure_headline(recommend(profile, TODAY, budgets, NEW))
 
 
 def test_a_headline_begins_with_the_budget():
@@ -347,32 +304,19 @@ def test_a_headline_begins_with_the_budget():
 
 
 def test_topics_that_differ_leave_the_broker_no_other_interval():
-    today = CurrentConfig(interval_bytes=4096, interval_source="as typed", topic="orders")
-    total = recommend(measured(97, 20_000, 1, 2), today, USUAL, NEW)
+    total = recommend(measured(97, 20_000, 1, 2), TODAY, USUAL, NEW)
     changed = replace(total, verdict=TuningVerdict.CHANGE, value=1024)
     answer = recommend_broker({"orders": total, "clicks": changed}, total)
     assert tuning_verdict.figure_headline(answer).endswith("the 50 µs budget (90 µs at worst)")
 
 
 def test_lower_where_a_budget_is_missed():
-    today = CurrentConfig(
-        interval_bytes=1 << 20,
-        interval_source="as typed",
-        config=LogConfig(index_interval_bytes=1 << 20),
-        topic="orders",
-    )
-    text = recommendation_text(measured(1000), today=today)
+    text = recommendation_text(measured(1000), today=typed(1 << 20))
     assert (text.mark, text.headline) == ("warning", f"Lower 1{T}048{T}576 to 16{T}384")
     assert "above the budget of 50 µs" in text.reason and "the index grows by" in text.reason
 
 
 def test_raise_where_much_index_is_saved():
-    today = CurrentConfig(
-        interval_bytes=64,
-        interval_source="as typed",
-        config=LogConfig(index_interval_bytes=64),
-        topic="orders",
-    )
-    text = recommendation_text(measured(97, 20_000, 5, 2), Budgets(p99_us=100.0), today=today)
+    text = recommendation_text(measured(97, 20_000, 5, 2), Budgets(p99_us=100.0), typed(64))
     assert text.headline == f"Raise 64 to 4{T}096"
     assert "the index shrinks by 20 % of the log" in text.reason

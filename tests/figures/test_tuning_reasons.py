@@ -29,12 +29,7 @@ def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
 
 
 def gained(*, p99_us: Range = LESS, mean_us: Range = LESS, share: Range = SHRINKS) -> dict:
-    return {
-        "from": 4096,
-        "to": 2048,
-        "gain": Gain(p99_us, mean_us, share, 40),
-        "least_us": 5.0,
-    }
+    return {"from": 4096, "to": 2048, "gain": Gain(p99_us, mean_us, share, 40), "least_us": 5.0}
 
 
 OTHER = ("on-disk", "coarser", "denser")
@@ -44,10 +39,7 @@ EVERY = [
         for is_default in (True, False)
     ),
     *(
-        (
-            "most-batches-indexed",
-            {"interval": 4096, "entries": 9, "of": 10, "is_default": flag},
-        )
+        ("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": flag})
         for flag in (True, False)
     ),
     ("plateau", {"least_batch_bytes": 78}),
@@ -69,14 +61,7 @@ EVERY = [
     ("coarse", {"append_bytes": 1 << 20}),
     ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
     ("too-little-data", {"batches": 12, "to": 2048}),
-    (
-        "unmeetable",
-        {
-            "to": 64,
-            **budget(("p99", "index"), 1.0),
-            "budgets": Budgets(1.0, 0.0001),
-        },
-    ),
+    ("unmeetable", {"to": 64, **budget(("p99", "index"), 1.0), "budgets": Budgets(1.0, 0.0001)}),
     ("bound-tiered", {"most_bytes": 52428.8}),
     ("bound-hdd", {"most_bytes": 16384}),
     ("faster", gained()),
@@ -103,13 +88,14 @@ EVERY = [
 @pytest.mark.parametrize(
     ("code", "values"), EVERY, ids=[f"{place}-{code}" for place, (code, _) in enumerate(EVERY)]
 )
-def test_english_is_that_of_the_command_line(code, values, monkeypatch):
+def test_english_is_that_of_the_command_line(code, values):
     reason = Reason(code, values)
     text = str(tuning_text.describe_reason(reason))
     assert reason_sentence(reason) == f"{text[0].upper()}{text[1:]}."
-    monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    chinese = reason_sentence(reason)
-    assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
+    with messages.speaking("zh"):
+        chinese = reason_sentence(reason)
+    assert chinese.endswith("。")
+    assert " takes " not in chinese and " of " not in chinese
 
 
 def test_every_code_has_its_sentence():
@@ -124,7 +110,6 @@ def test_an_answer_shows_all_its_reasons():
         COSTS,
     )
     texts = describe_all(recommendation)
-    assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed) and all(
-        text.endswith(".") for text in texts
-    )
+    assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed)
+    assert all(text.endswith(".") for text in texts)
     assert np.all([text[0].isupper() or text[0].isdigit() for text in texts])
