@@ -13,6 +13,7 @@ from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import OFFSET_ENTRY, TIME_ENTRY, Index, LogSegment
+from kafkaviz.simulate.appends import INCOMING
 
 
 def batches(
@@ -34,6 +35,17 @@ def batches(
     for name in ("producer_id", "producer_epoch", "base_sequence"):
         table[name] = -1
     return table
+
+
+def incoming(table: np.ndarray, appends: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+    """Returns the batches as the writer gets them, by default each in an append of its own."""
+    rows = np.zeros(len(table), INCOMING)
+    for name in BATCH.names:
+        rows[name] = table[name]
+    rows["append"] = np.arange(len(table)) if appends is None else appends
+    rows["now_ms"] = rows["max_timestamp_ms"]
+    rows["deep_offset"] = rows["marker"] = -1
+    return rows
 
 
 def wrapped(table: np.ndarray, rows: Sequence[int]) -> np.ndarray:

@@ -9,29 +9,35 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cold_reads import ColdReads, ColdSweeper
 from kafkaviz.analysis.sweep import sums
 from kafkaviz.analysis.sweep.times import Columns, ColumnsBuilder, sweep_columns
-from kafkaviz.analysis.tuning.measurement import MeasurementBuilder, merge_measurements
+from kafkaviz.analysis.tuning.measurement import (
+    LogMeasurement,
+    MeasurementBuilder,
+    merge_measurements,
+)
 from tests.analysis import arrays
 
-OLD, NEW = (
-    cost_model.lookup_costs(by_base_offset=False),
-    cost_model.lookup_costs(by_base_offset=True),
-)
+OLD = cost_model.lookup_costs(by_base_offset=False)
+NEW = cost_model.lookup_costs(by_base_offset=True)
 
 
-def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, segments: int = 1):
+def measure(*segments: np.ndarray, **options) -> LogMeasurement:
+    """Returns the measurement of these batches for releases from 4.1 on, or with other options."""
+    builder = MeasurementBuilder(**({"extra_intervals": {4096}, "by_base_offset": True} | options))
+    for batches in segments:
+        builder.add([batches])
+    return builder.result()
+
+
+def measured(
+    size: int, count: int = 4000, records: int = 5, spread: int = 0, segments: int = 1, **options
+) -> LogMeasurement:
+    """Returns the measurement of segments of batches of about that size."""
     random = np.random.default_rng(4)
     rows = []
     for _ in range(segments):
-        gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=False)
-        gathering.add(
-            [
-                arrays.batches(
-                    random.integers(size - spread, size + spread + 1, count).tolist(),
-                    [records] * count,
-                )
-            ]
-        )
-        rows.append(gathering.result())
+        sizes = random.integers(size - spread, size + spread + 1, count).tolist()
+        batches = arrays.batches(sizes, [records] * count)
+        rows.append(measure(batches, **({"by_base_offset": False} | options)))
     return merge_measurements(rows)
 
 

@@ -1,6 +1,7 @@
 """A sweep of one interval, replayed append by append, then lookup by lookup."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -10,29 +11,32 @@ MAX_BYTES = 1 << 62
 
 
 def appends(batches: np.ndarray, append_bytes: int | None) -> list[list]:
-    append_batches: list[list] = []
+    result: list[list] = []
+    filled_bytes = 0
     for batch in batches:
-        fits = (
-            append_bytes is not None
-            and append_batches
-            and sum(appended["size_bytes"] for appended in append_batches[-1]) + batch["size_bytes"]
-            <= append_bytes
-        )
-        if fits:
-            append_batches[-1].append(batch)
+        filled_bytes += int(batch["size_bytes"])
+        if result and append_bytes is not None and filled_bytes <= append_bytes:
+            result[-1].append(batch)
         else:
-            append_batches.append([batch])
-    return append_batches
+            result.append([batch])
+            filled_bytes = int(batch["size_bytes"])
+    return result
 
 
 def indexes(
     batches: np.ndarray, interval_bytes: int, append_bytes: int | None = None
 ) -> tuple[list, list]:
+    return entries(appends(batches, append_bytes), interval_bytes, is_closed=True)
+
+
+def entries(appends: Iterable[list], interval_bytes: int, *, is_closed: bool) -> tuple[list, list]:
     """Returns (last offset, position) and (timestamp, offset) of each entry, by LogSegment.append
     and onBecomeInactiveSegment.
     """
-    offsets, times, since, newest, owner, position = [], [], 0, -1, -1, 0
-    for append in appends(batches, append_bytes):
+    offsets, times = [], []
+    since, position = 0, 0
+    newest, owner = -1, -1
+    for append in appends:
         for batch in append:
             if batch["max_timestamp_ms"] > newest:
                 newest, owner = int(batch["max_timestamp_ms"]), int(batch["last_offset"])
@@ -41,9 +45,10 @@ def indexes(
             if newest > (times[-1][0] if times else -1):
                 times.append((newest, owner))
             since = 0
-        since += sum(int(batch["size_bytes"]) for batch in append)
-        position += sum(int(batch["size_bytes"]) for batch in append)
-    if newest > (times[-1][0] if times else -1):
+        size_bytes = sum(int(batch["size_bytes"]) for batch in append)
+        since += size_bytes
+        position += size_bytes
+    if is_closed and newest > (times[-1][0] if times else -1):
         times.append((newest, owner))
     return offsets, times
 

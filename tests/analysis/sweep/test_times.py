@@ -14,10 +14,8 @@ from tests.support.tuning import sweep_times
 TRACES = 1000
 
 
-def counted(parts: sweep.SweepParts, place: int = 0) -> dict[int, int]:
-    return {
-        number: int(targets) for number, targets in enumerate(parts.headers_at(place)) if targets
-    }
+def counted(parts: sweep.SweepParts) -> dict[int, int]:
+    return {number: int(targets) for number, targets in enumerate(parts.headers_at(0)) if targets}
 
 
 def test_equals_one_lookup_after_the_other():
@@ -31,9 +29,8 @@ def test_equals_one_lookup_after_the_other():
         batches["base_timestamp_ms"] = batches["max_timestamp_ms"] - random.integers(0, 3, count)
         interval = int(random.choice([0, 200, 1000, 5000]))
         parts = sweep_times(batches, [interval])
-        assert (counted(parts), int(parts.skipped_bytes[0])) == plain_sweep.times_row(
-            batches, interval
-        )
+        found = (counted(parts), int(parts.skipped_bytes[0]))
+        assert found == plain_sweep.times_row(batches, interval)
 
 
 @pytest.mark.parametrize("directory", ["orders-0", "sensors-late-0", "append-time-0"])

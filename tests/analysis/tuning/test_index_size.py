@@ -12,75 +12,31 @@ from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
 from kafkaviz.analysis.tuning.interval_cost import compute_cost
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.simulate.appends import INCOMING, AppendChunk
+from kafkaviz.simulate.appends import AppendChunk
 from kafkaviz.simulate.config import LogConfig, release_behaviour
+from kafkaviz.simulate.writer.open_segment import OpenSegment
 from kafkaviz.simulate.writer.roll_reason import CAUSES, RollCause
 from kafkaviz.simulate.writer.writer import UnifiedLog
 from tests.analysis import arrays
 from tests.support.tuning import NEW, cold_reads
 
-SIZE, TIME, OFFSET_FULL, TIME_FULL = range(1, 5)
+OFFSET_FULL, TIME_FULL = 3, 4
 
 
 def incoming(sizes: list[int], times_ms: list[int], appends: list[int] | None = None) -> np.ndarray:
-    batches = arrays.batches(sizes, times_ms=times_ms)
-    rows = np.zeros(len(batches), INCOMING)
-    for name in batches.dtype.names:
-        rows[name] = batches[name]
-    rows["append"] = np.arange(len(batches)) if appends is None else appends
-    rows["now_ms"], rows["deep_offset"], rows["marker"] = rows["max_timestamp_ms"], -1, -1
-    return rows
+    return arrays.incoming(arrays.batches(sizes, times_ms=times_ms), appends)
 
 
 def steady(count: int = 100, batch_bytes: int = 1000, gap_ms: int = 1) -> LogRound:
     rows = incoming([batch_bytes] * count, [1_700_000_000_000 + gap_ms * n for n in range(count)])
-    log = log_round([AppendChunk(rows)])
-    assert log
-    return log
+    return log_round([AppendChunk(rows)])
 
 
-def plain_loop(log: LogRound, config: LogConfig) -> list[tuple[int, int, int, int]]:
-    """Returns cause, bytes and entries of each closed segment of single-batch appends, without
-    numba.
-
-    From LogSegment.shouldRoll and append.
-    """
-    closed, appended, shift, shift_ms = [], 0, 0, 0
-    segment = None
-    while True:
-        for size, base, last, newest, now in log.batches.T.tolist():
-            newest, base, last, now = newest + shift_ms, base + shift, last + shift, now + shift_ms
-            if segment:
-                full = (
-                    SIZE if segment["bytes"] + size > config.segment_bytes
-                    else TIME if newest - segment["first_ms"] > config.segment_ms
-                    else OFFSET_FULL if segment["offsets"] >= config.segment_index_bytes // 8
-                    else TIME_FULL if segment["times"] >= config.segment_index_bytes // 12 - 1
-                    else 0
-                )  # fmt: skip
-                if full:
-                    at_end = segment["max_ms"] > segment["last_ms"]
-                    closed.append(
-                        (full, segment["bytes"], segment["offsets"], segment["times"] + at_end)
-                    )
-                    segment = None
-                    if appended >= log.batches.shape[1]:
-                        return closed
-            if not segment:
-                segment = dict(bytes=0, since=0, offsets=0, times=0, max_ms=-1, last_ms=-1)
-                segment["first_ms"] = newest
-            segment["max_ms"] = max(segment["max_ms"], newest)
-            if segment["since"] > config.index_interval_bytes:
-                segment["offsets"], segment["since"] = segment["offsets"] + 1, 0
-                if segment["max_ms"] > segment["last_ms"]:
-                    segment["times"], segment["last_ms"] = segment["times"] + 1, segment["max_ms"]
-            segment["bytes"], segment["since"] = segment["bytes"] + size, segment["since"] + size
-            appended += 1
-        shift, shift_ms = shift + log.next_offset, shift_ms + log.next_ms
+def counts(segment: OpenSegment) -> tuple[int, int]:
+    return segment.index.count, segment.timeindex.count
 
 
 def as_tuples(segments: np.ndarray | None) -> list[tuple[int, int, int, int]]:
-    assert segments is not None
     names = ["cause", "log_bytes", "offset_entries", "time_entries"]
     return [tuple(map(int, row)) for row in segments[names].tolist()]
 
@@ -107,7 +63,6 @@ def tiny(clean):
 def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
     """Kafka 4.3.1 rolled by a full time index of 300 B, by time and by size."""
     source = open_source(clean / directory)
-    case = source.total
     (log,) = index_size.log_rounds(source)
     files = sorted((clean / directory).glob("*.log"))[:-1]
     written = [
@@ -119,7 +74,7 @@ def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
         for file in files
     ]
     assert len(written) == closed
-    segments = as_tuples(index_size.close_segments(log, case.today.config))
+    segments = as_tuples(index_size.close_segments(log, source.total.today.config))
     assert [row[1:] for row in segments[:closed]] == written
 
 
@@ -127,7 +82,6 @@ def test_a_real_index_of_300_bytes_ends_at_24_entries(tiny):
     """25 slots of 12 bytes, of which one is kept; 37 slots of 8."""
     case = tiny.total
     outcome = index_size.write_with(index_size.log_rounds(tiny), case.today.config)
-    assert outcome
     assert (outcome.config.offset_slots, outcome.config.usable_time_slots) == (37, 24)
     assert outcome.rolls == {"time-index-full": 29}
     assert (outcome.log_bytes, outcome.offset_entries, outcome.time_entries) == (5831, 24, 24)
@@ -149,41 +103,14 @@ def test_the_writer_closes_the_same(tiny, index_bytes, interval):
         log.append(chunk.rows.copy())
     log.close(0)
     written = [
-        (
-            CAUSES.index(segment.roll_reason.cause),
-            segment.log_bytes,
-            segment.index.count,
-            segment.timeindex.count,
-        )
-        for segment in log.segments
-        if segment.roll_reason
+        (CAUSES.index(closed.roll_reason.cause), closed.log_bytes, *counts(closed))
+        for closed in log.segments
+        if closed.roll_reason
     ]
     (rounds,) = index_size.log_rounds(tiny)
     closed = as_tuples(index_size.close_segments(rounds, config))
     assert len(written) >= 3
     assert closed[: len(written)] == written
-
-
-@pytest.mark.parametrize(
-    ("index_bytes", "gap_ms", "cause"),
-    [(64, 1, TIME_FULL), (64, 0, OFFSET_FULL), (1 << 20, 1, SIZE), (1 << 20, 3000, TIME)],
-)
-def test_a_plain_loop_says_the_same(index_bytes, gap_ms, cause):
-    sizes = np.random.default_rng(7).integers(100, 3000, 150).tolist()
-    rows = incoming(sizes, [1_700_000_000_000 + gap_ms * n for n in range(150)])
-    log = log_round([AppendChunk(rows)])
-    assert log
-    if not gap_ms:
-        log = replace(log, next_ms=0)
-    config = LogConfig(
-        segment_index_bytes=index_bytes,
-        index_interval_bytes=2000,
-        segment_bytes=400_000,
-        segment_ms=600_000,
-    )
-    expected = plain_loop(log, config)
-    assert expected[0][0] == cause
-    assert as_tuples(index_size.close_segments(log, config)) == expected
 
 
 def test_the_offset_index_is_full_with_its_last_slot():
@@ -201,7 +128,6 @@ def test_the_example_of_the_module():
         index_size.write_with([steady()], LogConfig(segment_index_bytes=size))
         for size in (102_400, 10 << 20)
     )
-    assert small and default
     assert (small.config.offset_slots, small.config.usable_time_slots) == (12_800, 8532)
     assert (small.cause, small.entries) == (RollCause.TIME_INDEX_FULL, 8532)
     assert small.log_bytes == 8532 * 5000 + 1000
@@ -219,11 +145,9 @@ def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
     writer = UnifiedLog(config, release_behaviour((3, 9, 0)), now_ms=0, is_leader=False)
     writer.append(rows.copy())
     log = log_round([AppendChunk(rows)], per_append=True)
-    assert log
     closed = as_tuples(index_size.close_segments(log, config))
     first = writer.segments[0]
-    assert closed[0] == (TIME_FULL, first.log_bytes, first.index.count, first.timeindex.count)
-    assert first.index.count == 4
+    assert closed[0] == (TIME_FULL, first.log_bytes, *counts(first)) and first.index.count == 4
 
 
 def test_what_kafka_cannot_write_is_no_outcome():
@@ -237,13 +161,11 @@ def test_a_follower_whose_append_fills_an_index_is_no_outcome():
     """From 4.0.1 on each batch gets its entry, and the fifth finds the time index full."""
     rows = incoming([5000] * 60, list(range(1000, 1060)), [number // 30 for number in range(60)])
     log = log_round([AppendChunk(rows)])
-    assert log
     assert index_size.close_segments(log, LogConfig(segment_index_bytes=64)) is None
 
 
 def test_a_stopped_clock_has_no_rolls_per_day():
     outcome = index_size.write_with([replace(steady(gap_ms=0), next_ms=0)], LogConfig())
-    assert outcome
     assert outcome.rolls_per_day == float("inf")
 
 
@@ -328,7 +250,6 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
     case = source.total
     outcome = index_size.write_with(index_size.log_rounds(source), case.today.config)
     cost = compute_cost(case.measurement, NEW, interval)
-    assert outcome
     assert outcome.headers == pytest.approx(float(cost.row["headers_mean"]), rel=0.02)
     assert outcome.log_reads == pytest.approx(cost.cold_reads_mean, rel=0.02)
     assert outcome.cold_us(NEW).typical == pytest.approx(cost.cold_mean_us.typical, rel=0.02)
@@ -339,12 +260,7 @@ def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
     """The only segment of a log, swept like any other."""
     sizes = np.random.default_rng(3).integers(100, 9000, 500).tolist()
     batches = arrays.batches(sizes, [records] * 500)
-    rows = np.zeros(500, INCOMING)
-    for name in batches.dtype.names:
-        rows[name] = batches[name]
-    rows["append"], rows["now_ms"] = np.arange(500), rows["max_timestamp_ms"]
-    log = log_round([AppendChunk(rows)])
-    assert log
+    log = log_round([AppendChunk(arrays.incoming(batches))])
     config = LogConfig(index_interval_bytes=20_000, segment_bytes=sum(sizes))
     (segment, *_) = index_size.close_segments(log, config)
     assert segment["batches"] == 500
@@ -358,10 +274,8 @@ def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
     """Ten appends of six batches, KAFKA-806: the same numbers as the sweep of such appends."""
     rows = incoming([1000] * 60, list(range(1000, 1060)), [number // 6 for number in range(60)])
     log = log_round([AppendChunk(rows)], per_append=True)
-    assert log
     config = LogConfig(segment_bytes=60_000)
     segments = index_size.close_segments(log, config)
-    assert segments is not None
     sweeper = sweep.Sweeper((4096,), by_append=True)
     sweeper.observe(rows)
     (row,) = sweeper.result().sweep()

@@ -12,6 +12,7 @@ from kafkaviz.analysis.tuning.measurement import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format import walk
 from tests.analysis import arrays
+from tests.support.tuning import measure
 
 
 def flatten(value, path: str = "") -> list[tuple]:
@@ -66,26 +67,19 @@ def test_chunks_are_one_segment(seed, length):
     assert chunk_sizes[:2] == chunk_sizes[2:] and len(chunk_sizes[0]) > len(chunk_sizes[1])
 
 
-def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
+def test_a_broker_in_small_chunks_is_tuned_alike(clean, clean_source, monkeypatch):
     """The interval suggested by the first batches is compared with all of them."""
-    tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 400)
     monkeypatch.setattr(inferred_settings, "MAX_WAITING", 3)
     small = open_source(clean)
-    for case, other in zip(tuning_source.cases, small.cases, strict=True):
+    for case, other in zip(clean_source.cases, small.cases, strict=True):
         assert flatten(case.measurement) == flatten(other.measurement) and case.today == other.today
 
 
 def test_sizes_are_let_go(monkeypatch):
     """The first segment's sizes are kept, then those that fit."""
     monkeypatch.setattr(module, "KEPT_BATCHES", 50)
-    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
-    for count in (60, 15):
-        gathering.add([arrays.batches([100] * count)])
-    assert gathering.result().parts.batches == 75
-    assert [len(sizes) for sizes in gathering.result().sizes] == [60]
-    gathering = MeasurementBuilder(extra_intervals={4096}, by_base_offset=True)
-    for count in (30, 15, 6, 2):
-        gathering.add([arrays.batches([100] * count)])
-    assert gathering.result().parts.batches == 53
-    assert [len(sizes) for sizes in gathering.result().sizes] == [30, 15, 2]
+    for counts, kept in (([60, 15], [60]), ([30, 15, 6, 2], [30, 15, 2])):
+        measurement = measure(*(arrays.batches([100] * count) for count in counts))
+        assert measurement.parts.batches == sum(counts)
+        assert [len(sizes) for sizes in measurement.sizes] == kept

@@ -12,7 +12,6 @@ from kafkaviz.analysis.tuning.segment_size import (
     advise_segment_size,
     advise_segment_sizes,
 )
-from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningCase
 from kafkaviz.analysis.tuning.tuning_text import describe_segment_numbers, describe_segment_reason
 from kafkaviz.simulate.config import LogConfig
@@ -35,7 +34,6 @@ def advised(
     broker_segments: int = 20,
 ) -> SegmentSizeAdvice:
     """Returns the advice for a log of one partition with batches of 1 MiB."""
-    measurement = replace(measured(MIB, log_mib), bytes_per_s=bytes_per_s)
     today = CurrentConfig(
         interval_bytes=4096,
         interval_source="",
@@ -47,7 +45,7 @@ def advised(
     case = TuningCase(
         name="orders",
         today=today,
-        measurement=measurement,
+        measurement=replace(measured(MIB, log_mib), bytes_per_s=bytes_per_s),
         live_segments=segments,
         active_bytes=active_mib * MIB,
     )
@@ -112,10 +110,9 @@ def test_a_broker_with_too_many_maps_gets_larger_segments():
 
 
 @pytest.mark.slow
-def test_the_active_segments_and_maps_of_a_broker_are_counted(clean):
-    source = open_source(clean)
-    by_topic, advice = advise_segment_sizes(source)
+def test_the_active_segments_and_maps_of_a_broker_are_counted(clean_source):
+    by_topic, advice = advise_segment_sizes(clean_source)
     assert advice.reason == "topic-by-topic" and not advice.changing
-    assert advice.today.active_bytes.value == sum(case.active_bytes for case in source.cases)
-    assert advice.today.maps.value == 2 * source.broker_segments
+    assert advice.today.active_bytes.value == sum(case.active_bytes for case in clean_source.cases)
+    assert advice.today.maps.value == 2 * clean_source.broker_segments
     assert by_topic["orders"].today.segment_bytes == MIB
